@@ -100,17 +100,88 @@ price 12.03, ratio 12/03, v12.3.84
 2024年3月12日生产
 will be 20 on the list
 """
+# How people name accounts.
+HANDLES = """
+discord - {torvik_88}
+DM {@lena_k} if you still want it
+the account {mlopez88} was suspended
+my account ({mlopez88}) got hacked
+I registered as {mlopez88}, now logged in as {mlopez}
+signed up with the username {mlopez}
+{petraholm9} is my login
+{petraholm9} on xbox
+people know me as {nightowl77}
+my handle used to be {xqwilsonx}, it's {qwilson_} now
+handle's {nightowl77}
+battle.net tag {Nightowl#21345}
+insta {annar_foto}
+cashapp {$annar22}
+my Bluesky: {annar22.bsky.social}
+report player {annar22} for spam
+{annar22} keeps harassing me
+please unban {annar22}
+photo by {annar22}
+change my username from {annar22} to {annarina_9}
+pls unban me ign {xchasereedx}
+Screen name ...... {pressure_260}
+Benutzername↵{annar22}
+mi cuenta {annar22} fue bloqueada
+eingeloggt als {annar22}
+connecté en tant que {annar22}
+mój login to {annar22}
+мой ник {annar22}
+用户名是{annar22}
+아이디: {annar22}
+"user":"{qwilson}"
+('author': '{qwilson}')
+createdBy: {annar22}
+auth failure for {caolainsugrue} from unknown device
+session opened for user {annar22}(uid=1000)
+[12:03:11] {annar22}: hi all
+{annar22}: anyone here?↵{bobbyk_9}: yes
+-!- {annar22} [~anna@host] has joined
+"""
+NO_HANDLES = """
+logged in as root, connected as administrator
+I'm logged in on two devices
+the account is locked
+author: unknown, owner: platform
+created by terraform1.5, built by gcc13, by 10am
+block sda1, ping db01, tag release_2024, mute channel2
+contact support24 for the order_1234
+a table named orders_2023, a function called my_func2
+the game is called Halo3
+player: VLC3
+discord.js v14, twitter api v2, GitHub Actions ubuntu-22.04
+PSN error CE-34878-0, signal 9, line 22 in main.py
+handle http2, alias k8s, pseudo code, scheme utf8
+product name is galaxy24, class name: MyClass2
+key1: value1↵key2: value2
+node1: up↵node2: down
+sha256 was removed, iphone15 was stolen, gpt4 keeps hallucinating
+change eth0 to wlan0, upgrade from ios16 to ios17
+user_agent: curl7, user input is_valid2
+the user is sceptical
+INV2024 from ACME
+"""
+
+
+def _find_values(find, text: str, kind: str) -> list[str]:
+    return [text[match.start : match.end] for match in find(text) if match.kind == kind]
 
 
 @pytest.mark.parametrize("find", [find_all, find_quickly])
-def test_a_date_of_birth_is_told_by_the_words_around_it(find) -> None:
-    for line in BIRTHS.strip().splitlines():
-        values = re.findall(r"\{(.*?)\}", line)
+@pytest.mark.parametrize(
+    ("kind", "positive", "negative"),
+    [("DATE_OF_BIRTH", BIRTHS, NO_BIRTHS), ("HANDLE", HANDLES, NO_HANDLES)],
+    ids=["births", "handles"],
+)
+def test_a_value_is_told_by_the_words_around_it(find, kind: str, positive: str, negative: str) -> None:
+    for line in positive.strip().splitlines():
         text = re.sub(r"[{}]", "", line).replace("↵", "\n")
-        found = [text[m.start : m.end] for m in find(text) if m.kind == "DATE_OF_BIRTH"]
-        assert found == values, text
-    for text in NO_BIRTHS.strip().splitlines():
-        assert not [match for match in find(text) if match.kind == "DATE_OF_BIRTH"], text
+        assert _find_values(find, text, kind) == re.findall(r"\{(.*?)\}", line), text
+    for line in negative.strip().splitlines():
+        assert not _find_values(find, line.replace("↵", "\n"), kind), line
 
 
 @pytest.mark.parametrize("find", [find_all, find_quickly])
@@ -146,6 +217,8 @@ def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
         ("Can I have your date of birth please?", "sure, 12 03 1984", "12 03 1984"),
         ("Wann sind Sie geboren?", "12.3.84", "12.3.84"),
         ("What year were you born?", "84", "84"),
+        ("What name do you log in with?", "always_1362", "always_1362"),
+        ("Quel est votre identifiant ?", "c'est annarx", "annarx"),
         ("What is your username?", "sunny_day99", "sunny_day99"),
         ("May I have your shipping address?", "12 maple st springfield", "12 maple st"),
     ],

@@ -96,14 +96,28 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     ),
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
     HANDLE: re.compile(
-        r"\b(?:your|ur|yr|which|what(?:'s| is)(?: the)?|under what|a|the) (?:\w+ ){0,2}?"
-        r"(?:user ?-?names?|user ?id|handle|gamer ?tag|screen ?name|nick(?:name)?|ign|battle ?tag|login "
-        r"name|login id"
+        r"\b(?:your|ur|yr|which|what(?:'s| is| was)?(?: the)?|under what|a|the|whose|his|her|their|old"
+        r"|new) (?:\w+ ){0,2}?"
+        r"(?:user ?-?names?|user ?id|handle|gamer ?tag|screen ?name|nick(?:name)?|ign|battle ?tag"
+        r"|log-?in(?: name| id)?"
+        r"|account name|profile name|player name|display name|forum name|character name"
         r"|(?:discord|insta(?:gram)?|twitter|telegram|snap(?:chat)?|skype|tik ?tok|reddit|psn|xbox|steam"
-        r"|github)"
-        r"(?: (?:handle|name|tag|user ?name|account|id))?)\b"
-        r"|benutzername|nutzername|nom d['’]utilisateur|nombre de usuario|nome utente|nome de usu"
-        r"|gebruikersnaam",
+        r"|github|bluesky|mastodon|twitch|venmo|wechat|kik|youtube)"
+        r"(?: (?:handle|name|tag|user ?name|account|id))?)\b(?! (?:page|screen|issue|problem|error|app"
+        r"|working|date|time))"
+        r"|\bwhat (?:\w+ ){0,2}name (?:do|did|are|were|have) you\b.{0,30}\b(?:log|sign|regist|use|play"
+        r"|post|go|under|with)"
+        r"|\b(?:log|sign)(?:ged|ging|ed|ing|s)? ?(?:in|on|up)? (?:as|with|under)\b|\bunder (?:what"
+        r"|which) name\b"
+        r"|\bwho are you on\b|\bgo by on\b|\bwhere can (?:i|we) (?:find|follow|add) you\b|\bknown as on\b"
+        r"|benutzername|nutzername|\bdein nick|anmeldename|nom d['’]utilisateur|\bidentifiant"
+        r"|\bpseudo(?:nyme)?\b"
+        r"|nombre de usuario|\b(?:tu|su) usuario\b|nome utente|nome de usu|\bseu usuário|gebruikersnaam"
+        r"|brugernavn|brukernavn"
+        r"|användarnamn|nazw[aęy] użytkownika|\bkullanıcı ad|käyttäjä(?:tunnus|nimi)|felhasználónev"
+        r"|uživatelské jméno"
+        r"|\bлогин|\bник(?:нейм)?\b|имя пользователя|ユーザー?(?:名|ID)"
+        r"|用户名|用戶名|아이디|닉네임|사용자 ?(?:이름|명)",
         re.IGNORECASE,
     ),
     ADDRESS: re.compile(

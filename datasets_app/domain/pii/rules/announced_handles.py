@@ -148,7 +148,7 @@ _GOES_ON = re.compile(
 )
 _CUE_IN_VALUE = re.compile(r"user|login|name|handle|alias|auth|pass|key|[a-z]_?id\b", re.IGNORECASE)
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
-_TECHNICAL = re.compile(
+TECHNICAL = re.compile(
     r"v?\d+(?:[.,:/-]\d+)*\w{0,3}|\w{0,3}\d(?:fa|d|g|k|st|nd|rd|th|x)|[\w.-]{1,30}\.(?:js|py|ts|net|io|com"
     r"|org|php|html?|json|ya?ml"
     r"|xml|txt|md|exe|png|jpe?g|csv|log|de|co|uk|fr|in)|utf-?\d+|oauth\d?|api\d?|ipv[46]|[a-z]+_(?:id|name"
@@ -186,7 +186,7 @@ def _find_at(text: str, start: int) -> Iterator[Span]:
 
 def _find_in_log(text: str, start: int) -> Iterator[Span]:
     field = _LOG_FIELD.match(text, start)
-    is_field = field and text[start - 1 : start] != "." and _is_free(field["value"])
+    is_field = field and text[start - 1 : start] != "." and is_free(field["value"])
     if (
         field
         and is_field
@@ -197,10 +197,10 @@ def _find_in_log(text: str, start: int) -> Iterator[Span]:
     user = _LOG_USER.match(text, start)
     if user and (user["mark"] or _LOG_USER_BEFORE.search(text, max(0, start - 10), start)):
         value = user["value"]
-        if _is_free(value) and not _TECHNICAL.fullmatch(value) and (user["mark"] or not is_ordinary(value)):
+        if is_free(value) and not TECHNICAL.fullmatch(value) and (user["mark"] or not is_ordinary(value)):
             yield user.span("value")
     ssh = _LOG_SSH.match(text, start)
-    if ssh and _is_free(ssh["value"]):
+    if ssh and is_free(ssh["value"]):
         yield ssh.span("value")
     skype = _SKYPE_ID.match(text, start)
     if skype and (".cid." in skype[0] or "kype" in text):
@@ -209,7 +209,7 @@ def _find_in_log(text: str, start: int) -> Iterator[Span]:
 
 def is_ordinary(value: str) -> bool:
     """Whether it consists of words that a dictionary has: no name by itself."""
-    if _is_mixed(value):
+    if is_mixed(value):
         return False
     words = _WORD.findall(value)
     return not words or all(len(word) < 3 or look_up_word(word).common for word in words)
@@ -217,13 +217,14 @@ def is_ordinary(value: str) -> bool:
 
 def may_be_user_name(value: str) -> bool:
     """Whether a value that stands where a user name does can be one."""
-    return len(value) <= 64 and _is_free(value) and not value.isdigit()
+    return len(value) <= 64 and is_free(value) and not value.isdigit()
 
 
 _ANSWER = re.compile(
     r"(?:\s|[,.:;!\-–]|\b(?:yes|yeah|yep|sure|ok|okay|of course|hi|hello|it'?s|it is|its|i'?m|i am|my "
     r"(?:\w{2,12} ){0,2}(?:is|=)"
-    r"|that'?s|is|the|user ?name|user ?id|handle|gamer ?tag|nick(?:name)?|under|as|please|here|try|should "
+    r"|that'?s|c['’]est|es ist|das ist|ist|es|é|è|är|er|to|sono|mein|mon|mi|is|the|user ?name|user ?id"
+    r"|handle|gamer ?tag|nick(?:name)?|under|as|please|here|try|should "
     r"be|think|i|on file)\b)*",
     re.IGNORECASE,
 )
@@ -237,7 +238,7 @@ def find_answered_handles(reply: str) -> Iterator[Span]:
     if match is None or not may_be_user_name(_value_of(match)):
         return
     is_alone = not reply[match.end() :].strip(" .!?,\n")
-    if _is_mixed(_value_of(match)) or is_alone or not is_ordinary(_value_of(match)):
+    if is_mixed(_value_of(match)) or is_alone or not is_ordinary(_value_of(match)):
         yield _value_span(match)
 
 
@@ -253,7 +254,7 @@ def _value_span(match: re.Match[str]) -> Span:
 
 def _is_accepted(match: re.Match[str], text: str, own: bool) -> bool:
     value = _value_of(match)
-    if not _is_free(value) or (match["loose"] and _CUE_IN_VALUE.search(value)):
+    if not is_free(value) or (match["loose"] and _CUE_IN_VALUE.search(value)):
         return False
     if (
         match["sign"]
@@ -262,14 +263,14 @@ def _is_accepted(match: re.Match[str], text: str, own: bool) -> bool:
     ):
         return False
     if match["space"] is not None:
-        return _is_mixed(value) and (match["account"] is not None or own or "#" in value)
+        return is_mixed(value) and (match["account"] is not None or own or "#" in value)
     if (
         match["platform"]
         and match["sign"]
         and match["platform"].lower().replace(" ", "") in _PERSONAL_PLATFORMS
     ):
         return _may_be_name(match, text)
-    if _is_mixed(value) or (match["account"] and match["sign"] and value.isdigit() and len(value) > 3):
+    if is_mixed(value) or (match["account"] and match["sign"] and value.isdigit() and len(value) > 3):
         return (
             match["account"] is not None or own or (match["sign"] is not None and match["platform"] is None)
         )
@@ -283,37 +284,41 @@ def _is_accepted(match: re.Match[str], text: str, own: bool) -> bool:
 def _is_reached(match: re.Match[str], text: str) -> bool:
     """Of "find me on twitter as jane" or "follow us on twitter for updates", the first."""
     value = _value_of(match)
-    return _is_free(value) and (_is_mixed(value) or _may_be_name(match, text))
+    return is_free(value) and (is_mixed(value) or _may_be_name(match, text))
 
 
 def _may_be_named_before(match: re.Match[str]) -> bool:
     value = _value_of(match)
-    return _is_free(value) and (_is_mixed(value) or not is_ordinary(value))
+    return is_free(value) and (is_mixed(value) or not is_ordinary(value))
 
 
 def _may_be_name(match: re.Match[str], text: str) -> bool:
     """Whether a word is a user name: one that no dictionary has, and no sentence goes on behind it."""
     value = _value_of(match)
-    return _is_mixed(value) or (not is_ordinary(value) and not _GOES_ON.match(text, match.end()))
+    return is_mixed(value) or (not is_ordinary(value) and not _GOES_ON.match(text, match.end()))
 
 
-def _is_free(value: str) -> bool:
+def is_free(value: str) -> bool:
     """Whether it can be a name at all: no state, no group, no account that all machines have."""
     lower = value.lstrip("@$").lower()
     if len(lower) < 2 or lower in STATE_WORDS or lower in GROUP_WORDS or lower in _STANDARD_ACCOUNTS:
         return False
-    if "." in lower and lower.partition(".")[0] in _STANDARD_ACCOUNTS:
+    if (
+        "." in lower
+        and lower.partition(".")[0] in _STANDARD_ACCOUNTS
+        and is_ordinary(lower.partition(".")[2])
+    ):
         return False
     if lower.isalpha() and _STATE_ENDING.fullmatch(lower) and look_up_word(lower).common:
         return False
     return any(map(str.isalnum, lower)) and lower not in ("http", "https", "www")
 
 
-def _is_mixed(value: str) -> bool:
+def is_mixed(value: str) -> bool:
     """Letters with digits or signs among them: jane_77, j.doe, jane#1234, JaneDoe."""
     bare = value.lstrip("@$")
     if bare != value and len(bare) > 1:
         return True
-    if _TECHNICAL.fullmatch(bare) or not any(map(str.isalpha, bare)):
+    if TECHNICAL.fullmatch(bare) or not any(map(str.isalpha, bare)):
         return False
     return not bare.replace("-", "").isalpha() or _INNER_CAPITAL.search(bare) is not None

@@ -21,8 +21,10 @@ _PASSWORD = (
 )
 _SECRET = (
     r"secret|token|credential|bearer|authorization|api[_ -]?key|apikey|jwt|passkey|otp"
-    r"|(?:access|account|auth|app|encrypt\w{0,5}|private|shared|signing|master|licen[cs]e|subscription|storage"
-    r"|consumer|client|deploy|webhook|hmac|aes|service|session|security|function|host|root|admin|user|write|read)"
+    r"|(?:access|account|auth|app|encrypt\w{0,5}|private|shared|signing|master|licen[cs]e|subscription"
+    r"|storage"
+    r"|consumer|client|deploy|webhook|hmac|aes|service|session|security|function|host|root|admin|user"
+    r"|write|read)"
     r"[_ -]?key"
 )
 _SESSION = (
@@ -69,8 +71,10 @@ _NEXT_PAIR = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
 _KEYWORD_START = re.compile(
     r"pass|pw|pswd|contrase|kennwort|mot de passe|wachtwoord|senha|secret|token|credential|bearer|authori"
     r"|api|jwt"
-    r"|otp|access|account|auth|app|encr|private|shared|signing|master|licen|subscr|storage|consumer|client|deploy"
-    r"|webhook|hmac|aes|service|sess|security|function|host|root|admin|user|write|read|cookie|php|asp|j_?sess|sid"
+    r"|otp|access|account|auth|app|encr|private|shared|signing|master|licen|subscr|storage|consumer"
+    r"|client|deploy"
+    r"|webhook|hmac|aes|service|sess|security|function|host|root|admin|user|write|read|cookie|php|asp"
+    r"|j_?sess|sid"
     r"|csrf|xsrf|sig|key|pin|code"
 )
 _PASSWORD_WORDS = ("pass", "pw", "pswd", "contrase", "wort", "wachtwoord", "senha")
@@ -162,9 +166,12 @@ _CODE_EXPRESSION = re.compile(
 )
 # Words with digits that people do write.
 _TECHNICAL_TERM = re.compile(
-    r"v?\d+(?:[.,:/-]\d+)*\w{0,3}|\w{0,4}\d(?:fa|d|g|k|x|st|nd|rd|th)|sha-?\d+|md5|base\d\d|utf-?\d+|oauth-?2?(?:\.\d)?"
-    r"|http/?\d|ipv[46]|bcrypt\w*|argon2\w*|pbkdf2|scrypt|rs\d+|hs\d+|es\d+|aes-?\d*\w*|rsa-?\d*|ed25519|x\.?509|pkcs\S*"
-    r"|windows-?\d+|win\d+|office-?365|microsoft365|o365|web3|s3|ec2|k8s|log4j|php\d|python\d\S*|sql\d*|level-?\d+|step-?\d+",
+    r"v?\d+(?:[.,:/-]\d+)*\w{0,3}|\w{0,4}\d(?:fa|d|g|k|x|st|nd|rd|th)|sha-?\d+|md5|base\d\d|utf-?\d+"
+    r"|oauth-?2?(?:\.\d)?"
+    r"|http/?\d|ipv[46]|bcrypt\w*|argon2\w*|pbkdf2|scrypt|rs\d+|hs\d+|es\d+|aes-?\d*\w*|rsa-?\d*|ed25519"
+    r"|x\.?509|pkcs\S*"
+    r"|windows-?\d+|win\d+|office-?365|microsoft365|o365|web3|s3|ec2|k8s|log4j|php\d|python\d\S*|sql\d*"
+    r"|level-?\d+|step-?\d+",
     re.IGNORECASE,
 )
 _NON_PASSWORD_TEXT = """

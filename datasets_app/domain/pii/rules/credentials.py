@@ -157,7 +157,8 @@ _PORT_MAPPING = re.compile(r"\d{1,5}(?:[:/.]\d+)*(?:/\w+)?|/\S*")
 _WORD = re.compile(r"(?<![\w+/.~-])[\w+/~-]{20,512}(?![\w+/~-])={0,2}", re.ASCII)
 _CONTEXT_CHARACTERS = 48
 _KEY_WORDS = re.compile(
-    r"key|secret|token|passw|credential|bearer|auth|api\b|jwt|cookie|login|access|private|sign(?:ing|ature)|dsn\b|webhook",
+    r"key|secret|token|passw|credential|bearer|auth|api\b|jwt|cookie|login|access|private|sign(?:ing"
+    r"|ature)|dsn\b|webhook",
     re.IGNORECASE,
 )
 _OTHER_WORDS = re.compile(

@@ -4,7 +4,8 @@
 _CODE_TEXT = """
     property staticmethod classmethod abstractmethod cached_property lru_cache dataclass dataclasses wraps
     contextmanager overload singledispatch cache total_ordering atexit asynccontextmanager pytest fixture
-    parametrize mock patch app router api click task shared_task receiver register login_required csrf_exempt
+    parametrize mock patch app router api click task shared_task receiver register login_required
+    csrf_exempt
     require_post transaction admin given settings example composite hookimpl validator field_validator
     model_validator root_validator jit njit tf torch no_grad numba ray flow dag asset op job celery
     override test before after beforeeach aftereach beforeclass afterclass beforeall afterall
@@ -14,8 +15,10 @@ _CODE_TEXT = """
     springbootapplication springboottest configuration value qualifier primary scope transactional entity
     table
     column id generatedvalue onetomany manytoone manytomany onetoone joincolumn enumerated embedded version
-    notnull nullable nonnull notblank notempty size min max valid jsonproperty jsonignore jsoninclude builder
-    data getter setter noargsconstructor allargsconstructor requiredargsconstructor slf4j log suppresswarnings
+    notnull nullable nonnull notblank notempty size min max valid jsonproperty jsonignore jsoninclude
+    builder
+    data getter setter noargsconstructor allargsconstructor requiredargsconstructor slf4j log
+    suppresswarnings
     safevarargs functionalinterface deprecated documented inherited retention target repeatable async
     scheduled enablescheduling enablecaching cacheable profile conditionalonproperty import lazy order
     postconstruct predestroy inject provides module named singleton injectmocks spy captor
@@ -104,7 +107,8 @@ _STATE_TEXT = """
     just known last letter letters linked listed locked login long longer lost me mine minimum missing my n
     name
     needed never new no none not nothing now null number numbers of off ok okay old on one only optional or
-    other our out outdated over own password permanently phone picture please private problem public question
+    other our out outdated over own password permanently phone picture please private problem public
+    question
     reads ready recognized registered rejected required reserved reset right s same saved set shared short
     should
     showing shown so some something spelled still stored string such suspended t taken that the their them
@@ -113,7 +117,8 @@ _STATE_TEXT = """
     user
     username users using valid value verified very via visible was we well what when where which while who
     why will
-    with without working wrong yes yet you your yours admin administrator root test guest anonymous system bot
+    with without working wrong yes yet you your yours admin administrator root test guest anonymous
+    system bot
     support help hello hi hey thanks thank sure yeah done unsure dunno idk id ids account accounts button
     page link app
     website site profile handle details info settings option menu screen tab box error message
@@ -142,7 +147,8 @@ _TAG_TEXT = """
     values
     email password version number date type text string int integer float bool boolean char void null none
     object
-    list array dict map set tuple vector optional any t e k v r ref name-of-x your-name your-token placeholder
+    list array dict map set tuple vector optional any t e k v r ref name-of-x your-name your-token
+    placeholder
     think thinking thought answer question response system assistant human bot ai context tool tools result
     results output input example examples instruction instructions query document documents message messages
     begin end start stop eos bos pad unk s cls sep mask image audio eot

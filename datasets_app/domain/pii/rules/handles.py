@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
-from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, TAG_WORDS, UNITS
+from datasets_app.domain.pii.rules.handle_contexts import find_in_context, may_hold_context
+from datasets_app.domain.pii.rules.handle_phrases import find_in_phrases, find_speakers, may_hold_phrase
+from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
 
 # In technical texts these are as common as rare elsewhere: only what announces a name counts.
@@ -65,12 +67,20 @@ def _announce_name(encoded: bytes, cues: Iterable[bytes]) -> bool:
     return False
 
 
+_TAGGED_HINT = re.compile(rb"[A-Za-z0-9_]#(?:[0-9]{4}|[A-Z0-9]{3,5}\b)")
+
+
 def may_hold(encoded: bytes, shape: bytes) -> bool:
     return bool(
         b"@" in encoded
         or b"u/" in encoded
+        or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
+        or b".bsky.social" in encoded
+        or (b"$" in encoded and b"ash" in encoded)
         or (b"<" in encoded and b"> " in encoded)
+        or may_hold_context(encoded, shape)
         or not HANDLE_CUES.isdisjoint(cues := find_cues(encoded))
+        or may_hold_phrase(encoded, cues)
         or (cues and not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
         or (b"/" in encoded and may_hold_profile(encoded))
     )
@@ -78,13 +88,18 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
-    found: list[Span] = [*find_announced_handles(text), *find_profiles(text)]
+    found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
+    found += (*find_profiles(text), *find_speakers(text))
     if "@" in text:
         found += _find_mentions(text)
+    if "#" in text:
+        found += _find_tagged(text)
+    if ".bsky.social" in text:
+        found += (match.span() for match in _BLUESKY_USER.finditer(text))
+    if "$" in text and "ash" in text:
+        found += (match.span("name") for match in _CASHTAG.finditer(text))
     if "u/" in text:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
-    if "<" in text:
-        found += _find_speakers(text)
     return drop_overlaps(HANDLE, found)
 
 
@@ -99,6 +114,17 @@ _MENTION = re.compile(
     r"(?:(?P<server>@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24})|(?: _ [^\W_]\w{0,30}){1,3})?(?:(?<=[^\W\d_]) "
     r"\d{1,5}(?=:\s))?"
 )
+# Nightowl#2134, riot id: Nightowl#EUW
+_TAGGED = re.compile(
+    r"(?<![\w&#/.@-])(?P<name>[^\W\d_][\w.]{2,31})#(?:(?P<number>\d{4,6})|[A-Z0-9]{3,5})(?![\w#-])"
+)
+_TAG_CUE = re.compile(
+    r"battle|riot|discord|blizzard|valorant|league|\btag\b|\badd\b|\bid\b|overwatch", re.IGNORECASE
+)
+_BLUESKY_USER = re.compile(r"(?<![\w@.-])@?[A-Za-z0-9][\w-]{1,62}\.bsky\.social(?!\w)")
+_CASHTAG = re.compile(
+    r"(?:cash[ ]?app|cash[ ]?tag|\bcash)\b[^\n$]{0,24}?(?P<name>\$[A-Za-z][\w-]{1,20})(?!\w)", re.IGNORECASE
+)
 # <@U024BE7LH> is found by the pattern above, <@123456789012345678> is not.
 _NUMBERED_MENTION = re.compile(r"<@!?\d{15,20}>")
 _REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?u/(?=[\w-]{0,19}[A-Za-z])[A-Za-z0-9_-]{3,20}(?![\w/-])")
@@ -109,7 +135,7 @@ _DOMAIN = re.compile(
 _NUMBER_WITH_UNIT = re.compile(r"\d[\d.,:-]*([^\W\d_]*)")
 # What makes code of a name: a call, a scope of packages, an assignment, a key in quotation marks.
 _CODE_BEHIND = re.compile(
-    r"[({\\`]|/(?!@)|::|\._|[ \t]*(?::=|[-+*|]?=(?!=))|[\"']\s{0,3}:"
+    r"[({`]|\\(?![\"'nrt])|/(?!@)|::|\._|[ \t]*(?::=|[-+*|]?=(?!=))|[\"']\s{0,3}:"
     r"|[ \t]{1,2}(?:decorator|annotation|directive|rule|scope|package|keyword|macro|mixin|attribute|symbol"
     r"|sign|block"
     r"|quer(?:y|ies)|import|param(?:eter)?|tag|operator|syntax|namespace|modifier|wrapper)s?\b"
@@ -145,6 +171,14 @@ def _find_mentions(text: str) -> Iterator[Span]:
             yield match.span()
 
 
+def _find_tagged(text: str) -> Iterator[Span]:
+    """Names with their number: of a word, "issue#1234", only beside what says it is a name."""
+    for match in _TAGGED.finditer(text):
+        has_cue = _TAG_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
+        if has_cue or (match["number"] and not is_ordinary(match["name"])):
+            yield match.span()
+
+
 def _is_name(name: str) -> bool:
     lower = name.lower()
     if len(name) < 2 or lower in GROUP_WORDS or lower in CODE_WORDS or _DOMAIN.fullmatch(name):
@@ -166,22 +200,3 @@ def _is_code(text: str, start: int, end: int) -> bool:
         _CODE_BEHIND.match(text, end) is not None
         or _CODE_BEFORE.search(text, max(0, start - 240), start) is not None
     )
-
-
-# --- in front of a line ------------------------------------------------------------------------
-
-_SPEAKER = re.compile(
-    r"^[ \t]{0,4}(?P<time>[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?[ \t]{1,2})?<[@+%&~!]?"
-    r"(?P<name>[A-Za-z_\[\]{}^`|\\][\w\[\]{}^`|\\-]{1,30})>(?=[ \t]+[^\s<])",
-    re.MULTILINE,
-)
-
-
-def _find_speakers(text: str) -> Iterator[Span]:
-    """<jane> in front of what she writes, as chats are logged; no element of a page, no stand-in."""
-    for match in _SPEAKER.finditer(text):
-        name = match["name"]
-        if name.lower() in TAG_WORDS or f"</{name}" in text:
-            continue
-        if match["time"] or not is_ordinary(name):
-            yield match.span("name")

@@ -42,12 +42,17 @@ _INTERNAL_SUFFIXES, _WEAK_SUFFIXES, _PUBLIC_SUFFIXES = (
 # What only insiders reach, when it stands before the name of a company.
 _INSIDER_LABEL = re.compile(
     r"(?:vpn|stag(?:e|ing)|stg|uat|preprod|pre-prod|corp|internal|intranet|intra|lan|dmz|mgmt|jenkins|bastion"
-    r"|jump(?:host|box)?|ldap|k8s|kube|nas|esxi?|vcenter|nexus|artifactory|grafana|kibana|prometheus|alertmanager"
-    r"|consul|vault|nagios|zabbix|icinga|redis|postgres(?:ql)?|pgsql|mongo(?:db)?|kafka|elasticsearch|rabbitmq"
+    r"|jump(?:host|box)?|ldap|k8s|kube|nas|esxi?|vcenter|nexus|artifactory|grafana|kibana|prometheus"
+    r"|alertmanager"
+    r"|consul|vault|nagios|zabbix|icinga|redis|postgres(?:ql)?|pgsql|mongo(?:db)?|kafka|elasticsearch"
+    r"|rabbitmq"
     r"|memcached|cassandra|hadoop|printer|fileserver|backoffice|teamcity|sonar(?:qube)?|argocd|rancher|harbor"
-    r"|rundeck|airflow|idrac|ilo|ipmi|oob|puppet|salt|ansible|rds|sql(?:server)?|mssql|oracle|dc|ad|exchange|db"
-    r"|database|onprem|devbox|build|ci|runner|worker|svn|perforce|hq|colo|datacenter)(?:[-_]?[a-z0-9]{1,12}){0,3}"
-    r"|(?:[a-z0-9]{1,20}-){0,3}(?:vpn|staging|stg|uat|preprod|prod|dev|qa|int|corp|internal|db|dc|lan)\d{0,3}",
+    r"|rundeck|airflow|idrac|ilo|ipmi|oob|puppet|salt|ansible|rds|sql(?:server)?|mssql|oracle|dc|ad"
+    r"|exchange|db"
+    r"|database|onprem|devbox|build|ci|runner|worker|svn|perforce|hq|colo"
+    r"|datacenter)(?:[-_]?[a-z0-9]{1,12}){0,3}"
+    r"|(?:[a-z0-9]{1,20}-){0,3}(?:vpn|staging|stg|uat|preprod|prod|dev|qa|int|corp|internal|db|dc"
+    r"|lan)\d{0,3}",
     re.IGNORECASE,
 )
 # web-03, app12, ip-10-0-0-1: machines are numbered, sites are not (www2 and ns1 are).
@@ -58,7 +63,8 @@ _EC2_HOST = re.compile(
     r"(?<![\w.-])(?:ip|ec2|domU)-\d{1,3}(?:-\d{1,3}){3}(?:\.[A-Za-z0-9-]{1,63}){0,6}", re.IGNORECASE
 )
 _CLOUD_HOST = re.compile(
-    r"(?:^|\.)(?:rds|cache|elb|redshift|compute|compute-1|es|docdb|neptune|efs)\.(?:[a-z0-9-]+\.)?amazonaws\.com$"
+    r"(?:^|\.)(?:rds|cache|elb|redshift|compute|compute-1|es|docdb|neptune"
+    r"|efs)\.(?:[a-z0-9-]+\.)?amazonaws\.com$"
     r"|\.(?:database|blob|file|queue|table|vault|servicebus|redis\.cache|documents)\.(?:core\.)?"
     r"(?:windows|azure)\.(?:net|com)$|\.vault\.azure\.net$|\.cloudapp\.azure\.com$|\.compute\.internal$",
     re.IGNORECASE,
@@ -127,7 +133,8 @@ def _has_insider_label(labels: list[str]) -> bool:
 
 _NAME = rf"(?:{_LABEL})(?:\.{_LABEL}){{0,9}}"
 _COMMAND = re.compile(
-    r"(?<![\w./-])(?P<command>ssh|sftp|scp|rsync|ping6?|nslookup|dig|host|telnet|traceroute6?|tracert|mtr|nc|ncat"
+    r"(?<![\w./-])(?P<command>ssh|sftp|scp|rsync|ping6?|nslookup|dig|host|telnet|traceroute6?|tracert|mtr"
+    r"|nc|ncat"
     r"|nmap|mosh|rdesktop|ssh-copy-id|psping|tnsping|mstsc|net use|arp|whois|curl|wget)(?:\.exe)?"
     r"(?:[ \t]{1,3}-{1,2}[A-Za-z][\w-]{0,20}"
     r"(?:[ =](?:\d{1,6}|[\w./~-]{0,60}\.(?:pem|key|ppk)|~?/[^\s]{1,80}))?){0,6}"
@@ -150,10 +157,14 @@ _HOST_PHRASE = re.compile(
 )
 # What has the build of a machine's name and is none.
 _NON_HOST_NAME = re.compile(
-    r"v?\d+(?:\.\d+)*\w{0,3}|(?:ipv|http|utf|sha|md|base|x|amd|arm|win|windows|python|php|java|jdk|es|vue|log|s|ec"
-    r"|h|mp|i|k|l|b|p|oauth|tls|ssl|port|level|step|day|error|code|covid|iphone|ios|android|usb|wpa|cat|rfc|iso|pci"
-    r"|gpt|claude|office|room|floor|gate|row|line|page|chapter|version|release|build|phase|area|zone|ubuntu|debian"
-    r"|centos|rhel|fedora|macos|node|npm|ruby|perl|go|sql|html|css|mp|ps|ts|js)-?_?\d[\w.-]{0,6}|\w+-to-\w+|web[23]",
+    r"v?\d+(?:\.\d+)*\w{0,3}|(?:ipv|http|utf|sha|md|base|x|amd|arm|win|windows|python|php|java|jdk|es|vue"
+    r"|log|s|ec"
+    r"|h|mp|i|k|l|b|p|oauth|tls|ssl|port|level|step|day|error|code|covid|iphone|ios|android|usb|wpa|cat"
+    r"|rfc|iso|pci"
+    r"|gpt|claude|office|room|floor|gate|row|line|page|chapter|version|release|build|phase|area|zone"
+    r"|ubuntu|debian"
+    r"|centos|rhel|fedora|macos|node|npm|ruby|perl|go|sql|html|css|mp|ps|ts|js)-?_?\d[\w.-]{0,6}"
+    r"|\w+-to-\w+|web[23]",
     re.IGNORECASE,
 )
 _MACHINE_NAME = re.compile(

@@ -38,7 +38,8 @@ _COUNTRY = re.compile(r"(?:(?<![A-Za-z0-9])|(?<=IBAN)|(?<=iban))([A-Za-z]{2})[ .
 _CHARACTER = re.compile(r"(?:[ .\-/]{0,2}|\n)[A-Za-z0-9]")
 _IN_FOURS = re.compile(r"[A-Z]{2}[0-9]{2}(?:([ \-])[0-9A-Z]{4})(?:\1[0-9A-Z]{4}){1,6}(?:\1[0-9A-Z]{1,3})?")
 _ANNOUNCED = re.compile(
-    r"iban(?:[^A-Za-z0-9]{1,4}(?:no|nr|num|number|nummer|code|is|ist|est|es|of|my|the)){0,3}[^A-Za-z0-9]{0,6}\Z",
+    r"iban(?:[^A-Za-z0-9]{1,4}(?:no|nr|num|number|nummer|code|is|ist|est|es|of|my"
+    r"|the)){0,3}[^A-Za-z0-9]{0,6}\Z",
     re.IGNORECASE,
 )
 _ANNOUNCEMENT_CHARACTERS = 40

@@ -63,7 +63,8 @@ LINK_BACK = re.compile(
     r"|\s?[,:;=>]\s(?=(?:my|our|his|her|their|mi|mon|mein|meine|meu|mio|mia)\s)"
     r"|[\s,]{0,3}(?:is|was|as|are|for|being|es|est|ist|é|è|to|jest|är|er|on|je|este|als|como|come|that[’']s)"
     r"\s)[\s\"'’]{0,2}"
-    rf"(?:(?:{_POSSESSIVES}|the|an?|le|la|el|il|o|de|die|der|das|no|num(?:ber|éro|er)|n[uú]mero|nummer)\s){{0,3}}"
+    rf"(?:(?:{_POSSESSIVES}|the|an?|le|la|el|il|o|de|die|der|das|no|num(?:ber|éro|er)|n[uú]mero"
+    rf"|nummer)\s){{0,3}}"
     r"(?:[^\W\d_]{2,15}\s)?\Z",
     re.IGNORECASE,
 )

@@ -35,10 +35,14 @@ _SPACED_NAME = (
 _PATH_REST = rf"(?:/{_NAME}{{1,255}}{_SPACED_NAME}{{0,3}}){{0,40}}/?"
 # Folders below which every house keeps its own; where it is a user's, one name behind it is enough.
 _UNIX_PATH = re.compile(
-    rf"/(?<![\w./~$%+-]/)(?:(?P<user>(?:(?:export|usr|var|nfs)/)?home/|(?:private/|mnt/|cygdrive/)?[a-z]/Users/|Users/"
-    r"|System/Volumes/Data/Users/|root/|var/mail/|var/spool/(?:mail|cron/crontabs)/|Volumes/|media/|run/user/)"
-    r"|(?P<own>srv/|mnt/|opt/|var/www/|nfs/|net/|export/|scratch/|volume\d/|builds/|workspaces?/|u\d\d/|mount/|shares?/"
-    r"|var/lib/jenkins/|var/backups/|private/var/folders/|var/folders/|gpfs/|lustre/|afs/|cluster/|pool/|tank/)"
+    rf"/(?<![\w./~$%+-]/)(?:(?P<user>(?:(?:export|usr|var|nfs)/)?home/|(?:private/|mnt/"
+    rf"|cygdrive/)?[a-z]/Users/|Users/"
+    r"|System/Volumes/Data/Users/|root/|var/mail/|var/spool/(?:mail|cron/crontabs)/|Volumes/|media/"
+    r"|run/user/)"
+    r"|(?P<own>srv/|mnt/|opt/|var/www/|nfs/|net/|export/|scratch/|volume\d/|builds/|workspaces?/|u\d\d/"
+    r"|mount/|shares?/"
+    r"|var/lib/jenkins/|var/backups/|private/var/folders/|var/folders/|gpfs/|lustre/|afs/|cluster/|pool/"
+    r"|tank/)"
     rf"|(?P<weak>data/|projects?/|work/|apps/|storage/|backups?/|archive/|shared/|sites/|repos?/|var/opt/))"
     rf"(?P<first>{_NAME}{{1,255}}){_SPACED_NAME}{{0,3}}{_PATH_REST}"
 )

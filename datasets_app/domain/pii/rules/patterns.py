@@ -111,7 +111,8 @@ _VERSION_CONTEXT = re.compile(
 _HEX_GROUP = r"[0-9a-f]{1,4}"
 _QUAD = r"\d{1,3}(?:\.\d{1,3}){3}"
 _IPV6 = re.compile(
-    rf"(?<![\w:.])(?:(?:[23][0-9a-f]{{3}}|f[c-f][0-9a-f]{{2}}|64:ff9b|::ffff)(?::{{1,2}}{_HEX_GROUP}(?!\.\d)){{0,7}}"
+    rf"(?<![\w:.])(?:(?:[23][0-9a-f]{{3}}|f[c-f][0-9a-f]{{2}}|64:ff9b"
+    rf"|::ffff)(?::{{1,2}}{_HEX_GROUP}(?!\.\d)){{0,7}}"
     rf"(?:(?:::?{_QUAD})|::)?|{_HEX_GROUP}(?::{_HEX_GROUP}){{7}})(?![\w:]|\.\d)",
     re.IGNORECASE,
 )

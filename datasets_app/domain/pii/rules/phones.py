@@ -108,7 +108,8 @@ _GROUP = re.compile(r"\d+")
 _MAX_COUNTED_DIGITS = 8
 _COUNTED_NOUN = re.compile(
     r" (?!at|on|or|and|if|after|before|from|any|when|until|till|please|thanks|asap|today|tomorrow|now|for|but"
-    r"|to|with|in|as|then|instead|between|during|is|again|ext|it|i|my|so|because|this|that|he|she|we|they|you|directly)[a-z]"
+    r"|to|with|in|as|then|instead|between|during|is|again|ext|it|i|my|so|because|this|that|he|she|we|they"
+    r"|you|directly)[a-z]"
 )
 
 

@@ -44,13 +44,16 @@ _ANNOUNCED_FORMS = re.compile(
 _SOLANA_BYTES, _SOLANA_CHARACTERS = 32, range(32, 45)
 _CUES = re.compile(
     r"(?<![A-Za-z])(?:wallets?|address(?:es)?|addr|adresse|direcci[oó]n|indirizzo|endere[cç]o|btc|xbt|bitcoin"
-    r"|eth|ether|ethereum|ltc|litecoin|doge|dogecoin|xrp|ripple|tron|trx|usdt|usdc|xmr|monero|sol|solana|cardano|ada|bnb|ton"
-    r"|crypto|coins?|deposit|payout|withdraw(?:al)?|donat\w{1,6}|metamask|phantom|ledger|trezor|coinbase|binance"
+    r"|eth|ether|ethereum|ltc|litecoin|doge|dogecoin|xrp|ripple|tron|trx|usdt|usdc|xmr|monero|sol|solana"
+    r"|cardano|ada|bnb|ton"
+    r"|crypto|coins?|deposit|payout|withdraw(?:al)?|donat\w{1,6}|metamask|phantom|ledger|trezor|coinbase"
+    r"|binance"
     r"|кошел[её]к\w{0,3}|钱包|地址|ウォレット)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _OTHER_CODE = re.compile(
-    r"\b(?:tx|txn|txid|tx_?hash|transactions?|hash|block|commit|sha\d*|signature|digest|build|revision|session"
+    r"\b(?:tx|txn|txid|tx_?hash|transactions?|hash|block|commit|sha\d*|signature|digest|build|revision"
+    r"|session"
     r"|request|trace|order|ticket|api|secret|program|mint|contract)\b",
     re.IGNORECASE,
 )

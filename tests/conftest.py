@@ -25,8 +25,9 @@ from hypothesis import settings as hypothesis_settings
 from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
 from alignmenter_site.middleware import session_limits
-from tests import cluster
+from tests import cluster, preloaded
 from tests.environment import VAR_DIR
+from tests.strategies import EXAMPLES_FACTOR
 from tests.terminal import decode_output, run_in_process
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -147,7 +148,12 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
     # How long an example takes depends on what else the machine does.
-    hypothesis_settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    hypothesis_settings.register_profile(
+        "tests",
+        max_examples=100 * EXAMPLES_FACTOR,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
     hypothesis_settings.load_profile("tests")
 
 
@@ -254,21 +260,17 @@ def manage(tmp_path: Path) -> RunManage:
 
 @pytest.fixture
 def manage_subprocess(subprocess_environment: dict[str, str], tmp_path: Path) -> RunManage:
-    """As ``manage``, in a process of its own: for its environment, pipes and exit code."""
+    """As ``manage``, in a process of its own: for its environment, pipes and exit code. With ``new``, Python
+    is started for it."""
 
-    def run(*arguments: Any, input: bytes | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, str(PROJECT / "manage.py"), *map(str, arguments)],
-            input=input or b"",
-            capture_output=True,
-            env=subprocess_environment | more.pop("env", {}),
-            cwd=tmp_path,
-            timeout=120,
-            **more,
-        )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
+    def run(
+        *arguments: Any, input: bytes = b"", env: dict[str, str] | None = None, new: bool = False
+    ) -> subprocess.CompletedProcess[str]:
+        options: Any = {"input": input, "env": subprocess_environment | (env or {}), "cwd": tmp_path}
+        if new:
+            command = [sys.executable, str(PROJECT / "manage.py"), *map(str, arguments)]
+            return decode_output(subprocess.run(command, capture_output=True, timeout=120, **options))
+        return decode_output(preloaded.run(*arguments, **options))
 
     return run
 
@@ -282,12 +284,8 @@ class Processes:
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
         with self.log.open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, str(PROJECT / "manage.py"), command],
-                env=self.environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+            process = preloaded.Popen(
+                command, env=self.environment, stdout=log, stderr=log, start_new_session=True
             )
         self.running.append(process)
         return process

@@ -1,9 +1,13 @@
 """Hypothesis strategies for what a valid file may hold."""
 
 import json
+import os
 from typing import Any
 
 from hypothesis import strategies as st
+
+# How many times as many examples are tried: in a run of the night, more than there is time for by day.
+EXAMPLES_FACTOR = int(os.environ.get("ALIGNMENTER_TEST_EXAMPLES") or 1)
 
 # All that JSON and the format allow: every character but NUL and lone surrogates.
 texts = st.text(

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 
 from datasets_app.domain.metadata.metadata import metadata_path, read_metadata
 from datasets_app.models import AuditEvent, Dataset, JobRun
-from tests.conftest import PROJECT
+from tests import preloaded
 from tests.llm_server import FAULTS, LlmServer
 from tests.terminal import decode_output, run_in_process
 
@@ -26,14 +25,7 @@ def bootstrap(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
     """The command on files, where there is no database."""
 
     def run(server: LlmServer, *arguments: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command(server, *arguments),
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            env=environment(),
-            timeout=120,
-        )
+        return preloaded.run(*given(server, *arguments), text=True, cwd=tmp_path, env=environment())
 
     return run
 
@@ -48,10 +40,6 @@ def here(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Call
 
 def given(server: LlmServer, *arguments: Any) -> list[str]:
     return ["bootstrap_dataset", "--model", "openai:tiny", "--base-url", server.url, *map(str, arguments)]
-
-
-def command(server: LlmServer, *arguments: Any) -> list[str]:
-    return [sys.executable, str(PROJECT / "manage.py"), *given(server, *arguments)]
 
 
 def environment() -> dict[str, str]:
@@ -102,13 +90,7 @@ def test_a_file_is_written_named_what_failed_and_gone_on_with(bootstrap: Any, tm
     assert "failed_sessions" not in told
     numbers = [json.loads(line)["session_id"] for line in out.read_text().splitlines()]
     assert numbers == sorted(numbers)
-    checked = subprocess.run(
-        [sys.executable, str(PROJECT / "manage.py"), "validate_dataset", str(out), "--strict"],
-        capture_output=True,
-        text=True,
-        env=environment(),
-        timeout=120,
-    )
+    checked = preloaded.run("validate_dataset", out, "--strict", text=True, env=environment())
     assert checked.returncode == 0, checked.stdout
     everything = [first, last, whole]
     told_all = "".join(each.stdout + each.stderr for each in everything)
@@ -133,8 +115,8 @@ def test_a_killed_command_is_gone_on_with_and_one_that_is_stopped_says_how(
 
     with LlmServer(latency=0.05, faults=FAULTS, share=0.01, seed=4) as server:
         for number, (ending, wanted) in enumerate([(signal.SIGKILL, 8), (signal.SIGTERM, 20)]):
-            process = subprocess.Popen(
-                command(server, *asked_for, *(["--resume"] if number else [])),
+            process = preloaded.Popen(
+                *given(server, *asked_for, *(["--resume"] if number else [])),
                 cwd=tmp_path,
                 env=environment(),
                 stderr=subprocess.PIPE,

@@ -4,7 +4,6 @@ import gzip
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from datasets_app.models import Dataset, JobRun, Turn
-from tests.conftest import PROJECT
+from tests import preloaded
 from tests.factories import encode_jsonl, make_session, make_sessions, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,7 +21,7 @@ Manage = Callable[..., subprocess.CompletedProcess[str]]
 def test_in_and_out_with_a_job_row_each(manage_subprocess: Manage, tmp_path: Path) -> None:
     manage = manage_subprocess
     write_jsonl(tmp_path / "a.jsonl", make_sessions(3))
-    done = manage("import_dataset", "a.jsonl", "--name", "support", "--origin", "synthetic")
+    done = manage("import_dataset", "a.jsonl", "--name", "support", "--origin", "synthetic", new=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "support: 6 turns in 3 sessions added." in done.stdout
     done = manage("export_dataset", "support", "--out", "out.jsonl")
@@ -101,11 +100,9 @@ def test_a_database_that_is_not_there_is_a_sentence(manage_subprocess: Manage, t
 def test_ctrl_c_saves_nothing(
     subprocess_environment: dict[str, str], tmp_path: Path, wait_until: Any
 ) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(40_000, turns=5))
-    process = subprocess.Popen(
-        [sys.executable, str(PROJECT / "manage.py"), "import_dataset", str(path), "--name", "support"],
-        env=subprocess_environment,
-        stderr=subprocess.PIPE,
+    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(20_000, turns=5))
+    process = preloaded.Popen(
+        "import_dataset", path, "--name", "support", env=subprocess_environment, stderr=subprocess.PIPE
     )
     wait_until(lambda: JobRun.objects.filter(state="running", done__gt=0).exists())
     process.send_signal(signal.SIGINT)
@@ -119,16 +116,13 @@ def test_ctrl_c_saves_nothing(
 def test_two_imports_of_one_name_at_once_wait_for_each_other(
     subprocess_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(3_000, turns=5))
-    command = [sys.executable, str(PROJECT / "manage.py"), "import_dataset", str(path), "--name", "support"]
-    both = [
-        subprocess.Popen(command, env=subprocess_environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
+    path = write_jsonl(tmp_path / "a.jsonl", make_sessions(2_000, turns=5))
+    given: Any = {"env": subprocess_environment, "stdout": subprocess.PIPE, "text": True}
+    both = [preloaded.Popen("import_dataset", path, "--name", "support", **given) for _ in range(2)]
     said = "".join(process.communicate(timeout=60)[0] for process in both)
     assert [process.returncode for process in both] == [0, 0]
     assert said.count("imported before, nothing changed") == 1
-    assert Dataset.objects.get().turn_count == Turn.objects.count() == 15_000
+    assert Dataset.objects.get().turn_count == Turn.objects.count() == 10_000
 
 
 def test_a_failed_import_keeps_no_value_of_its_file(manage: Any, tmp_path: Path) -> None:

@@ -3,15 +3,15 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from datasets_app.models import Dataset, JobRun
+from tests import preloaded
 from tests.commands.test_bootstrap_dataset import NOWHERE
-from tests.conftest import PROJECT, RunManage
+from tests.conftest import RunManage
 from tests.factories import make_session, write_jsonl
 from tests.terminal import decode_output, run_in_process
 
@@ -22,14 +22,8 @@ def without_database(folder: Path, *arguments: Any) -> subprocess.CompletedProce
 
 def apart(folder: Path, *arguments: Any) -> subprocess.CompletedProcess[str]:
     """In a process of its own, for which no server answers."""
-    return subprocess.run(
-        [sys.executable, str(PROJECT / "manage.py"), "sample_dataset", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT)},
-        cwd=folder,
-        timeout=120,
-    )
+    given: dict[str, Any] = {"env": {**os.environ, **NOWHERE}, "cwd": folder, "text": True}
+    return preloaded.run("sample_dataset", *arguments, **given)
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ import pytest
 
 from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
+from tests import preloaded
 from tests.conftest import PROJECT
 from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn, write_jsonl
 from tests.onnx_model import write_onnx_model
 from tests.terminal import decode_output, run_in_process
 
 KEY = "a key of thirty-two characters.."
-COMMAND = [sys.executable, str(PROJECT / "manage.py"), "sanitize_dataset"]
 # No server answers here: a command that asked for the database would fail.
 ENVIRONMENT = {
     **os.environ,
@@ -39,15 +39,12 @@ Sanitize = Callable[..., subprocess.CompletedProcess[str]]
 def sanitize(tmp_path: Path) -> Sanitize:
     def run(*arguments: Any, stdin: Any = b"", **environment: str) -> subprocess.CompletedProcess[str]:
         given: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
-        done = subprocess.run(
-            [*COMMAND, *map(str, arguments)],
-            cwd=tmp_path,
-            env=ENVIRONMENT | environment,
-            capture_output=True,
-            check=False,
-            timeout=120,
-            **given,
-        )
+        given |= {"cwd": tmp_path, "env": ENVIRONMENT | environment, "timeout": 120}
+        if "PYTHONPATH" in environment:  # which Python reads as it starts
+            command = [sys.executable, PROJECT / "manage.py", "sanitize_dataset", *map(str, arguments)]
+            done = subprocess.run(command, capture_output=True, **given)
+        else:
+            done = preloaded.run("sanitize_dataset", *arguments, **given)
         assert b"Traceback" not in done.stderr, done.stderr.decode()
         out, err = done.stdout.decode(errors="replace"), done.stderr.decode()
         return subprocess.CompletedProcess(done.args, done.returncode, out, err)
@@ -569,8 +566,8 @@ def test_an_existing_output_is_replaced_and_keeps_its_mode(here: Sanitize, tmp_p
 def at_work(tmp_path: Path) -> Any:
     """The command in the middle of a long file, with two processes of its own."""
     write_jsonl(tmp_path / "in.jsonl", make_sessions(8_000, turns=5, metadata={"email": "ana@example.com"}))
-    process = subprocess.Popen(
-        [*COMMAND, "--input", "in.jsonl", "--out", "out.jsonl", "--processes", "2"],
+    process = preloaded.Popen(
+        *("sanitize_dataset", "--input", "in.jsonl", "--out", "out.jsonl", "--processes", "2"),
         cwd=tmp_path,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,

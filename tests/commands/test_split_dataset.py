@@ -4,8 +4,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ from django.core.management import CommandError, call_command
 
 from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
+from tests import preloaded
 from tests.commands.test_bootstrap_dataset import NOWHERE
-from tests.conftest import PROJECT
 from tests.domain.test_near_duplicates import talk
 from tests.factories import import_file, make_turn, write_jsonl
 
@@ -63,14 +61,11 @@ def placed(folder: Path, ending: str = ".jsonl") -> dict[str, str]:
 def test_a_file_is_split_without_a_database(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "all.jsonl", sessions(range(50), persona_id="ana", note="kept"))
     (tmp_path / "all.meta.yaml").write_text("name: all\nlicense: CC0-1.0\nsafety_traps: 3\n")
-    command = [sys.executable, str(PROJECT / "manage.py"), "split_dataset"]
-    done = subprocess.run(
-        [*command, "--input", "all.jsonl", "--out-dir", "out", "--report", "report.json"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT)},
+    done = preloaded.run(
+        *("split_dataset", "--input", "all.jsonl", "--out-dir", "out", "--report", "report.json"),
+        env={**os.environ, **NOWHERE},
         cwd=tmp_path,
-        timeout=120,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert "train: 30 sessions, 60.0 % (target 60 %)" in done.stdout

@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from datasets_app.command_line import validate
 from datasets_app.models import AuditEvent, CheckReport
-from tests import factories
+from tests import factories, preloaded
 from tests.terminal import decode_output, run_in_process
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -133,8 +133,8 @@ def test_standard_input_is_read_as_a_file_would_be(flawed: Path):
 def test_a_reader_that_stops_early_ends_it_quietly_but_never_as_clean(tmp_path: Path, lines_read: int):
     # The first two lines are warnings: stopped there, no error has been seen yet.
     bad = factories.write_jsonl(tmp_path / "bad.jsonl", ["{" for _ in range(20_000)])
-    process = subprocess.Popen(
-        [*COMMAND, str(bad), "--limit", "0"],
+    process = preloaded.Popen(
+        *("validate_dataset", bad, "--limit", "0"),
         cwd=PROJECT,
         env=NOWHERE,
         stdout=subprocess.PIPE,
@@ -151,10 +151,8 @@ def test_a_reader_that_stops_early_ends_it_quietly_but_never_as_clean(tmp_path: 
 
 
 def test_ctrl_c_returns_130_without_a_traceback():
-    with subprocess.Popen(
-        [*COMMAND, "--no-names", "-"],
-        # Whatever started the tests may ignore it, and what they start would inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    with preloaded.Popen(
+        *("validate_dataset", "--no-names", "-"),
         cwd=PROJECT,
         env=NOWHERE,
         stdin=subprocess.PIPE,
@@ -174,8 +172,10 @@ def test_ctrl_c_returns_130_without_a_traceback():
 
 def test_progress_is_shown_on_a_terminal_only(sound: Path):
     ours, theirs = pty.openpty()
-    command = [*COMMAND, str(sound)]
-    subprocess.run(command, cwd=PROJECT, env=NOWHERE, stdout=subprocess.PIPE, stderr=theirs, check=True)
+    given: dict[str, Any] = {"cwd": PROJECT, "env": NOWHERE, "stdout": subprocess.PIPE, "stderr": theirs}
+    with preloaded.Popen("validate_dataset", sound, **given) as process:
+        process.communicate(timeout=60)
+    assert process.returncode == 0
     os.close(theirs)
     shown = os.read(ours, 10_000)
     os.close(ours)

@@ -95,10 +95,10 @@ HOSTILE = [
 @pytest.mark.parametrize("letter", ["a", "ä"])
 def test_a_hostile_pattern_takes_no_longer_than_the_text_is(regex: str, letter: str) -> None:
     patterns = CustomPatterns([("X", regex)])
-    for text in (letter * 100_000, letter * 99_999 + "!"):
+    for text in (letter * 50_000, letter * 49_999 + "!"):
         started = time.process_time()
         patterns.find(text)
-        assert time.process_time() - started < 1.5  # 0.7 s at most on a slow machine, nearly always 0.01 s
+        assert time.process_time() - started < 0.75  # 0.35 s at most on a slow machine, nearly always 0.01 s
 
 
 def test_many_matches_in_a_long_text_stay_linear() -> None:

@@ -119,7 +119,7 @@ def test_a_fresh_finder_finds_the_same() -> None:
 )
 def test_long_texts_take_time_by_their_length(finder: NameFinder, unit: str) -> None:
     finder.find(unit)
-    assert_linear_time(finder.find, unit, length=5_000)
+    assert_linear_time(finder.find, unit, length=2_500)
 
 
 def test_names_at_the_far_end_of_a_long_text(finder: NameFinder) -> None:

@@ -158,7 +158,7 @@ def test_matches_are_within_the_text_in_order_and_apart(text: str):
     ],
 )
 def test_hostile_text_takes_time_by_its_length_only(unit: str):
-    assert_linear_time(find_patterns, unit, 20_000, "@1.1.1.1 ::1 1234567")
+    assert_linear_time(find_patterns, unit, 10_000, "@1.1.1.1 ::1 1234567")
 
 
 @pytest.mark.parametrize("number", ["4111111111111111", "378282246310005", "6011111111111117"])

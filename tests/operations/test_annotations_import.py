@@ -18,13 +18,12 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from tests.factories import encode_jsonl, import_file, make_dataset, make_session, make_turn, write_jsonl
-from tests.strategies import encode_json, names, texts, timestamps, values
+from tests.strategies import EXAMPLES_FACTOR, encode_json, names, texts, timestamps, values
 
 pytestmark = pytest.mark.django_db
 
 with_database = settings(
-    max_examples=50,
-    deadline=None,
+    max_examples=25 * EXAMPLES_FACTOR,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

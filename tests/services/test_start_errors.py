@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import preloaded
 from tests.conftest import PROJECT
 from tests.services.test_embedded import AS_ROOT, NOBODY, become_ordinary
 
@@ -16,16 +18,14 @@ CHOSEN = ("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ALIGNMENTER_UPLOAD_TEMP_DI
 def start(command: str, var: Path, *, ordinary: bool = False, **environment: str) -> str:
     """What the command says as it fails."""
     inherited = {name: value for name, value in os.environ.items() if name not in CHOSEN}
-    done = subprocess.run(
-        [sys.executable, PROJECT / "manage.py", command],
-        env={**inherited, "ALIGNMENTER_VAR_DIR": str(var), "PYTHONDONTWRITEBYTECODE": "1", **environment},
-        cwd=PROJECT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-        preexec_fn=become_ordinary if ordinary and AS_ROOT else None,
-    )
+    options: dict[str, Any] = {"env": {**inherited, "ALIGNMENTER_VAR_DIR": str(var), **environment}}
+    options |= {"cwd": PROJECT, "text": True, "timeout": 60}
+    if ordinary and AS_ROOT:
+        options["env"]["PYTHONDONTWRITEBYTECODE"] = "1"
+        program = [sys.executable, PROJECT / "manage.py", command]
+        done = subprocess.run(program, capture_output=True, preexec_fn=become_ordinary, **options)
+    else:
+        done = preloaded.run(command, **options)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1, done.stderr
     return done.stderr

@@ -28,12 +28,69 @@ lexicon: {preferred: [grace, snooze]}
 """
 
 
+OUTDOORS = """
+id: fjord
+display_name: Fjord & Sons
+lexicon: {preferred: [Torsten Tent]}
+"""
+
+
 def scrub(yaml: str, *turns: tuple[str, str], allow_names: tuple[str, ...] = ()) -> list[str]:
     terms = list_persona_terms(parse_persona(yaml)) if yaml else []
     policy = replace(Policy(kinds=("NAME",)), allow_names=allow_names)
     records = [TurnRecord("1", number, role, text, []) for number, (role, text) in enumerate(turns, 1)]
     [session] = Scrubber(policy, key=KEY, persona_terms=terms).scrub([SessionInput(records)])
     return [turn.text for turn in session.turns]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my Solveig broke after two weeks",
+        "The Solveig in blue is sold out again",
+        "is Northbarn cheaper than Halvora?",
+        "Honestly I left Halvora for Fjord & Sons",
+        "compared it to Quixor Wireless, yours wins",
+        "Vixa Boots ship within 24 hours",
+        "asked Iron Sparrow Outfitters the same thing",
+        "Gordon's Grill charges $12.99 for that",
+        "is the Rosalind Jacket waterproof?",
+        "Melka & Doug keeps sending coupons",
+        "do you have the Rowan 3 in stock?",
+    ],
+)
+def test_things_in_the_chat_of_a_persona_stay(text: str) -> None:
+    assert scrub(OUTDOORS, ("user", text)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "scrubbed"),
+    [
+        ("my wife Solveig broke her tent", "my wife [NAME] broke her tent"),
+        ("I spoke with Halvora Lind about the Torsten Tent", "I spoke with [NAME] about the Torsten Tent"),
+        ("the order is for Rosalind", "the order is for [NAME]"),
+        (
+            "I bought a Torsten Tent for Zheaki and she loves it",
+            "I bought a Torsten Tent for [NAME] and she loves it",
+        ),
+        ("thanks Gordon!", "thanks [NAME]!"),
+        ("Solveig from support told me so", "[NAME] from support told me so"),
+        (
+            "Rosalind here, still waiting for the Torsten Tent",
+            "[NAME] here, still waiting for the Torsten Tent",
+        ),
+        ("my brother Melka (9) has the Torsten Tent", "my brother [NAME] (9) has the Torsten Tent"),
+    ],
+)
+def test_people_in_the_chat_of_a_persona_do_not(text: str, scrubbed: str) -> None:
+    assert scrub(OUTDOORS, ("user", text)) == [scrubbed]
+
+
+def test_what_is_a_person_in_one_turn_is_one_in_all() -> None:
+    texts = scrub(
+        OUTDOORS, ("user", "my Solveig broke"), ("assistant", "Oh!"), ("user", "I mean my wife Solveig")
+    )
+    assert texts == ["my [NAME] broke", "Oh!", "I mean my wife [NAME]"]
 
 
 @pytest.mark.parametrize(

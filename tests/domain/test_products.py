@@ -4,7 +4,13 @@ import pytest
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import load_name_finder
-from datasets_app.domain.pii.names.products import PRODUCTS_PATH, Certainty, _load_entries, _read_entries
+from datasets_app.domain.pii.names.product_list import (
+    PRODUCTS_PATH,
+    SOFTWARE_PATH,
+    Certainty,
+    load_entries,
+    read_entries,
+)
 
 
 def find_names(text: str) -> list[str]:
@@ -55,13 +61,51 @@ def test_people_who_are_called_like_products_are_found(text: str, names: list[st
     assert find_names(text) == names
 
 
-def test_the_packaged_list() -> None:
-    entries = list(_read_entries(PRODUCTS_PATH.read_text(encoding="utf-8")))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Julia, Ruby and Crystal all have macros",
+        "which language would you pick, Haskell or Ruby?",
+        "porting a Delphi app to Lazarus with git was fun",
+        "Trino on Iceberg, Hudi or Delta",
+        "Kriomar replaces isort in our Docker build",
+        "the @media (max-width: 600px) rule never applies",
+        "const wendy = new Wendy({ retries: 3 })",
+        "import { Carl } from '@acme/carl-utils'",
+        "`Frank.toString()` returns undefined",
+        "Hilbert curve index in PostGIS",
+        "Floyd-Warshall is fine for 200 nodes, says the docs",
+    ],
+)
+def test_names_in_technical_texts_are_no_people(text: str) -> None:
+    assert find_names(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ruby pushed the fix for the Docker build", ["Ruby"]),
+        ("ask Julia why the kernel module won't compile", ["Julia"]),
+        ("my colleague Jenkins broke the Gradle build", ["Jenkins"]),
+        ("the pull request was reviewed by Ruby, CI is green", ["Ruby"]),
+        ("my name is kirin engelhart", ["kirin engelhart"]),
+        ("Jabra Nicola was from Haifa", ["Jabra Nicola"]),
+        ("is Siri still working there? tell Siri I said hi", ["Siri", "Siri"]),
+        ("Julia and Ruby are at the beach", ["Julia", "Ruby"]),
+    ],
+)
+def test_people_in_technical_texts_are_found(text: str, names: list[str]) -> None:
+    assert find_names(text) == names
+
+
+def test_the_packaged_lists() -> None:
+    entries = list(read_entries(PRODUCTS_PATH.read_text(encoding="utf-8")))
     assert len(entries) > 2_000
+    assert len(list(read_entries(SOFTWARE_PATH.read_text(encoding="utf-8")))) > 5_000
     assert all(entry.words and entry.words[0][0] not in "?!," for entry in entries)
     # What needs no context is a first name in no list.
     sure = [
         entry.words[0] for entry in entries if entry.certainty == Certainty.SURE and len(entry.words) == 1
     ]
     assert not [word for word in sure if look_up_word(word).first]
-    assert {entry.certainty for entry, _ in _load_entries()["wendy"]} == {Certainty.DOUBTFUL}
+    assert {entry.certainty for entry, _ in load_entries()["wendy"]} == {Certainty.DOUBTFUL}

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.names.gazetteer import look_up_word, strip_accents
+from datasets_app.domain.pii.names.person_cues import RELATIVES
+from datasets_app.domain.pii.names.thing_cues import weigh_thing
 
 MIN_JOINED_CHARACTERS = 5
 _MAX_TERM_CHARACTERS = 120  # the window around a match in which a term is looked for
@@ -21,16 +23,12 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _GAP = re.compile(r"[\s&.'’_/+\-–]{0,3}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•-])\s*$")
 _MAX_CUE_CHARACTERS = 60
-_RELATIVES = (
-    "wife|husband|spouse|partner|son|daughter|brother|sister|mother|father|mom|mum|dad|uncle|aunt|cousin|friend"
-    "|girlfriend|boyfriend|boss|manager|colleague|coworker|roommate|neighbor|assistant"
-)
 _LABELS = "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact"
 _PERSON_BEFORE = re.compile(
     r"(?:\b(?:full|first|last|middle|maiden|real|whose|his|her|their|customer'?s?)\s+name(?:\s+is|['’]s)?[\s:]+"
     r"|\b(?:mr|mrs|ms|miss|mister|dr|prof)\.?\s+"
     rf"|\b(?:{_LABELS})(?:\s+name)?\s*[:=]\s*"
-    rf"|\b(?:my|his|her|our|their|your)\s+(?:\w+\s+)?(?:{_RELATIVES}),?\s+"
+    rf"|\b(?:my|his|her|our|their|your)\s+(?:\w+\s+)?(?:{RELATIVES}),?\s+"
     r"|\bcall(?:s|ed)?\s+(?:him|her)\s+)[\"'“]?$",
     re.IGNORECASE,
 )
@@ -62,6 +60,8 @@ class KeptNames:
 
     def __init__(self, terms: Iterable[str], persona_terms: Iterable[str] = ()) -> None:
         self._terms: dict[str, list[Term]] = defaultdict(list)
+        persona_terms = tuple(persona_terms)
+        self._has_persona = bool(persona_terms)
         seen: set[tuple[str, ...]] = set()
         for is_persona, group in ((False, terms), (True, persona_terms)):
             for term in group:
@@ -75,7 +75,16 @@ class KeptNames:
         return bool(self._terms)
 
     def cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
-        """The parts of a name in ``text`` that are no terms to keep; the match itself if none is."""
+        """The parts of a name in ``text`` that are no terms to keep; the match itself if none is. In the chat
+        of a persona, what is spoken of as a thing is none either."""
+        rest = self._cut_terms(text, match, is_person)
+        return (
+            [part for part in rest if not self._is_thing(text, part, is_person)]
+            if self._has_persona
+            else rest
+        )
+
+    def _cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
         tokens = _split_around(text, match)
         inside = [n for n, t in enumerate(tokens) if t.start() < match.end and match.start < t.end()]
         if not inside:
@@ -93,6 +102,14 @@ class KeptNames:
             return []
         parts = {n for place in kept if not place.term.is_name for n in range(place.first, place.end)}
         return list(_split_match(match, tokens, inside, parts))
+
+    @staticmethod
+    def _is_thing(text: str, match: Match, is_person: IsPerson) -> bool:
+        words = _WORD.findall(text[match.start : match.end])
+        return (
+            not any(is_person(word.lower()) for word in words)
+            and weigh_thing(text, match.start, match.end) > 0
+        )
 
     def _find_places(self, text: str, tokens: list[re.Match[str]]) -> Iterator[_Place]:
         forms = [_list_word_forms(token[0]) for token in tokens]

@@ -22,7 +22,7 @@ sim sip sla sles slurm smb smtp snmp soap sparql spdx sql ssd ssh ssl ssn sso st
 tls todo toml tor totp ttl tts tui udp uefi ups uri url urls usa usb usd utc utf uuid vat vlan vnc voip vpn
 wai wan wasm wifi xhr xlsx xml xmpp xpath xss yaml yara yolo yui zar zip
 """
-_CODES = frozenset(_CODES_TEXT.split())
+CODES = frozenset(_CODES_TEXT.split())
 _MONTHS_TEXT = """
 january february march april may june july august september october november december
 jan feb mar apr jun jul aug sep sept oct nov dec
@@ -80,13 +80,13 @@ def _is_code_like(word: str) -> bool:
     """A code in capitals, or several: PDF, PDFs."""
     if word.isupper():
         return _is_code(word.lower())
-    return word[-1] == "s" and word[:-1].isupper() and word[:-1].lower() in _CODES
+    return word[-1] == "s" and word[:-1].isupper() and word[:-1].lower() in CODES
 
 
 def _is_code(plain: str) -> bool:
     """Short words in capitals, in a text with lower case, that no list of names has."""
     known = look_up_word(plain)
-    if plain in _CODES:
+    if plain in CODES:
         return True
     unknown = 1 < len(plain) <= _MAX_UNKNOWN_CHARACTERS and not known.first and not known.last
     return unknown and not _ROMAN_NUMERAL.fullmatch(plain)

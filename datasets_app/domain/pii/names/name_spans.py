@@ -12,6 +12,7 @@ from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_refusals import is_refused
 from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
 from datasets_app.domain.pii.names.products import find_product_words
+from datasets_app.domain.pii.names.technical_texts import find_code_words
 
 # A word is a name from this probability on, in thousandths. The lower, the fewer names are missed
 # and the more other words are taken. Words known as names need less than others, ordinary ones
@@ -63,11 +64,14 @@ def find_name_spans(
         for number in range(first, last + 1):
             if _is_plain_word(words[number]):
                 hits[number] = max(hits.get(number, 0.0), name_rules.RULE_SCORE)
+    for number in find_code_words(text, words, starts, list(hits)) if hits else ():
+        del hits[number]
     if not hits:
         return []
     _add_repeated(words, starts, hits, shouted)
     _add_surnames_and_titles(words, starts, hits)
-    for number in find_product_words(words, hits, lambda: name_rules.find_announced(text, words, starts)):
+    announced = lambda: name_rules.find_announced(text, words, starts)  # noqa: E731
+    for number in find_product_words(text, words, starts, hits, announced):
         del hits[number]
     return [
         match

@@ -7,64 +7,68 @@ is a person.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from enum import IntEnum
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
 
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
-from datasets_app.domain.pii.names.name_rules import TITLES
-from datasets_app.domain.pii.names.name_words import select_words, split_pieces
+from datasets_app.domain.pii.names.person_cues import has_person_cue
+from datasets_app.domain.pii.names.product_list import Certainty, find_entries
+from datasets_app.domain.pii.names.technical_texts import MIN_SIGNS, count_signs, is_unlisted
 
-PRODUCTS_PATH = Path(__file__).parent / "name_model" / "products.txt"
-_POSSESSIVE, _FIRM_SIGN = "'s", "&"
+_POSSESSIVE = "'s"
 
 # Directly behind a product.
 _NOUNS_TEXT = """
 admin ai api apis app application apps assistant backend battery binary board boards bot branch breakfast
 broker brokers bucket bug build builder builds burger burgers cable camera cars chain charger charging
 chatbot chicken cli client cloud cluster clusters coffee commit compiler config configuration console
-consumer container containers controller copilot coupon coupons crash daemon dashboard database databases db
-dealership desktop developer developers device devices dialect distribution distro doc docs documentation
-drive-thru driver drivers ecosystem editor emulator engine error errors event exception extension extensions
-fork framework frameworks franchise fries frontend gem gems gift github hub ide image images instance
-instances insurance integration interpreter issue job jobs kernel keyboard kit lab language languages laptop
-libraries library license linter location locations log login logs master meal menu middleware migration
-migrations mobile module modules monitor mouse nodes notebook notebooks nuggets orm outlet package packages
-page pages parser partition partitions phone pipeline pipelines plan plugin plugins pod pods printer
-printers producer program programmer programming project projects queries query queue queues release
-releases repl repo repository restaurant restaurants router routine runner runtime salad salads sandwich
-sandwiches sauce scanner schema script scripts sdk server servers service services shell showroom site skill
-skills slave smartwatch snippet software speaker speakers stack stock store stores stream streams subreddit
-subscription support syntax tablet template templates test tests tool toolbar tools topic topics tutorial
-tutorials tv ui update updates upgrade user users version versions view views vm volume warehouse watch web
-webhook webpage website widget workbench worker workers workflow
+consumer container containers controller copilot coupon coupons crash daemon dashboard database databases
+db dealership desktop developer developers device devices dialect distribution distro doc docs
+documentation drive-thru driver drivers ecosystem editor emulator engine error errors event exception
+extension extensions fork framework frameworks franchise fries frontend gem gems gift github hub ide image
+images instance instances insurance integration interpreter issue job jobs kernel keyboard kit lab
+language languages laptop libraries library license linter location locations log login logs master meal
+menu middleware migration migrations mobile module modules monitor mouse nodes notebook notebooks nuggets
+orm outlet package packages page pages parser partition partitions phone pipeline pipelines plan plugin
+plugins pod pods printer printers producer program programmer programming project projects queries query
+queue queues release releases repl repo repository restaurant restaurants router routine runner runtime
+salad salads sandwich sandwiches sauce scanner schema script scripts sdk server servers service services
+shell showroom site skill skills slave smartwatch snippet software speaker speakers stack stock store
+stores stream streams subreddit subscription support syntax tablet template templates test tests tool
+toolbar tools topic topics tutorial tutorials tv ui update updates upgrade user users version versions
+view views vm volume warehouse watch web webhook webpage website widget workbench worker workers workflow
 """
 _NOUNS = frozenset(_NOUNS_TEXT.split())
+# Directly behind who found it.
+_METHODS_TEXT = """
+algorithm algorithms chain chains cipher code coding coefficient complexity conjecture constant
+correlation criterion curve curves diagram distance distribution equation estimator filter function
+functions graph hash heap index inequality kernel law lemma matrix method methods model noise number
+numbers paradox prior problem process sampling score sequence series shading space test theorem tiling
+transform tree triangle triangulation
+"""
+_METHODS = frozenset(_METHODS_TEXT.split())
 # Directly behind any word: what belongs to it is no person.
 _MACHINE_NOUNS_TEXT = """
 adapter adapters api apis backend binding bindings cli cluster clusters codebase compiler config connector
 connectors container containers daemon dashboard distro driver drivers endpoint endpoints extension
 extensions framework frameworks ide kernel libraries library linter middleware module modules orm parser
-pipeline pipelines plugin plugins repo repository runtime sdk server servers toolkit webhook webhooks widget
-widgets wrapper
+pipeline pipelines plugin plugins repo repository runtime sdk server servers toolkit webhook webhooks
+widget widgets wrapper
 """
 _MACHINE_NOUNS = frozenset(_MACHINE_NOUNS_TEXT.split())
 # Directly behind a shop's possessive; a laptop would be a person's.
 _SHOP_NOUNS_TEXT = """
 app breakfast burger burgers chain chicken coffee coupon coupons drive-thru franchise fries gift location
-locations meal menu nuggets outlet restaurant restaurants salad salads sandwich sandwiches sauce site stock
-store stores twitter website
+locations meal menu nuggets outlet restaurant restaurants salad salads sandwich sandwiches sauce site
+stock store stores twitter website
 """
 _SHOP_NOUNS = frozenset(_SHOP_NOUNS_TEXT.split())
 # Directly before a product, and seldom before a person.
 _CUES_BEFORE_TEXT = """
-a an compile compiled compiling configure configured configuring debug debugging deploy deployed deploying
-download downloaded import in install installed installing learn learning reboot rebooted reinstall
-reinstalled restart restarted restarting run running runs the uninstall uninstalled upgrade upgraded
-upgrading use used uses using via
+a an another compile compiled compiling configure configured configuring debug debugging deploy deployed
+deploying download downloaded import in install installed installing learn learning reboot rebooted
+reinstall reinstalled restart restarted restarting run running runs same the uninstall uninstalled upgrade
+upgraded upgrading use used uses using via
 """
 _CUES_BEFORE = frozenset(_CUES_BEFORE_TEXT.split())
 # What software does, directly behind its name.
@@ -85,10 +89,10 @@ _CONNECTORS = frozenset({"and", "or", "vs", "versus", "to", ",", "/", "+", "&", 
 # Before a shop, where nothing that it owns follows: "at Wendy's", but "at Wendy's house".
 _PLACE_CUES = frozenset("at from to near like love hate visit visited inside outside eat eating".split())
 _FUNCTION_WORDS_TEXT = """
-a about after again all also am an and any are as at because before but by can did do does during ever every
-for from had has have i if in instead is it just last near never next nor not now of off on only or over
-right since so than that the then there they this though to today tomorrow tonight too until was we were
-when where which while who why will with without would yesterday yet you
+a about after again all also am an and any are as at because before but by can did do does during ever
+every for from had has have i if in instead is it just last near never next nor not now of off on only or
+over right since so than that the then there they this though to today tomorrow tonight too until was we
+were when where which while who why will with without would yesterday yet you
 """
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
 _OWNERS = frozenset({"our", "your"})
@@ -97,64 +101,161 @@ _MAX_CUE_CHARACTERS = 30
 _VERSION = re.compile(r"v?\d+")
 
 
-class Certainty(IntEnum):
-    """How an entry is told from a person: ``LIKELY`` products are one unless they are next to a name,
-    ``DOUBTFUL`` ones take words that speak of a product as well."""
-
-    DOUBTFUL = 0
-    LIKELY = 1
-    SURE = 2
-
-
-_MARKS = {"?": Certainty.DOUBTFUL, "!": Certainty.LIKELY}
-
-
-class Entry(NamedTuple):
-    """``words`` as the tokenizer makes them, in lower case."""
-
-    words: tuple[str, ...]
-    certainty: Certainty
-
-
-class ProductPlace(NamedTuple):
-    """The words from ``first`` to ``last`` are an entry."""
-
-    certainty: Certainty
-    first: int
-    last: int
+_WORDS_PER_SIGN = 40  # a long text has some by chance
 
 
 def find_product_words(
-    words: Sequence[str], hits: Collection[int], find_announced: Callable[[], Collection[int]]
+    text: str,
+    words: Sequence[str],
+    starts: Sequence[int],
+    hits: Collection[int],
+    find_announced: Callable[[], Collection[int]],
 ) -> set[int]:
     """Which of ``hits`` (word indexes) are products. ``find_announced`` tells those that a rule announces as
     people; it is called only if it matters."""
-    plain = [fold_word(word).replace("’", "'") for word in words]
-    places = sorted({place for number in hits for place in _find_entries(plain, number)}, reverse=True)
-    products: set[int] = set()
-    announced: Collection[int] | None = None
-    for certainty, first, last in places:
-        own = set(range(first, last + 1))
-        if certainty < Certainty.SURE:
-            announced = find_announced() if announced is None else announced
-            if not own.isdisjoint(announced) or _is_beside_name(plain, own, hits):
+    reader = _ProductReader(text, words, starts, hits, find_announced)
+    reader.find_listed()
+    reader.find_owners_of_machines()
+    if not reader.products.issuperset(hits):
+        reader.find_technical()
+    return reader.products.intersection(hits)
+
+
+class _ProductReader:
+    """The words of one text, and which of them are products so far."""
+
+    def __init__(
+        self,
+        text: str,
+        words: Sequence[str],
+        starts: Sequence[int],
+        hits: Collection[int],
+        find_announced: Callable[[], Collection[int]],
+    ) -> None:
+        self.text, self.starts, self.hits = text, starts, hits
+        self.plain = [fold_word(word).replace("’", "'") for word in words]
+        self.words = words
+        self.products: set[int] = set()
+        self._find_announced = find_announced
+        self._announced: Collection[int] | None = None
+
+    def find_listed(self) -> None:
+        """Entries of the lists."""
+        plain = self.plain
+        places = sorted(
+            {place for number in self.hits for place in find_entries(plain, number)}, reverse=True
+        )
+        for place in places:
+            first, last = place.first, place.last
+            if place.certainty < Certainty.SURE and self.is_person(first, last):
                 continue
-        if certainty > Certainty.DOUBTFUL or _is_product_here(plain, first, last, products):
-            products |= own
-    for number in hits:
-        if plain[number + 1 : number + 2] and plain[number + 1] in _MACHINE_NOUNS and number not in products:
-            announced = find_announced() if announced is None else announced
-            if number not in announced and not _is_beside_name(plain, {number}, hits):
-                products.add(number)
-    return products.intersection(hits)
+            if (
+                place.certainty == Certainty.LIKELY
+                and self._is_first_name(first, last)
+                and self.has_person_cue(first, last)
+            ):
+                continue
+            if place.certainty == Certainty.SURE and first == last and self._is_part_of_name(first):
+                continue
+            if place.certainty > Certainty.DOUBTFUL or _is_product_here(plain, first, last, self.products):
+                self.products.update(range(first, last + 1))
+
+    def find_owners_of_machines(self) -> None:
+        """Words behind which stands what only products have: the Acme API."""
+        plain = self.plain
+        for number in self.hits:
+            owns_machine = plain[number + 1 : number + 2] and plain[number + 1] in _MACHINE_NOUNS
+            if owns_machine and number not in self.products and not self.is_person(number, number):
+                self.products.add(number)
+
+    def find_technical(self) -> None:
+        """In a text about technology: entries that are names as well, and words that no list of names has."""
+        rest = sorted(set(self.hits) - self.products)
+        named = _find_named(self.plain, rest)
+        signs = count_signs(self.text, self.words, named)
+        signs += self._count_ambiguous() > 1
+        if signs < MIN_SIGNS + len(self.words) // _WORDS_PER_SIGN:
+            return
+        for first, last in _group(rest):
+            if self.is_person(first, last) or self.has_person_cue(first, last):
+                continue
+            places = [place for place in find_entries(self.plain, first) if place.last >= last]
+            if any(place.is_technical for place in places) or (
+                named and is_unlisted(self.plain[first : last + 1])
+            ):
+                self.products.update(range(first, last + 1))
+
+    def _count_ambiguous(self) -> int:
+        """How many different entries a text has that are names as well: two say more than one."""
+        return len(
+            {
+                word
+                for number, word in enumerate(self.plain)
+                if self.words[number][0].isupper() or number in self.hits
+                for place in find_entries(self.plain, number)
+                if place.is_technical and place.certainty == Certainty.DOUBTFUL
+            }
+        )
+
+    def is_person(self, first: int, last: int) -> bool:
+        """Whether a rule announces a name here, or more of a name follows or precedes."""
+        own = set(range(first, last + 1))
+        return not own.isdisjoint(self._get_announced()) or _is_beside_name(
+            self.plain, own, set(self.hits) - self.products
+        )
+
+    def has_person_cue(self, first: int, last: int) -> bool:
+        return has_person_cue(self.text, self.starts[first], self.starts[last] + len(self.words[last]))
+
+    def _is_first_name(self, first: int, last: int) -> bool:
+        return first == last and look_up_word(self.plain[first]).first > 0
+
+    def _is_part_of_name(self, number: int) -> bool:
+        """Whether the word is next to a known name, or a rule announces both: "Jabra Nicola"."""
+        others = [
+            other
+            for other in (number - 1, number + 1)
+            if other in self.hits
+            and self.plain[other][0].isalpha()
+            and not any(find_entries(self.plain, other))
+        ]
+        if not others:
+            return False
+        return number in self._get_announced() or any(
+            look_up_word(self.plain[other]).first for other in others
+        )
+
+    def _get_announced(self) -> Collection[int]:
+        if self._announced is None:
+            self._announced = self._find_announced()
+        return self._announced
 
 
-def _find_entries(plain: Sequence[str], number: int) -> Iterator[ProductPlace]:
-    """The entries that the word at ``number`` is a part of."""
-    for entry, offset in _load_entries().get(plain[number], ()):
-        first, end = number - offset, number - offset + len(entry.words)
-        if first >= 0 and tuple(plain[first:end]) == entry.words:
-            yield ProductPlace(entry.certainty, first, end - 1)
+def _find_named(plain: Sequence[str], doubted: Collection[int]) -> set[str]:
+    """The products of technology that a text names, without ordinary words."""
+    return {
+        word
+        for number, word in enumerate(plain)
+        if number not in doubted
+        and not look_up_word(word).common
+        and any(
+            place.is_technical and place.certainty > Certainty.DOUBTFUL
+            for place in find_entries(plain, number)
+        )
+    }
+
+
+def _group(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of adjacent numbers, as the first and the last."""
+    first = last = -2
+    for number in numbers:
+        if number > last + 1:
+            if last >= 0:
+                yield first, last
+            first = number
+        last = number
+    if last >= 0:
+        yield first, last
 
 
 def _is_beside_name(plain: Sequence[str], own: set[int], hits: Collection[int]) -> bool:
@@ -174,7 +275,9 @@ def _is_product_here(plain: Sequence[str], first: int, last: int, products: Coll
         if behind in _SHOP_NOUNS:
             return True
         return before in _PLACE_CUES and (not behind[:1].isalpha() or behind in _FUNCTION_WORDS)
-    if behind in _NOUNS or behind in _DEEDS or _is_version(plain, last + 1):
+    if behind == _POSSESSIVE and plain[last + 2 : last + 3] and plain[last + 2] in _METHODS:
+        return True
+    if behind in _NOUNS or behind in _METHODS or behind in _DEEDS or _is_version(plain, last + 1):
         return True
     if behind == "is" and plain[last + 2 : last + 3] and plain[last + 2] in _STATES:
         return True
@@ -195,7 +298,9 @@ def _is_listed_with(plain: Sequence[str], first: int, last: int, products: Colle
 
 
 def _is_surely_product(plain: Sequence[str], number: int) -> bool:
-    return any(place.certainty == Certainty.SURE for place in _find_entries(plain, number))
+    if look_up_word(plain[number]).common:
+        return False
+    return any(place.certainty == Certainty.SURE for place in find_entries(plain, number))
 
 
 def _is_version(plain: Sequence[str], number: int) -> bool:
@@ -219,37 +324,3 @@ def has_product_cue(text: str, start: int, end: int) -> bool:
     if before and before[1].lower() in _CUES_BEFORE | _OWNERS:
         return True
     return behind is not None and (behind[1].lower() in _NOUNS or behind[1].lower() in _DEEDS)
-
-
-@cache
-def _load_entries() -> dict[str, list[tuple[Entry, int]]]:
-    """Each word of the list → the entries that it is in, and its place there."""
-    entries: dict[str, list[tuple[Entry, int]]] = defaultdict(list)
-    for entry in _read_entries(PRODUCTS_PATH.read_text(encoding="utf-8")):
-        for offset, word in enumerate(entry.words):
-            if word[0].isalpha():
-                entries[word].append((entry, offset))
-    return dict(entries)
-
-
-def _read_entries(text: str) -> Iterator[Entry]:
-    for paragraph in text.split("\n\n"):
-        lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
-        for entry in filter(None, map(str.strip, " ".join(lines).split(","))):
-            certainty = _MARKS.get(entry[0])
-            words = tuple(map(fold_word, select_words(split_pieces(entry.lstrip("?!")))))
-            if words[0] in TITLES:  # Dr Pepper
-                certainty = Certainty.SURE
-            yield Entry(words, _judge(words) if certainty is None else certainty)
-
-
-def _judge(words: tuple[str, ...]) -> Certainty:
-    """What the gazetteer says of an entry; a name of several words has nothing but names."""
-    facts = [look_up_word(word) for word in words if word[0].isalpha()]
-    if not all(fact.first or fact.last for fact in facts):
-        return Certainty.SURE
-    if _FIRM_SIGN in words:
-        return Certainty.LIKELY
-    if all(fact.first or fact.last == 2 for fact in facts):
-        return Certainty.DOUBTFUL
-    return Certainty.LIKELY

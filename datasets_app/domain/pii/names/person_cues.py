@@ -1,0 +1,107 @@
+"""Whether the words around a value speak of a person: "ask Julia", "Julia said", "my wife Julia"."""
+
+import re
+
+MAX_CUE_CHARACTERS = 60
+RELATIVES = (
+    "wife|husband|spouse|partner|fianc[eé]e?|son|daughter|kid|child|baby|brother|sister|mother|father|mom"
+    "|mum|dad"
+    "|uncle|aunt|auntie|cousin|niece|nephew|grandma|grandpa|grandmother|grandfather|friend|bestie|girlfriend"
+    "|boyfriend|boss|manager|supervisor|colleague|coworker|co-worker|teammate|roommate|flatmate|neighbou?r"
+    "|landlord"
+    "|assistant|agent|doctor|teacher|lawyer|client|customer|guy|gal|lady|man|woman|girl|boy"
+)
+LABELS = (
+    "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact|name|from|cc"
+)
+_GREETINGS = (
+    r"hi|hello|hey|heya|hiya|dear|thanks|thank you|thx|ty|cheers|bye|goodbye|sorry|welcome|congrats"
+    r"|congratulations"
+    r"|good (?:morning|afternoon|evening|night)|happy birthday"
+)
+# Verbs of which a person is the object.
+_DONE_TO = (
+    r"ask(?:ed|ing)?|t(?:ell|old|elling)|ping(?:ed)?|messaged?|emailed|e-mail|phoned?|texted|contact(?:ed)?"
+    r"|cc(?:ed)?"
+    r"|invited?|m[ae]t|meet(?:ing)?|marr(?:y|ied)|notify|remind(?:ed)?|thank(?:ed)?|hired?|fired|nam(?:ed"
+    r"|e is)"
+    r"|tag(?:ged)?|ask(?:ed|ing)? for|looking for|i am|i'm|im|this is|it is|it's|its|that was|here is"
+    r"|her name's|his name's|by the name of"
+    r"|(?:call(?:s|ed)?|named?) (?:me|myself|him|her|them)|(?:i|we|they|she|he) (?:just )?called"
+    r"|address(?:ed)? to"
+)
+_WITH_PREPOSITION = (
+    r"(?:sp(?:eak|oke|eaking|oken)|talk(?:s|ed|ing)?|chat(?:ted|ting)?|(?:i|we) work(?:ed)?|working|liv(?:e"
+    r"|es|ed|ing)"
+    r"|deal(?:t|ing)?|meeting|met|lunch|dinner|argu(?:e|ed|ing)) (?:to|with)"
+    r"|(?:sen[dt]|given?|gave|forward(?:ed)?|ship(?:ped)?|hand(?:ed)?|show(?:ed|n)?|pa(?:y|id)"
+    r"|transfer(?:red)?)"
+    r" (?:(?:it|them|this|that|money) )?(?:to|for)"
+    r"|(?:gift|present|card|bought|order(?:ed)?|order is|booked|reserved|table|room|it|them|this|parcel"
+    r"|package|letter"
+    r"|message|mail|call) (?:for|by)"
+    r"|(?:bought|got|ordered|made|chose|picked|purchased|getting|need|needed)\b[^.!?\n]{1,40}\sfor"
+    r"|(?:message|e-?mail|mail|note|call|letter|review|comment|feedback|heard|patch|commit|fix|reply"
+    r"|answer) (?:from|by)"
+    r"|(?:written|approved|reviewed|sent|handled|signed|made|reported|opened|merged|authored|assigned"
+    r"|forwarded"
+    r"|transferred|transfer(?: me)?|connect(?:ed)?(?: me)?|put(?: me)? through|escalated?|reports?|name"
+    r"|behalf) (?:by|to|of)"
+    r"|(?:order|gift|reservation|booking|appointment|parcel|card) (?:is |was )?for"
+)
+_BEFORE = re.compile(
+    rf"(?:\b(?:mr|mrs|ms|miss|mister|dr|prof|sir|madam)\.?|(?:\b(?:{_DONE_TO})|(?:{_WITH_PREPOSITION}))"
+    rf"|(?:^|[.!?,\n]\s{{0,3}}|\b(?:oh|and|many|the)\s)(?:{_GREETINGS})[,!]?"
+    rf"|\b(?:{LABELS})(?: name)?\s{{0,2}}[:=]"
+    rf"|\b(?:name|surname)(?: is|['’]s)?"
+    rf"|\b(?:my|his|her|our|their|your|a|an|the|some|another)\s(?:\w{{1,12}}\s)?(?:{RELATIVES}),?"
+    r"|\b(?:(?:regards|sincerely|cheers|thanks)[,.!]?|(?:best|love|yours)[,.!]))[\s\"'“]{1,3}$",
+    re.IGNORECASE,
+)
+# What people do, directly behind them.
+_DEEDS = (
+    r"said|says|saying|told|tells|asks|asked|wrote|replied|replies|emailed|e-mailed|mailed|called|calls"
+    r"|phoned|texted"
+    r"|promised|helped|mentioned|thinks|thought|believes|knows|knew|signed|approved|reviewed|merged"
+    r"|committed|pushed"
+    r"|explained|assured|apologi[sz]ed|suggested|recommended|recommends|noticed|noted|ordered|orders|bought"
+    r"|paid|lives"
+    r"|lived|left|quit|joined|agreed|complained|wants|wanted|loved|loves|hates|hated|likes|liked|prefers"
+    r"|asking"
+    r"|forgot|remembers|decided|picked|opened|answered|handled|assigned|escalated|transferred|checked"
+    r"|confirmed"
+    r"|stopped by|showed up|came (?:by|in|over)|gave (?:me|us|it)|sent (?:me|us|it)|took (?:my|our|the)"
+    r"|wo?n a|turned \d"
+    r"|is \d{1,2}\b|is (?:turning|named|called|allergic|sick|pregnant|sorry|happy|angry|upset|waiting)"
+    r"|leaves?\b"
+    r"|(?:gave|give|put|let|made|make)s? (?:me|us|him|her)\b"
+    r"|never (?:called|replied|answered|wrote|came)|(?:also|just|already|still|then|kindly) (?:said|told"
+    r"|asked|called)"
+)
+_BEHIND = re.compile(
+    rf"(?:['’]s? (?:account|birthday|house|e-?mail|phone|wife|husband|mom|mum|dad|son|daughter|desk|order"
+    rf"|number"
+    r"|name|address|team|pr|branch|laptop|review|comment|message|fault|idea)\b"
+    rf"|\s\((?:my|our|his|her) (?:{RELATIVES})"
+    rf"|,?\s(?:{_DEEDS})\b|,?\s(?:and|&) (?:i|me|my)\b|,? who\b|\s(?:is|was) (?:my|his|her|on leave"
+    r"|on vacation|away|sick|off|rude|nice|very|so|super|out|working)\b|\sstill working\b|\s(?:has"
+    r"|have) been (?:so|very|great)"
+    r"|\s(?:from|in|at) (?:support|sales|billing|hr|it|accounting|finance|the (?:team|office|store|shop"
+    r"|help ?desk))\b"
+    r"|,\s(?:please|pls)\b|,?\s(?:could you|can you|would you|do you know)\b"
+    r"|\s(?:is|was) (?:the|a|an) \w{0,12}\s?(?:agent|rep|guy|person|one who|manager|engineer|developer"
+    r"|admin|boss)\b)",
+    re.IGNORECASE,
+)
+# "Jane here", where a sentence begins.
+_INTRODUCED = re.compile(r"\s(?:here|speaking)\b", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"(?:^|[.!?,:\n]|\b(?:hi|hello|hey))\s{0,3}$", re.IGNORECASE)
+_MAX_BEHIND = 40
+
+
+def has_person_cue(text: str, start: int, end: int) -> bool:
+    """Whether what is directly before or behind ``text[start:end]`` is said of people."""
+    before, behind = text[max(0, start - MAX_CUE_CHARACTERS) : start], text[end : end + _MAX_BEHIND]
+    if _BEFORE.search(before) or _BEHIND.match(behind):
+        return True
+    return bool(_INTRODUCED.match(behind) and _SENTENCE_START.search(before))

@@ -1,0 +1,90 @@
+"""The packaged lists of products and of software, and how surely each entry is no person."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
+from datasets_app.domain.pii.names.name_rules import TITLES
+from datasets_app.domain.pii.names.name_words import select_words, split_pieces
+
+PRODUCTS_PATH = Path(__file__).parent / "name_model" / "products.txt"
+SOFTWARE_PATH = PRODUCTS_PATH.with_name("software.txt")
+_FIRM_SIGN = "&"
+
+
+class Certainty(IntEnum):
+    """How an entry is told from a person: ``LIKELY`` products are one unless they are next to a name,
+    ``DOUBTFUL`` ones take words that speak of a product as well."""
+
+    DOUBTFUL = 0
+    LIKELY = 1
+    SURE = 2
+
+
+_MARKS = {"?": Certainty.DOUBTFUL, "!": Certainty.LIKELY}
+
+
+class Entry(NamedTuple):
+    """``words`` as the tokenizer makes them, in lower case."""
+
+    words: tuple[str, ...]
+    certainty: Certainty
+    is_technical: bool
+
+
+class ProductPlace(NamedTuple):
+    """The words from ``first`` to ``last`` are an entry."""
+
+    certainty: Certainty
+    first: int
+    last: int
+    is_technical: bool
+
+
+def find_entries(plain: Sequence[str], number: int) -> Iterator[ProductPlace]:
+    """The entries that the word at ``number`` is a part of."""
+    for entry, offset in load_entries().get(plain[number], ()):
+        first, end = number - offset, number - offset + len(entry.words)
+        if first >= 0 and tuple(plain[first:end]) == entry.words:
+            yield ProductPlace(entry.certainty, first, end - 1, entry.is_technical)
+
+
+@cache
+def load_entries() -> dict[str, list[tuple[Entry, int]]]:
+    """Each word of the list → the entries that it is in, and its place there."""
+    entries: dict[str, list[tuple[Entry, int]]] = defaultdict(list)
+    for path in (SOFTWARE_PATH, PRODUCTS_PATH):
+        for entry in read_entries(path.read_text(encoding="utf-8"), is_technical=path == SOFTWARE_PATH):
+            for offset, word in enumerate(entry.words):
+                if word[0].isalpha():
+                    entries[word].append((entry, offset))
+    return dict(entries)
+
+
+def read_entries(text: str, is_technical: bool = False) -> Iterator[Entry]:
+    for paragraph in text.split("\n\n"):
+        lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
+        for entry in filter(None, map(str.strip, " ".join(lines).split(","))):
+            certainty = _MARKS.get(entry[0])
+            words = tuple(map(fold_word, select_words(split_pieces(entry.lstrip("?!")))))
+            if words[0] in TITLES:  # Dr Pepper
+                certainty = Certainty.SURE
+            yield Entry(words, _judge(words) if certainty is None else certainty, is_technical)
+
+
+def _judge(words: tuple[str, ...]) -> Certainty:
+    """What the gazetteer says of an entry; a name of several words has nothing but names."""
+    facts = [look_up_word(word) for word in words if word[0].isalpha()]
+    if not all(fact.first or fact.last for fact in facts):
+        return Certainty.SURE
+    if _FIRM_SIGN in words:
+        return Certainty.LIKELY
+    if len(facts) > 1 and facts[0].first and facts[-1].last:
+        return Certainty.DOUBTFUL
+    if all(fact.first or fact.last == 2 for fact in facts):
+        return Certainty.DOUBTFUL
+    return Certainty.LIKELY

@@ -25,6 +25,7 @@ from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from datasets_app.core import audit
 from datasets_app.core.web.uploads import accepts_files
+from datasets_app.domain.wording import format_count
 from datasets_app.tables.formats import FORMATS
 from datasets_app.tables.limits import MAX_BYTES, MAX_ROWS, TableFileError
 from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_oldest_uploads, delete_stale_uploads
@@ -237,7 +238,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
         messages.success(request, f"Imported: {result.summary()}.")
 
     def _show_totals(self, request: HttpRequest, result: TableResult) -> None:
-        text = f"{result.total_rows:,} rows: {result.summary()}."
+        text = f"{format_count(result.total_rows, 'row')}: {result.summary()}."
         if result.invalid_total > MAX_ERRORS_SHOWN:
             text += f" The first {MAX_ERRORS_SHOWN} invalid ones are shown."
         elif result.total_rows > MAX_ROWS_PREVIEWED and result.is_clean():

@@ -47,6 +47,8 @@ def test_what_was_read_as_a_whole_is_known() -> None:
 
 def test_what_nobody_read_may_leak_anywhere() -> None:
     assert estimate_leaks([StratumCount(100, 0, 0)]) == LeakEstimate(0, 0, 100)
+    read, unread = StratumCount(12, 12, 0), [StratumCount(79, 0, 0), StratumCount(118, 0, 0)]
+    assert estimate_leaks([read, *unread]) == LeakEstimate(0, 0, 79 + 118)
 
 
 @given(st.lists(st.integers(0, 500), min_size=4, max_size=4), st.integers(0, 600))

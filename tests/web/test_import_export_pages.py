@@ -206,6 +206,7 @@ def test_an_upload_is_gone_once_it_is_used_or_refused(client_of: Any, tmp_path: 
     client = client_of("curator")
     upload(client, ANNOTATION, jsonl(label("x", 7)), "jsonl", dataset=stored.pk)
     preview = upload(client, ANNOTATION, jsonl(label("x")), "jsonl", dataset=stored.pk)
+    assert "1 row: 1 new." in preview.content.decode()
     assert len(default_storage.listdir("table-imports")[1]) == 1
     confirm(client, ANNOTATION, preview)
     assert default_storage.listdir("table-imports")[1] == []

@@ -31,20 +31,23 @@ def estimate_leaks(strata: Iterable[StratumCount]) -> LeakEstimate:
     Exact limits of each stratum (Clopper and Pearson 1934) are combined by the squares of their distances
     from the estimate (method of variance estimates recovery: Zou and Donner, Statistics in Medicine 27,
     2008). They hold for rare events, where a normal approximation would promise too much. A stratum that
-    nobody has read may leak anywhere.
+    nobody has read may leak anywhere: all of it is added to the upper limit.
     """
-    texts = below = above = size = 0.0
+    texts = below = above = size = unread = 0.0
     seen = 0
     for stratum in strata:
         size, seen = size + stratum.size, seen + stratum.leaking
-        share = stratum.leaking / stratum.read if stratum.read else 0.0
+        if not stratum.read:
+            unread += stratum.size
+            continue
+        share = stratum.leaking / stratum.read
         low, high = (
             (share, share) if stratum.read >= stratum.size else find_limits(stratum.leaking, stratum.read)
         )
         texts += stratum.size * share
         below += (stratum.size * (share - low)) ** 2
         above += (stratum.size * (high - share)) ** 2
-    return LeakEstimate(texts, max(float(seen), texts - sqrt(below)), min(size, texts + sqrt(above)))
+    return LeakEstimate(texts, max(float(seen), texts - sqrt(below)), min(size, texts + sqrt(above) + unread))
 
 
 @lru_cache(maxsize=4096)

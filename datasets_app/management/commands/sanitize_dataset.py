@@ -12,10 +12,11 @@ from datasets_app.management.terminal import command_error
 class Command(BaseCommand):
     help = """Replace personal data in a conversation file, or in a dataset, with placeholders.
 
-Finds e-mail addresses, telephone numbers, social security and card numbers, IP addresses,
-names of people, credentials, file-system paths and internal host names, in texts, tags,
-metadata and session ids. The result is read again before it is put in place; if any pattern
-still matches, nothing is written. Files need no database.
+Finds names of people, addresses, dates of birth, user names, e-mail addresses, telephone,
+card, account, identity and social security numbers, IBANs, wallets, IP and MAC addresses,
+credentials, file-system paths and internal host names, in texts, tags, metadata and session
+ids. The result is read again before it is put in place; if any pattern still matches, nothing
+is written. Files need no database.
 
 examples:
   manage.py sanitize_dataset --input logs.jsonl --dry-run

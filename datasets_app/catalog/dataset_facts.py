@@ -217,7 +217,7 @@ def _describe_search(facts: DatasetFacts) -> str:
     exempt = describe_exempt(text.exempt)
     if facts.is_scrubbed:
         if exempt:
-            return f"Verified except {exempt}: no other pattern is left in {turns}."
-        return f"Verified: no pattern is left in {turns}."
+            return f"Verified except {exempt}: no other pattern matches remain in {turns}."
+        return f"Verified: no pattern matches remain in {turns}."
     names = "by rules and by a model for names" if text.names_searched else "by rules, not for names"
     return f"Searched {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."

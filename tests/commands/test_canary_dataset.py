@@ -73,7 +73,7 @@ class TestDatasets:
         assert sentence.startswith("At most ")
         assert result["planted"] == 18
         described = gates.load_facts(dataset).description
-        assert described == f"Verified: no pattern is left in 40 turns. {sentence}"
+        assert described == f"Verified: no pattern matches remain in 40 turns. {sentence}"
         mark_not_personal(dataset, term="Zorblax", actor=None)
         assert "planted" not in gates.load_facts(dataset).description
         run_task(job)

@@ -75,10 +75,10 @@ EXEMPT = {"CREDENTIAL": ExemptCount(1, 18)}
 @pytest.mark.parametrize(
     ("facts", "description"),
     [
-        (SCRUBBED, "Verified: no pattern is left in 4 turns."),
+        (SCRUBBED, "Verified: no pattern matches remain in 4 turns."),
         (
             with_text(SCRUBBED, exempt=EXEMPT),
-            "Verified except 1 ignored term (18 occurrences): no other pattern is left in 4 turns.",
+            "Verified except 1 ignored term (18 occurrences): no other pattern matches remain in 4 turns.",
         ),
         (RAW, "Raw: it contains production data without a verified scrub."),
         (

@@ -249,7 +249,8 @@ def _describe_scrub(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
             f"Scrubbed on {when}: all classes, in texts, tags, metadata and unknown keys, and all values of "
             "keys that identify people."
         )
-    return f"Verified on {when}: none is left in {format_count(turns, 'turn')}."
+    remaining = f"no pattern matches remain in {format_count(turns, 'turn')}"
+    return f"Verified on {when}: {remaining}. Patterns miss some forms, so review a sample."
 
 
 def _session_id_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:

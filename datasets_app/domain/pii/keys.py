@@ -23,6 +23,7 @@ from datasets_app.domain.pii.detector import (
     SSN,
 )
 from datasets_app.domain.pii.policy import ID
+from datasets_app.domain.pii.rules.handle_phrases import is_account_name
 from datasets_app.domain.pii.rules.id_formats import names_number
 
 _KEYS_BY_KIND = {
@@ -61,10 +62,23 @@ _KEYS_BY_KIND = {
     "githublogin githubhandle redditusername reddituser steamid psnid xboxgamertag battletag wechatid kik "
     "mastodon mastodonhandle blueskyhandle socialhandle ircnick benutzername nutzername usuario utente "
     "pseudo "
-    "identifiant gebruikersnaam",
+    "identifiant gebruikersnaam brugernavn brukernavn anvandarnamn kayttajatunnus kullaniciadi logowanie "
+    "uzytkownik ig "
+    "iguser instauser instaname snap snapname tg tgusername telegramid tiktokuser tiktokusername xhandle "
+    "xuser twitteruser "
+    "facebookusername fbusername twitch twitchname twitchuser twitchchannel youtubehandle psn psnname "
+    "xbox xboxlive steam "
+    "steamname epicid epicname riotid summonername ign ingamename minecraftname robloxname robloxuser "
+    "gitlabusername "
+    "linkedinhandle bluesky bsky venmo venmohandle cashtag cashapp slackhandle slackuser forumname "
+    "forumuser forumnick "
+    "playertag playerhandle membername memberhandle accounthandle accountuser accountlogin webuser "
+    "webusername weblogin "
+    "portaluser portallogin uname usr ruser logname authuser remoteuser actorname",
     ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress "
     "billingaddress deliveryaddress "
-    "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 address1 "
+    "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 "
+    "address1 "
     "address2 address3 addr addr1 addr2 line1 line2 fulladdress customeraddress residentialaddress "
     "currentaddress permanentaddress workaddress officeaddress zip zipcode postcode postalcode postal plz "
     "cep "
@@ -77,10 +91,42 @@ _KEYS_BY_KIND = {
     "bornon borndate patientdob customerdob userdob geburtsdatum geburtstag datedenaissance datenaissance "
     "fechadenacimiento fechanacimiento datadinascita datanascita datadenascimento datanascimento "
     "geboortedatum "
-    "fodelsedatum dataurodzenia",
+    "fodelsedatum dataurodzenia born birthtimestamp bdate datebirth dtbirth dtnasc datanasc fechanac "
+    "fecnac fnac nacimiento "
+    "nascimento nascita naissance ddn gebdatum gebdat geburtsjahr geboortedat fodselsdato syntymaaika "
+    "dogumtarihi "
+    "tanggallahir tgllahir birthdaydate",
     ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
     "advertisingid idfa gaid visitorid anonymousid userkey usernumber externaluserid",
 }
+# Under these stands a user name or anything else: a role, a number, a full name.
+_SENDER_KEYS = frozenset(
+    "user author sender owner assignee assignedto createdby updatedby modifiedby postedby submittedby "
+    "uploadedby uploader "
+    "reportedby reporter requester commenter reviewer member player gamer fromuser touser actor "
+    "participant alias aka "
+    "customeruser account by mention mentioned buyer seller follower poster opponent invitedby".split()
+)
+# customer_username, forum_nick, insured_dob
+_ENDINGS = (
+    (
+        (
+            "username",
+            "screenname",
+            "nickname",
+            "gamertag",
+            "userhandle",
+            "socialhandle",
+            "loginname",
+            "discordtag",
+        ),
+        HANDLE,
+    ),
+    (
+        ("dob", "birthdate", "dateofbirth", "birthday", "geburtsdatum", "geboortedatum", "datenaissance"),
+        DATE_OF_BIRTH,
+    ),
+)
 _KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
 # A tag is often a key and a value: agent:maria.
 _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
@@ -113,6 +159,8 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
     without digits it is no identity number.
     """
     kind = _find_kind(key)
+    if kind is None and _normalize_key(key) in _SENDER_KEYS:
+        return HANDLE if isinstance(value, str) and is_account_name(value) else None
     if kind == ID_NUMBER and not any(map(str.isdigit, str(value))):
         return None  # {"passport": "required"}
     if kind == CREDENTIAL:
@@ -149,7 +197,8 @@ def parse_tag_kind(tag: str) -> tuple[str, int] | None:
 @lru_cache(maxsize=4096)
 def _find_kind(key: str) -> str | None:
     normalized = _normalize_key(key)
-    return _KIND_BY_KEY.get(normalized) or (ID_NUMBER if names_number(normalized) else None)
+    kind = _KIND_BY_KEY.get(normalized) or (ID_NUMBER if names_number(normalized) else None)
+    return kind or next((kind for endings, kind in _ENDINGS if normalized.endswith(endings)), None)
 
 
 def _normalize_key(key: str) -> str:

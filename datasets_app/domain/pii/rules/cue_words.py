@@ -24,9 +24,15 @@ def make_cues(words: str) -> frozenset[bytes]:
 
 
 @lru_cache(maxsize=1)
-def find_cues(encoded: bytes) -> set[bytes]:
-    """The cues of all rules in a text in UTF-8, which is split into words once for all of them."""
-    return _ALL_CUES.intersection(encoded.translate(_LETTERS).split())
+def split_letters(encoded: bytes) -> frozenset[bytes]:
+    """The words of a text in UTF-8, ASCII in small letters: split once for all rules."""
+    return frozenset(encoded.translate(_LETTERS).split())
+
+
+@lru_cache(maxsize=1)
+def find_cues(encoded: bytes) -> frozenset[bytes]:
+    """The cues of all rules in a text in UTF-8."""
+    return split_letters(encoded) & _ALL_CUES
 
 
 def make_cue_starts(starts: str) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ _NAMES = """
     nimimerkki
     käyttäjätunnukseni käyttäjänimi használónevem přezdívka 
     ник никнейм логин 
+    netid webid portalid loginid kundenlogin zugangskennung nutzerkennung tunnuksella summoner
+    handelsname toon alt psnid
 """
 # Whose token that looks like a name is one.
 _ACCOUNTS = """
@@ -38,6 +40,9 @@ _ACCOUNTS = """
     duolingo
     patreon onlyfans medium quora slack teams zoom forum game games chat lobby clan guild vk weibo kakao
     пользователь аккаунт профиль телеграм телеграме инстаграм инста телега
+    dc disc uplay ubisoft activision ea lichess chess wattpad deviantart letterboxd bandcamp poshmark
+    zelle revolut revtag bunq kofi kaggle huggingface stackoverflow hackernews hn character guild
+    leaderboard winner requester submitter recipient attendees participants zugang
 """
 # "add jane77", "thanks jane77": what is done to people.
 _ACTIONS = """
@@ -54,6 +59,7 @@ _ACTIONS = """
     segue meld
     persona person guy girl man woman someone somebody dude behind against versus vs beat named
     me
+    merge delete deactivate rename kicked credits credit props kudos
 """
 # What a user name does.
 _DOING = """
@@ -66,12 +72,17 @@ _DOING = """
     says raided uploaded shared tweeted retweeted reviewed upvoted downvoted banned timed typing joins
     leaves
      online
+    told helped sold stole stolen sent called blocked mentioned started invited accepted refused insults
+    insulted cheats scams gifted traded belästigt beleidigt triche insulte insulta scheldt obraża xingou
+    оскорбляет wrote
 """
 _AUXILIARIES = frozenset(
     "has have had is was are just also then already who that got keep kept been here there".split()
 )
 # A word between, and what has to stand before it.
 LINKED_WORDS = {
+    "at": "streaming stream watch found find reach live",
+    "into": "log login logged get logging access",
     "by": "posted shared uploaded commented commented reviewed written reported created submitted "
     "requested invited "
     "opened closed approved assigned committed merged edited photo pic picture photos video review "
@@ -92,18 +103,23 @@ LINKED_WORDS = {
     "searching looking lookup otp verification sudo",
     "to": "shoutout rename renamed renaming change changed changing username nick handle name dm message "
     "reply replied sent "
+    "subscribe subscribed gift gifted password access skin coins refund traded sold forgot "
     "send talk talked talking transfer transferred added addressed speak belongs belong linked tied "
     "username",
     "as": "logged signed log sign logging signing in registered register listed known know online up "
     "playing streaming "
+    "stream plays play played upload pretends pretend posing listed pretending "
     "posting appear show shows me add us on posted under",
     "under": "account registered me us look looked saved listed profile sign signed post posts name it find",
     "with": "log logged login sign signed username account",
 }
-_FOREIGN_AS = "als comme como come som jako как tant"
+_FOREIGN_AS = "mit avec con com met jako sous с под как unter als comme como come som jako как tant"
 LINKED_WORDS |= dict.fromkeys(
     _FOREIGN_AS.split(),
-    "eingeloggt angemeldet registriert einloggen anmelden connecté connectée inscrit inscrite identifié "
+    "anmeldung inscrit connecte sesión accedo entro log logga loggar logger zarejestrowałem loguję "
+    "přihlašuji захожу "
+    "registré registrato cadastrei joue jeg ich eingeloggt angemeldet registriert einloggen anmelden "
+    "connecté connectée inscrit inscrite identifié "
     "tant conectado "
     "conectada registrado registrada agrégame búscame encuentras sesión ingelogd aangemeld geregistreerd "
     "inloggad "
@@ -141,7 +157,7 @@ DOING = frozenset(_DOING.split())
 AUXILIARIES = _AUXILIARIES
 # Of which nobody says them of a thing.
 ACTIONS_ON_PEOPLE = frozenset(
-    "dm dmed dming unfollow ban banned unban unbanned befriend friend friended harass stalk".split()
+    "dm dmed dming unfollow ban banned unban unbanned befriend friend friended harass stalk aka".split()
 )
 OWNED = frozenset("account acc acct profile handle username konto compte cuenta conta".split())
 COUNTERS = frozenset(_COUNTERS.split())
@@ -192,3 +208,26 @@ _THINGS = """
     windows office excel word photoshop battlefield halo civ fifa doom quake
 """
 THINGS = frozenset(_THINGS.split())
+
+# Beside one of these words a token with a number is a part, a machine or a program.
+MACHINE_WORDS = frozenset(
+    """
+    chip chips board boards module modules pin pins firmware driver drivers kernel gpu cpu sensor mhz ghz
+    voltage volt
+    datasheet microcontroller library libraries package packages dependency install installed installing
+    compile compiled
+    build builds config configs docker container cluster deploy deployed git repo branch merge commit
+    python script code
+    function variable class method compiler flash flashed flashing boot bootloader port serial usb wifi
+    router ubuntu linux
+    windows macos debian blue pill runs latest compatible supports support version versions release
+    released model models
+    dataset train training gpu server servers api endpoint endpoints database sql query queries table
+    column index schema
+    json yaml csv file files folder directory command terminal shell error errors exception stack trace
+    log logs session
+    sessions label labels persona metric metrics plan codec format encoding font plugin extension framework
+    room gate flight seat train bus route order orders invoice booking part parts product products size
+    color item items
+    """.split()
+)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free, is_mixed, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cue_starts, make_cue_starts, make_cues
-from datasets_app.domain.pii.rules.handle_contexts import may_be_account_name
+from datasets_app.domain.pii.rules.handle_names import is_run_together
+from datasets_app.domain.pii.rules.handle_shapes import is_account_shape
 from datasets_app.domain.pii.rules.handle_words import TAG_WORDS
 
 _VALUE = r"[\"'“‘`(]?(?P<value>[^\W\d][\w.-]{1,38}\w)(?![\w@\\/(=+]|[.-]\w|[\"']?:[\w/])"
@@ -90,6 +91,7 @@ _BARE_KEY = re.compile(
     r"[ ]?[:=][ ]?(?P<value>[^\W\d][\w.-]{1,38}\w)(?=[ ]?[,;}|]|[ ]\w{1,16}=)",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(r"[A-Za-z][\w.-]{2,38}\w")
 # By themselves they say that a name follows, whatever it is made of.
 _CERTAIN = (_SIGNED_IN, _IN_CLAUSE)
 _PHRASES = (*_CERTAIN, _BEFORE_END, _NAMED_USER, _LOG_EVENT, _BARE_KEY)
@@ -119,7 +121,7 @@ _NO_PERSONS = frozenset(
 )
 _LINK_OF_SIGN_IN = re.compile(rb" (?:as|als|under|com[eo]|comme|som|jako|with|que) ")
 _LINK_OF_EVENT = re.compile(rb" (?:for|by|of|from) |: ")
-_LINK_OF_KEY = re.compile(rb" (?:named|called|name) |[\"'] ?[:=]|[a-z][:=][a-z ]|uid=")
+_SIGNS_OF_KEY = (b'":', b"':", b"=", b" named ", b" called ", b" name ", b"uid=", b" by the name")
 _SIGN_IN_CUES = make_cues(
     """
     logged signed log sign logging signing registered authenticated connected eingeloggt angemeldet
@@ -141,14 +143,14 @@ _KEY_CUES = make_cues(
 )
 
 
-def may_hold_phrase(encoded: bytes, cues: set[bytes]) -> bool:
+def may_hold_phrase(encoded: bytes, cues: frozenset[bytes]) -> bool:
     """Whether one of the words is there, with what has to be near it."""
     if not cues:
         return False
     return (
         (not _SIGN_IN_CUES.isdisjoint(cues) and _LINK_OF_SIGN_IN.search(encoded) is not None)
         or (not _EVENT_CUES.isdisjoint(cues) and _LINK_OF_EVENT.search(encoded) is not None)
-        or (not _KEY_CUES.isdisjoint(cues) and _LINK_OF_KEY.search(encoded) is not None)
+        or (any(sign in encoded for sign in _SIGNS_OF_KEY) and not _KEY_CUES.isdisjoint(cues))
     )
 
 
@@ -173,6 +175,14 @@ def find_in_phrases(text: str) -> Iterator[Span]:
                 yield match.span(group)
 
 
+def is_account_name(value: str) -> bool:
+    """Whether a value of its own, as under a key of an object, looks like a user name only."""
+    bare = value.lstrip("@")
+    if not _WHOLE.fullmatch(bare):
+        return False
+    return is_run_together(bare) or (bare != value and is_free(bare)) or is_account_shape(bare)
+
+
 def _is_person_named_nick(match: re.Match[str]) -> bool:
     return match[0].startswith("Nick ") and match["value"][0].isupper()
 
@@ -182,7 +192,7 @@ def _is_name(value: str, *, certain: bool = False) -> bool:
     if not is_free(value) or value.lower() in _NO_PERSONS or TECHNICAL.fullmatch(value):
         return False
     if is_mixed(value):
-        return certain or may_be_account_name(value)
+        return certain or is_account_shape(value)
     return len(value) >= 4 and not is_ordinary(value)
 
 
@@ -196,7 +206,7 @@ _IN_BRACKETS = re.compile(
 _BEFORE_COLON = re.compile(
     r"^[ \t]{0,4}(?P<time>[\[(]?(?:\d{4}-\d\d-\d\d[T ]"
     r"|\d{1,2}[./]\d{1,2}[./]\d{2,4},?[ ])?\d{1,2}:\d\d(?::\d\d)?(?:[ ]?[AP]M)?[\])]?"
-    r"[ \t]{1,2}(?:-[ \t])?)?(?P<name>[A-Za-z_][\w.-]{2,30}):[ \t](?=\S)",
+    r"[ \t]{1,2}(?:-[ \t])?)?\*{0,2}(?P<name>[A-Za-z_][\w.-]{2,30}):?\*{0,2}:?[ \t](?<=[:*][ \t])(?=\S)",
     re.MULTILINE,
 )
 _EVENT_LINE = re.compile(
@@ -205,6 +215,13 @@ _EVENT_LINE = re.compile(
     re.MULTILINE,
 )
 _MIN_LINES = 2
+_ROLES = frozenset(
+    "me you user agent support customer client bot assistant admin mod operator helper advisor rep".split()
+)
+
+
+def _is_speaker(name: str) -> bool:
+    return is_run_together(name) or (is_account_shape(name) and any(map(str.isdigit, name)))
 
 
 def find_speakers(text: str) -> Iterator[Span]:
@@ -217,9 +234,11 @@ def find_speakers(text: str) -> Iterator[Span]:
             if match["time"] or not is_ordinary(name):
                 yield match.span("name")
     if ": " in text:
-        lines = [match for match in _BEFORE_COLON.finditer(text) if may_be_account_name(match["name"])]
-        for match in lines:
-            if match["time"] or (len(lines) >= _MIN_LINES and any(map(str.isdigit, match["name"]))):
+        lines = list(_BEFORE_COLON.finditer(text))
+        people = [match for match in lines if _is_speaker(match["name"])]
+        roles = sum(match["name"].lower() in _ROLES for match in lines)
+        for match in people:
+            if match["time"] or len(people) + roles >= _MIN_LINES:
                 yield match.span("name")
     for match in _EVENT_LINE.finditer(text):
         if is_free(match["name"]) and not is_ordinary(match["name"]):

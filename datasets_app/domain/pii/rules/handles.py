@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
+from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
 from datasets_app.domain.pii.rules.handle_contexts import find_in_context, may_hold_context
+from datasets_app.domain.pii.rules.handle_names import find_names, may_hold_names
 from datasets_app.domain.pii.rules.handle_phrases import find_in_phrases, find_speakers, may_hold_phrase
 from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
@@ -74,13 +76,16 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
     return bool(
         b"@" in encoded
         or b"u/" in encoded
+        or b"U/" in encoded
         or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
         or b".bsky.social" in encoded
         or (b"$" in encoded and b"ash" in encoded)
         or (b"<" in encoded and b"> " in encoded)
-        or may_hold_context(encoded, shape)
         or not HANDLE_CUES.isdisjoint(cues := find_cues(encoded))
+        or may_hold_context(encoded, shape)
         or may_hold_phrase(encoded, cues)
+        or may_hold_names(encoded)
+        or may_hold_carrier(encoded)
         or (cues and not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
         or (b"/" in encoded and may_hold_profile(encoded))
     )
@@ -89,7 +94,7 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
     found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
-    found += (*find_profiles(text), *find_speakers(text))
+    found += (*find_profiles(text), *find_speakers(text), *find_names(text), *find_in_carriers(text))
     if "@" in text:
         found += _find_mentions(text)
     if "#" in text:
@@ -98,7 +103,7 @@ def search_folded(text: str) -> list[Match]:
         found += (match.span() for match in _BLUESKY_USER.finditer(text))
     if "$" in text and "ash" in text:
         found += (match.span("name") for match in _CASHTAG.finditer(text))
-    if "u/" in text:
+    if "u/" in text or "U/" in text:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
     return drop_overlaps(HANDLE, found)
 
@@ -127,7 +132,7 @@ _CASHTAG = re.compile(
 )
 # <@U024BE7LH> is found by the pattern above, <@123456789012345678> is not.
 _NUMBERED_MENTION = re.compile(r"<@!?\d{15,20}>")
-_REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?u/(?=[\w-]{0,19}[A-Za-z])[A-Za-z0-9_-]{3,20}(?![\w/-])")
+_REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?[uU]/(?=[\w-]{0,39}[A-Za-z])[A-Za-z0-9_-]{3,40}(?![\w/-])")
 _DOMAIN = re.compile(
     r".*\.(?:com|net|org|edu|gov|info|biz|io|co|dev|app|me|us|uk|de|fr|es|it|nl|eu|ch|at|ca|au|in|jp|br|ru)",
     re.I,

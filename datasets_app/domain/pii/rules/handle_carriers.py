@@ -1,0 +1,92 @@
+"""User names in what machines read: <login>jdoe</login>, /users/jdoe/settings, ssh jdoe@host, useradd jdoe.
+
+Linear in the length of the text: every pattern begins with a constant and repeats within bounds.
+"""
+
+import re
+from collections.abc import Iterator
+
+from datasets_app.domain.pii.detector import Span
+from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free, is_ordinary
+from datasets_app.domain.pii.rules.profiles import is_name_on_site
+
+_VALUE = r"(?P<value>[A-Za-z_][\w.-]{1,38}\w)"
+_LABELS = (
+    r"(?:user(?:[_-]?(?:name|login|handle))?|log-?in(?:[_-]?name)?|nick(?:[_-]?name)?|handle"
+    r"|screen[_-]?name|author|owner"
+    r"|sender|player|member|gamer[_-]?tag|account[_-]?name|assignee|reporter|createdby|creator)"
+)
+_ELEMENT = re.compile(rf"<(?:\w{{1,12}}[:_-])?{_LABELS}(?: [^<>]{{0,60}})?>@?{_VALUE}(?=</)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    rf"(?:name|id)=[\"']{_LABELS}[\"'][^<>]{{0,40}}?value=[\"']@?{_VALUE}(?=[\"'])"
+    rf"|<user [^<>]{{0,40}}?name=[\"'](?P<name>"
+    r"[A-Za-z_][\w.-]{1,38}\w)(?=[\"'])",
+    re.IGNORECASE,
+)
+_CELLS = re.compile(
+    rf"(?:<t[dh]>|\|)[ \t]{{0,4}}(?:{_LABELS}|user name"
+    rf"|screen name)[ \t]{{0,4}}(?:</t[dh]>\s{{0,4}}<t[dh]>|\|)[ \t]{{0,4}}@?{_VALUE}"
+    r"(?=[ \t]{0,4}(?:</t|\||\n|\Z))",
+    re.IGNORECASE,
+)
+_FOLDER = re.compile(
+    rf"(?<=/)(?:users?|u|profiles?|members?|people|players?|authors?|accounts?|channels?"
+    rf"|user-profile)/@?{_VALUE}(?![\w@.-])"
+)
+_AT_FOLDER = re.compile(r"(?<![\w/@])/(?P<value>@[A-Za-z_][\w.-]{1,38}\w)(?![\w@/])")
+_ACCESS_LOG = re.compile(rf"(?<=\d) - {_VALUE} (?=\[\d)")
+_COMMAND = re.compile(
+    r"(?:\bssh(?:[ ]-\w[ ]?\S{0,30})?[ ]|\bscp[ ]|\bsftp[ ]"
+    r"|\brsync[ ](?:-\w{1,8}[ ])?)(?P<login>[A-Za-z_][\w.-]{1,38})(?=@)"
+    rf"|(?:\bsudo[ ]-u[ ]|\bsu[ ]-[ ]|\b(?:user(?:add|del|mod)|adduser|passwd|kinit|chage|chfn"
+    rf"|finger)[ ](?:-\S{{1,12}}[ ](?:docker[ ]|sudo[ ]|wheel[ ])?){{0,2}}"
+    rf"|[ ]-[uUl][ ]|[ ]--user(?:name)?[ =]|\bchown[ ](?:-R[ ])?|user\.name[ =][\"']?|\bCREATE USER[ ]"
+    rf"|\bALTER USER[ ]|\bDROP USER[ ]"
+    rf"|\bROLE[ ]|\b[Rr]ole[ ]\"|\bGRANT [\w ,*.]{{1,40}} TO[ ]|authenticating user[ ]|\b(?:uid|cn"
+    rf"|sAMAccountName)=)[\"'`]?{_VALUE}(?![\w@/(])"
+)
+# Such an address is personal as a whole.
+_IN_ADDRESS = re.compile(r"://[^\s<>\"']{0,90}\Z")
+_HINT = re.compile(
+    rb"<[A-Za-z_:-]{0,12}(?:user|login|nick|handle|screen|author|owner|sender|player|member|gamer|account"
+    rb"|assignee|report|creat)"
+    rb"|/(?:users?|u|profiles?|members?|people|players?|authors?|accounts?|channels?)/|/@| - [\w.-]+ \[\d"
+    rb"|\b(?:ssh|scp|sftp|rsync|sudo|su|useradd|userdel|usermod|adduser|passwd|kinit|chown|finger) "
+    rb"| -[uUl] |--user|user\.name"
+    rb"|USER |ROLE |ole \"|GRANT |authenticating user|\b(?:uid|cn)=|=[\"']?(?:user|login|nick)"
+    rb"|\| ?(?:user|login|nick|handle|author|owner)"
+    rb"|>(?:user|login|nick|handle|author)",
+    re.IGNORECASE,
+)
+_SIGNS = (b"/", b"<", b"=", b" -", b"|", b"user", b"USER", b"ssh", b"su", b"ROLE", b"role")
+# Elements of paths and words of manuals.
+_PLACES = frozenset(
+    "settings login logout new edit register search share bin local lib include src app username "
+    "password".split()
+)
+
+
+def may_hold_carrier(encoded: bytes) -> bool:
+    return any(sign in encoded for sign in _SIGNS) and _HINT.search(encoded) is not None
+
+
+def find_in_carriers(text: str) -> Iterator[Span]:
+    for pattern in (_ELEMENT, _ATTRIBUTE, _CELLS, _FOLDER, _AT_FOLDER, _ACCESS_LOG, _COMMAND):
+        for match in pattern.finditer(text):
+            group = next(name for name in ("value", "name", "login") if match.groupdict().get(name))
+            if _is_name(match[group]) and not _IN_ADDRESS.search(
+                text, max(0, match.start() - 100), match.start()
+            ):
+                yield match.span(group)
+
+
+def _is_name(value: str) -> bool:
+    bare = value.lstrip("@")
+    return (
+        is_free(bare)
+        and bare.lower() not in _PLACES
+        and not bare.isupper()
+        and TECHNICAL.fullmatch(bare) is None
+        and is_name_on_site(bare)
+        and (value != bare or not is_ordinary(bare))
+    )

@@ -1,0 +1,128 @@
+"""User names that are names run together: jdoe, annalee, xjdoex. No dictionary has them, lists of names do.
+
+Linear in the length of the text. In languages other than English many a word falls apart into names, so there
+only those count that a word beside them announces.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from datasets_app.domain.pii.detector import Span
+from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
+from datasets_app.domain.pii.rules.cue_words import split_letters
+
+_MIN_CHARACTERS, _MAX_CHARACTERS = 5, 24
+_MIN_PART = 3
+_FREQUENT = 2
+# Words of the gazetteer, found to be no such names: most of a text, so that few of its words are looked up.
+_ORDINARY: set[bytes] = set()
+_MAX_ORDINARY = 20_000
+_ENGLISH = frozenset(b"the my is and you with this was are it please to have i me your not".split())
+_FOREIGN = frozenset(
+    "de la el que les des und der die das ich nicht il di che per non een het niet och att jag w na z "
+    "nie je os um não "
+    "på og det ja ve bir".encode().split()
+)
+# Words that fall apart into names, too.
+_WORDS = frozenset("mistyped heathrow cappella draymond alborada bretagne alicante skypoints".split())
+# xxannaxx, itsanna, therealanna, mrsdoe, annaofficial
+_AROUND = re.compile(
+    r"(?P<open>x{1,2}|i?tsz?|im|iam|the(?:real)?|real|mr|mrs|ms|dr|miss|hey|just|only|official|lil|king"
+    r"|queen|lady|team)?"
+    r"(?P<name>[a-z]{4,}?)"
+    r"(?P<close>x{1,2}|official|real|hd|tv|yt|xo|xoxo|gaming|plays|music|art|photo|photos|foto|pics|books"
+    r"|blog|writes|irl)?"
+)
+_TOKEN = re.compile(
+    r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<`-])(?:[a-z]{6,24}"
+    r"|[A-Z]{6,24})(?![\w@/\\(\[+`-]|[.:]\w)"
+)
+
+
+def may_hold_names(encoded: bytes) -> bool:
+    """Whether a word of the text is of names run together."""
+    return any(map(_is_unusual_name, split_letters(encoded) - _ORDINARY))
+
+
+def find_names(text: str) -> Iterator[Span]:
+    """Those of an English text that stand for themselves."""
+    words = split_letters(text.encode("utf-8", "surrogatepass"))
+    if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words):
+        return
+    for match in _TOKEN.finditer(text):
+        if is_certain(match[0].lower()):
+            yield match.span()
+
+
+def _is_unusual_name(word: bytes) -> bool:
+    """Whether a word is of names run together; remembers the gazetteer's own words, which never are."""
+    if not word.isascii():
+        return False
+    text = word.decode()
+    if len(word) < _MIN_CHARACTERS or look_up_word(text) != UNKNOWN_WORD:
+        if len(_ORDINARY) < _MAX_ORDINARY:
+            _ORDINARY.add(word)
+        return False
+    return is_run_together(text)
+
+
+@lru_cache(maxsize=4096)
+def is_certain(word: str) -> bool:
+    """Whether a word, in lower case, is of frequent names and nothing else."""
+    if (
+        not _MIN_CHARACTERS < len(word) <= _MAX_CHARACTERS
+        or look_up_word(word) != UNKNOWN_WORD
+        or word in _WORDS
+    ):
+        return False
+    if word[0] == word[-1] == "x":
+        inner = look_up_word(word[1:-1])
+        if (max(inner.first, inner.last) == _FREQUENT and not inner.common) or _is_certain_pair(word[1:-1]):
+            return True
+    return _is_certain_pair(word)
+
+
+def _is_certain_pair(word: str) -> bool:
+    """An initial and a frequent last name, or a frequent first name and a last name in either order."""
+    rest = look_up_word(word[1:])
+    if len(word) > _MIN_CHARACTERS and rest.last == _FREQUENT and not rest.common:
+        return True
+    for place in range(_MIN_PART, len(word) - _MIN_PART + 1 if len(word) >= 8 else 0):
+        left, right = look_up_word(word[:place]), look_up_word(word[place:])
+        if left.common + right.common > 1:
+            continue
+        for first, last, size in ((left, right, len(word) - place), (right, left, place)):
+            if first.first == _FREQUENT and last.last and (size > _MIN_PART or last.last == _FREQUENT):
+                return True
+    return False
+
+
+@lru_cache(maxsize=4096)
+def is_run_together(token: str) -> bool:
+    """The same of names of any frequency, for where a user name is announced."""
+    if not _MIN_CHARACTERS <= len(token) <= _MAX_CHARACTERS or not (token.islower() or token.isupper()):
+        return False
+    lower = token.lower()
+    if look_up_word(lower) != UNKNOWN_WORD:
+        return False
+    around = _AROUND.fullmatch(lower)
+    if around and (around["open"] or around["close"]):
+        inner = look_up_word(around["name"])
+        if (inner.first + inner.last and inner.common < 2) or _is_pair(around["name"]):
+            return True
+    return _is_pair(lower)
+
+
+def _is_pair(word: str) -> bool:
+    rest, all_but_last = look_up_word(word[1:]), look_up_word(word[:-1])
+    if len(word) > 4 and rest.last and not rest.common:
+        return True
+    least = 1 if len(word) > _MIN_CHARACTERS else _FREQUENT
+    if max(all_but_last.first, all_but_last.last) >= least and not all_but_last.common:
+        return True  # karinh, holmk
+    for place in range(_MIN_PART, len(word) - _MIN_PART + 1 if len(word) >= 8 else 0):
+        left, right = look_up_word(word[:place]), look_up_word(word[place:])
+        if left.first + left.last and right.first + right.last and left.first + right.first:
+            return True
+    return False

@@ -14,7 +14,7 @@ run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 
 test: $(VENV)/.tests ## run every test, with its own PostgreSQL and Valkey
 	@$(PY) -m tests.chromium
-	$(PY) -m pytest --numprocesses 3 --maxschedchunk 1 $(ARGS)
+	$(PY) -m pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.tests ## format, lint of code and templates, types, migrations, deployment settings
 	$(PY) -m ruff format --check .

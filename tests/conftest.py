@@ -157,6 +157,11 @@ def pytest_configure() -> None:
     hypothesis_settings.load_profile("tests")
 
 
+def pytest_collection() -> None:
+    """Nothing that is collected is garbage, but all of it would be searched again and again."""
+    gc.disable()
+
+
 def pytest_sessionstart(session: pytest.Session) -> None:
     cluster.start_making_template(session.config)
 
@@ -178,10 +183,19 @@ def pytest_collection_finish() -> None:
     """What is imported stays: to look for garbage in it takes a tenth of the time of a test."""
     gc.collect()
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)
+def apart(request: pytest.FixtureRequest) -> None:
+    """Nothing of another test. Rules keep nothing, and their tests are too many to prepare something for."""
+    if request.path.parent not in (PROJECT / "tests", PROJECT / "tests" / "domain"):
+        for name in ("media_root", "own_cache", "erasures_file", "steady_session"):
+            request.getfixturevalue(name)
+
+
+@pytest.fixture
 def media_root(settings: Any, tmp_path: Path) -> Path:
     """Files of jobs are kept in the test's own folder, and no heads of another test's audit log are left."""
     (VAR_DIR / "audit_heads").unlink(missing_ok=True)
@@ -189,14 +203,14 @@ def media_root(settings: Any, tmp_path: Path) -> Path:
     return tmp_path / "media"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def own_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     """Failed sign-ins are counted in this process, for this test."""
     monkeypatch.setattr(SharedCache, "away_until", math.inf)
     cache.clear()
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def erasures_file() -> Iterator[Path]:
     """Erasures outlive the database; those of a test don't outlive the test."""
     path = VAR_DIR / "erasures"
@@ -204,7 +218,7 @@ def erasures_file() -> Iterator[Path]:
     path.unlink(missing_ok=True)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def steady_session(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions are not extended after a minute, which would be further queries on a slow machine."""
     monkeypatch.setattr(session_limits, "MIN_EXTENSION", timedelta(minutes=10))

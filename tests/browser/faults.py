@@ -16,10 +16,27 @@ def find_serious_violations(page: Page, context: str | None = None) -> list[str]
     return _run_axe(page, context, {"resultTypes": ["violations"]})
 
 
-def find_color_violations(page: Page, context: str | None = None) -> list[str]:
-    """Those that depend on the color scheme: for the other scheme of a page that was looked at in one."""
+def find_violations_in_both_schemes(page: Page, context: str | None = None) -> list[str]:
+    """The same for a page that is light, and then what its dark colors change, without loading it again."""
+    found = find_serious_violations(page, context)
+    _show_scheme(page, "dark")
     rules = {"type": "rule", "values": COLOR_RULES}
-    return _run_axe(page, context, {"resultTypes": ["violations"], "runOnly": rules})
+    found += _run_axe(page, context, {"resultTypes": ["violations"], "runOnly": rules})
+    _show_scheme(page, "light")
+    return found
+
+
+def _show_scheme(page: Page, scheme: Any) -> None:
+    """The admin reads the scheme when it loads, and sets a class."""
+    page.emulate_media(color_scheme=scheme)
+    page.evaluate(
+        """isDark => {
+            document.documentElement.classList.toggle("dark", isDark);
+            const moving = document.getAnimations().filter(one => one instanceof CSSTransition);
+            return Promise.all(moving.map(one => one.finished.catch(() => null)));
+        }""",
+        scheme == "dark",
+    )
 
 
 def _run_axe(page: Page, context: str | None, options: dict[str, Any]) -> list[str]:

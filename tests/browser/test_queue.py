@@ -18,7 +18,7 @@ from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.models import Persona
 from tests import factories
 from tests.browser.conftest import sign_in
-from tests.browser.faults import find_color_violations, find_serious_violations
+from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 
@@ -268,29 +268,26 @@ def _database_holds(anna: Annotator) -> None:
 
 
 def test_axe_finds_nothing_serious(open_page: Any, campaign: Campaign) -> None:
-    page: Page = open_page(viewport={"width": 1280, "height": 800})
-    for scheme, find_violations in (("light", find_serious_violations), ("dark", find_color_violations)):
-        page.emulate_media(color_scheme=scheme)
-        page.context.clear_cookies()
-        page.goto("/login/")
-        assert find_violations(page) == []
-        sign_in(page, "anna", "/annotate/")
-        Annotator(page).labels(2)
-        assert find_violations(page) == []
-        page.keyboard.press("?")
-        expect(page.locator("#help")).to_be_visible()
-        assert find_violations(page) == []
-        page.keyboard.press("Escape")
-        page.keyboard.press("f")
-        expect(page.locator("#flag")).to_be_visible()
-        assert find_violations(page) == []
-        page.keyboard.press("Escape")
-        page.get_by_role("button", name="Your account").click()
-        assert find_violations(page) == []
-        page.goto("/annotate/?all")
-        assert find_violations(page) == []
-        page.goto("/password/")
-        assert find_violations(page) == []
+    page: Page = open_page(viewport={"width": 1280, "height": 800}, color_scheme="light")
+    page.goto("/login/")
+    assert find_violations_in_both_schemes(page) == []
+    sign_in(page, "anna", "/annotate/")
+    Annotator(page).labels(2)
+    assert find_violations_in_both_schemes(page) == []
+    page.keyboard.press("?")
+    expect(page.locator("#help")).to_be_visible()
+    assert find_violations_in_both_schemes(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    expect(page.locator("#flag")).to_be_visible()
+    assert find_violations_in_both_schemes(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Your account").click()
+    assert find_violations_in_both_schemes(page) == []
+    page.goto("/annotate/?all")
+    assert find_violations_in_both_schemes(page) == []
+    page.goto("/password/")
+    assert find_violations_in_both_schemes(page) == []
 
 
 def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:

@@ -1,21 +1,21 @@
-"""On random ratings our coefficients are those of packages that others trust."""
+"""On random ratings our coefficients are those of packages that others trust.
+
+To import them takes seconds, so only the process that runs these tests does.
+"""
 
 import warnings
 from typing import Any
 
-import krippendorff
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from irrCAC.raw import CAC
 from numpy.typing import NDArray
-from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from annotations_app.domain.agreement.coefficients import cohen_kappa
 from tests.domain.ratings import Matrix, compute_from_counts, count_ratings, rating_matrices
+
+pytestmark = pytest.mark.xdist_group("peers")
 
 EXACTNESS = 1e-9
 often = settings(max_examples=60, deadline=None)
@@ -28,6 +28,8 @@ def close(ours: Any, theirs: Any) -> None:
 @given(rating_matrices())
 @often
 def test_krippendorffs_alpha(matrix: Matrix) -> None:
+    import krippendorff
+
     close(
         compute_from_counts(count_ratings(matrix)).krippendorff_alpha,
         krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal"),
@@ -35,6 +37,9 @@ def test_krippendorffs_alpha(matrix: Matrix) -> None:
 
 
 def by_irrcac(matrix: Matrix, name: str) -> float:
+    import pandas as pd
+    from irrCAC.raw import CAC
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = getattr(CAC(pd.DataFrame(matrix.T), digits=14), name)()
@@ -59,6 +64,8 @@ def test_generalised_fleiss_kappa_of_what_is_no_single(matrix: Matrix) -> None:
 @given(rating_matrices())
 @often
 def test_fleiss_kappa_where_all_rated_all(matrix: Matrix) -> None:
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
     whole = count_ratings(np.where(np.isnan(matrix), 1, matrix))
     close(compute_from_counts(whole).fleiss_kappa, fleiss_kappa(whole))
 
@@ -66,6 +73,9 @@ def test_fleiss_kappa_where_all_rated_all(matrix: Matrix) -> None:
 @given(st.lists(st.lists(st.integers(0, 30), min_size=3, max_size=3), min_size=3, max_size=3))
 @often
 def test_cohens_kappa(rows: list[list[int]]) -> None:
+    from sklearn.metrics import cohen_kappa_score
+    from statsmodels.stats.inter_rater import cohens_kappa
+
     table: NDArray[np.int64] = np.array(rows)
     table[0, 1] += 1
     first, second = (

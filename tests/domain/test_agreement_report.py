@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from annotations_app.domain.agreement import agreement as module
 from annotations_app.domain.agreement import comparisons, pairs
@@ -22,6 +21,8 @@ from annotations_app.domain.label_table import (
     build_label_table,
 )
 from tests.domain.ratings import Matrix, make_label_table, parse_matrix, rating_matrices
+
+pytestmark = pytest.mark.xdist_group("peers")
 
 few = settings(max_examples=25, deadline=None)
 STATISTICS = ("prevalence", "raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa")
@@ -98,6 +99,8 @@ def test_sessions_given_twice_change_nothing_but_the_certainty(matrix: Matrix) -
 @given(binary)
 @few
 def test_each_pair_has_cohens_kappa_of_what_both_have_labelled(matrix: Matrix) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
     names = [f"rater {number:02}" for number in range(len(matrix))]
     found = {(pair.a, pair.b): pair.comparison for pair in report(make_label_table(matrix)).pairs}
     for second in range(len(matrix)):

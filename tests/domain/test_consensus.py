@@ -1,9 +1,7 @@
 """One label out of several: by majority, and by a model of who errs how."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from crowdkit.aggregation import DawidSkene
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -16,6 +14,8 @@ from annotations_app.domain.agreement.consensus import (
     majority_labels,
 )
 from tests.domain.ratings import Matrix, make_label_table, rating_matrices
+
+pytestmark = pytest.mark.xdist_group("peers")
 
 few = settings(max_examples=25, deadline=None)
 
@@ -34,6 +34,9 @@ def test_the_most_frequent_label_wins_and_ties_are_told() -> None:
 @given(rating_matrices(categories=3, raters=5, items=15), st.sampled_from([1, 4, 12]))
 @few
 def test_it_is_what_crowd_kit_finds_after_as_many_iterations(matrix: Matrix, iterations: int) -> None:
+    import pandas as pd
+    from crowdkit.aggregation import DawidSkene
+
     item, annotator = np.nonzero(~np.isnan(matrix.T))
     frame = pd.DataFrame({"task": item, "worker": annotator, "label": matrix[annotator, item].astype(int)})
     used = sorted(frame["label"].unique())

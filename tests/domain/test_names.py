@@ -20,6 +20,8 @@ from datasets_app.domain.pii.names.names import (
 )
 from tests.domain.growth import assert_linear_time
 
+pytestmark = pytest.mark.xdist_group("names")
+
 PROJECT = Path(__file__).resolve().parents[2]
 SAMPLES = [
     "my name is Jane Roe",

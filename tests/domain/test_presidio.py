@@ -27,6 +27,8 @@ from datasets_app.domain.pii.presidio import (
 from datasets_app.domain.pii.rules.finder import RuleDetector
 from tests.strategies import EXAMPLES_FACTOR
 
+pytestmark = pytest.mark.xdist_group("presidio")
+
 KEY = b"a key for tests, of no other worth"
 DIALOGUES = Path(__file__).resolve().parents[3] / "shared" / "data" / "sgd_dev.jsonl.gz"
 

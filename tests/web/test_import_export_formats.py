@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
 from datasets_app.tables.formats import CSV, FORMATS, JSONL, MAX_ROWS, XLSX, YAML, TableFileError
+from tests.strategies import EXAMPLES_FACTOR
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=40)
 awkward = st.sampled_from(
@@ -80,7 +81,7 @@ def as_rows(headers, rows) -> list[dict]:
     return [dict(zip(headers, row, strict=True)) for row in rows]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=50 * EXAMPLES_FACTOR)
 @given(tables(cells))
 @pytest.mark.parametrize("format_class", [JSONL, YAML])
 def test_jsonl_and_yaml_keep_every_value_and_its_type(format_class, given_table) -> None:
@@ -92,7 +93,7 @@ def test_jsonl_and_yaml_keep_every_value_and_its_type(format_class, given_table)
     ]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=50 * EXAMPLES_FACTOR)
 @given(tables(st.none() | texts | awkward))
 @pytest.mark.parametrize("format_class", [CSV, XLSX])
 def test_spreadsheets_keep_every_text_character_by_character(format_class, given_table) -> None:
@@ -100,7 +101,7 @@ def test_spreadsheets_keep_every_text_character_by_character(format_class, given
     assert there_and_back(format_class, headers, rows) == as_rows(headers, rows)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=50 * EXAMPLES_FACTOR)
 @given(tables(numbers.filter(lambda number: float(f"{number:.16g}") == number)))
 def test_numbers_in_a_workbook_stay_numbers(given_table) -> None:
     headers, rows = given_table

@@ -186,8 +186,9 @@ def test_annotators_are_blind(db: None, tmp_path: Path) -> None:
     campaign.items.filter(position__lte=3).update(gold=True, open=0)
     Campaign.objects.filter(pk=campaign.pk).update(gold_share=0.2, gold_count=3)
     anna, ben = annotator("anna"), annotator("benedict")
-    for _ in range(13):
-        press(ben, "off", notes="a secret of benedict")
+    for number in range(13):
+        if number < 3:
+            press(ben, "off", notes="a secret of benedict")
         said = press(anna, "on").content.decode()
         seen = said + page(anna) + anna.get("/annotate/?all").content.decode()
         for hidden in ("benedict", "secret", "gold", "repeat", "q-said-off"):
@@ -505,4 +506,6 @@ def _large_dataset(replies: int) -> Dataset:
             f"FROM {Session._meta.db_table} s, generate_series(1, 100) n WHERE s.dataset_id = %s",
             [dataset.pk],
         )
+        # As an import does: by the statistics of other tests' few rows, plans of large joins are quadratic.
+        cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
     return dataset

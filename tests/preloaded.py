@@ -1,8 +1,8 @@
-"""Processes of manage.py that start at once: forks of one that has imported the libraries.
+"""Processes of a program, as manage.py, that start at once: forks of one that has imported the libraries.
 
 To import them takes a second of processor time, more than most commands work. A fork is a process of its own
-all the same: with its environment, folder, standard streams, session and exit code it runs manage.py from the
-top, settings included. What Python reads at its own start, as the seed of hashes, is the same in all of them.
+all the same: with its environment, folder, standard streams, session and exit code it runs the program from
+the top, settings included. What Python reads at its own start, as the seed of hashes, is that of all of them.
 """
 
 import gc
@@ -18,7 +18,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 PROJECT = Path(__file__).resolve().parent.parent
 # What takes longest of all that commands import and that needs no settings.
@@ -32,14 +32,30 @@ LIBRARIES = (
 )
 PACKAGES = ("datasets_app.domain", "annotations_app.domain")
 MAX_REQUEST_BYTES = 1 << 16
-_server: list[socket.socket] = []
+
+
+class Program(NamedTuple):
+    """A Python file, the interpreter that runs it, and what is imported before, in an environment. ``name.*``
+    is a package with all of its modules."""
+
+    file: Path
+    python: Path
+    imports: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] | None = None
+
+
+MANAGE = Program(
+    PROJECT / "manage.py", Path(sys.executable), (*LIBRARIES, *(f"{name}.*" for name in PACKAGES))
+)
+_servers: dict[Program, socket.socket] = {}
 
 
 class Popen(subprocess.Popen[Any]):
-    """As ``subprocess.Popen``, with the arguments of manage.py. Its parent says how it ended."""
+    """As ``subprocess.Popen``, with the arguments of a program. Its parent says how it ended."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__([str(PROJECT / "manage.py"), *map(str, arguments)], **options)
+    def __init__(self, *arguments: Any, program: Program = MANAGE, **options: Any) -> None:
+        self._program = program
+        super().__init__([str(program.file), *map(str, arguments)], **options)
 
     def _execute_child(self, args: list[str], *rest: Any) -> None:
         _, _, _, _, cwd, env, _, _, _, *pipes, _, _, _, _, _, start_new_session, _ = rest
@@ -48,7 +64,9 @@ class Popen(subprocess.Popen[Any]):
         request = [args, str(cwd or Path.cwd()), dict(os.environ if env is None else env), start_new_session]
         self._status, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(_get_server(), [json.dumps(request).encode()], [*streams, theirs.fileno()])
+            socket.send_fds(
+                _get_server(self._program), [json.dumps(request).encode()], [*streams, theirs.fileno()]
+            )
         self.pid = int(self._status.makefile().readline())
         self._child_created = True
         self._close_pipe_fds(*pipes)
@@ -83,21 +101,23 @@ def run(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def _get_server() -> socket.socket:
+def _get_server(program: Program) -> socket.socket:
     """It ends with this process, when its end of the socket is the last."""
-    if not _server:
+    if program not in _servers:
         ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+        environment = dict(os.environ if program.environment is None else program.environment)
+        environment.pop("DJANGO_SETTINGS_MODULE", None)
         with theirs:
             subprocess.Popen(
-                [sys.executable, "-m", "tests.preloaded", str(theirs.fileno())],
+                [program.python, "-m", "tests.preloaded", str(theirs.fileno()), *program.imports],
                 cwd=PROJECT,
-                env={name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"},
+                env=environment,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        _server.append(ours)
-    return _server[0]
+        _servers[program] = ours
+    return _servers[program]
 
 
 def _serve(requests: socket.socket) -> list[str] | None:
@@ -148,20 +168,19 @@ def _open_stream(fd: int, mode: str, **options: Any) -> io.TextIOWrapper:
     return io.TextIOWrapper(os.fdopen(fd, mode, closefd=False), "utf-8", **options)
 
 
-def _preload() -> None:
+def _preload(names: list[str]) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for name in LIBRARIES:
-        importlib.import_module(name)
-    for name in PACKAGES:
-        package = importlib.import_module(name)
-        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
-            importlib.import_module(module.name)
+    for name in names:
+        module = importlib.import_module(name.removesuffix(".*"))
+        if name.endswith(".*"):
+            for found in pkgutil.walk_packages(module.__path__, f"{module.__name__}."):
+                importlib.import_module(found.name)
     gc.collect()
     gc.freeze()
 
 
 if __name__ == "__main__":
-    _preload()
+    _preload(sys.argv[2:])
     if (arguments := _serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
         sys.argv = arguments
         runpy.run_path(arguments[0], run_name="__main__")

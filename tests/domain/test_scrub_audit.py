@@ -23,6 +23,7 @@ from datasets_app.domain.pii.audit_strata import (
 from datasets_app.domain.pii.names.names import load_built_in_tagger
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from tests.strategies import EXAMPLES_FACTOR
 
 GOLD = Path(__file__).parents[3] / "shared" / "pii" / "gold"
 
@@ -68,12 +69,13 @@ def test_texts_are_sorted_by_what_they_hold() -> None:
 
 
 def test_the_interval_covers_the_truth_in_simulated_audits() -> None:
-    """500 audits of 200 texts each, of what a scrub left in marked texts."""
+    """500 audits of 200 texts each, of what a scrub left in marked texts: every second one by day."""
     if not GOLD.is_dir():
         pytest.skip(f"the marked texts are not at {GOLD}")
-    leaks = _find_leaks([*_read_gold("gold_tech_synth"), *_read_gold("gold_wikigold")])
+    rows = [*_read_gold("gold_tech_synth"), *_read_gold("gold_wikigold")]
+    leaks = _find_leaks(rows if EXAMPLES_FACTOR > 1 else rows[::2])
     truth = sum(leaking for stratum in leaks for leaking in stratum)
-    assert 30 < truth < 0.1 * sum(map(len, leaks))
+    assert 15 < truth < 0.1 * sum(map(len, leaks))
     rng = random.Random(7)
     estimates = [_simulate_audit(leaks, 200, rng) for _ in range(500)]
     assert sum(estimate.low <= truth <= estimate.high for estimate in estimates) >= 0.93 * len(estimates)

@@ -13,6 +13,7 @@ from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.policy import Policy, PolicyError, parse_kinds
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import MAX_ROUNDS, Scrubber, SessionInput
+from tests.strategies import EXAMPLES_FACTOR
 
 KEY = b"a key for tests, of no other worth"
 PLAIN = Policy()
@@ -399,7 +400,7 @@ fragments = st.sampled_from(
 strings = st.lists(fragments | st.text(max_size=6), max_size=6).map(" ".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75 * EXAMPLES_FACTOR)
 @given(
     st.lists(strings, min_size=1, max_size=4),
     st.dictionaries(strings, strings | st.integers(0, 10**12), max_size=2),
@@ -417,7 +418,7 @@ def test_scrubbing_twice_changes_nothing_more(
     assert not again.findings
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75 * EXAMPLES_FACTOR)
 @given(st.lists(strings, min_size=1, max_size=3), st.sampled_from(["plain", "numbered"]))
 def test_places_are_right_in_the_old_text_and_in_the_new(said: list[str], placeholders: str) -> None:
     session = conversation(*said)

@@ -21,6 +21,7 @@ from datasets_app.domain.pii.session_ids import (
     is_hashed_id,
     is_key_stated,
 )
+from tests import preloaded
 from tests.conftest import PROJECT
 from tests.strategies import names
 
@@ -101,16 +102,13 @@ def test_else_one_is_generated_once_for_its_owner_only(
 
 
 def test_processes_that_start_at_once_have_the_same_key(tmp_path: Path) -> None:
-    program = (
-        "import django; django.setup()\nfrom alignmenter_site.keys.hash_key import hash_key\n"
-        "print(hash_key().decode())"
-    )
-    settings = {"DJANGO_SETTINGS_MODULE": "alignmenter_site.settings", "ALIGNMENTER_VAR_DIR": str(tmp_path)}
+    program = "from alignmenter_site.keys.hash_key import hash_key; print(hash_key().decode())"
+    settings = {"ALIGNMENTER_VAR_DIR": str(tmp_path)}
     # No server answers here: nothing of this needs one.
     nowhere = {"DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "REDIS_URL": "redis://127.0.0.1:1"}
     running = [
-        subprocess.Popen(
-            [sys.executable, "-c", program],
+        preloaded.Popen(
+            *("shell", "--no-imports", "--command", program),
             cwd=PROJECT,
             env=os.environ | settings | nowhere,
             stdout=subprocess.PIPE,

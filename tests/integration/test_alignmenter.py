@@ -27,7 +27,7 @@ from tests.alignmenter_tool import run_alignmenter
 
 Tool = Callable[..., subprocess.CompletedProcess[str]]
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("alignmenter")]
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from datasets_app.generating import bootstrap_dataset as operation
 from tests.integration.test_alignmenter import Tool, alignmenter, run_scores
 
 __all__ = ["alignmenter"]
+pytestmark = pytest.mark.xdist_group("alignmenter")
+
 WORD = re.compile(r"[\w']+")
 
 

@@ -94,6 +94,7 @@ def test_the_citation_is_as_its_format_asks(package: Path) -> None:
     assert stated["version"] == "1.0.0"
 
 
+@pytest.mark.xdist_group("alignmenter")
 def test_alignmenter_runs_on_the_data_and_knows_the_release(package: Path, tmp_path: Path) -> None:
     persona = tmp_path / "calm_v1.yaml"
     persona.write_text(

@@ -106,6 +106,7 @@ print(json.dumps([read.model_dump(mode="json"), built.model_dump(mode="json")]))
 """
 
 
+@pytest.mark.xdist_group("alignmenter")
 def test_alignmenter_finds_its_own_digest_in_the_manifest(
     dataset: Dataset, release: Any, tmp_path: Path
 ) -> None:

@@ -26,6 +26,8 @@ MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
 MAX_BYTES_READ = 32 << 20
 MAX_PROBLEMS_SHOWN = 20
+# What is converted takes a second for this much.
+MAX_CONVERTED_BYTES = 8 << 20
 # Zip archives and tables can only be read as a whole.
 MAX_PACKED_BYTES = 256 << 20
 
@@ -94,8 +96,11 @@ def preview_conversion(
     with tempfile.NamedTemporaryFile(prefix="alignmenter-preview-") as copy:
         try:
             whole = _copy_start(file, copy)
+            limits = configured_limits()
+            if not whole:  # records are read one by one, not to stumble over the end of the copy
+                limits = limits._replace(line_bytes=min(limits.line_bytes, MAX_CONVERTED_BYTES // 2))
             opened = open_conversation_file(
-                Path(copy.name), format=format, limits=configured_limits(), name=name, options=options
+                Path(copy.name), format=format, limits=limits, name=name, options=options
             )
             if not isinstance(opened, ConvertedFile):
                 return None
@@ -108,12 +113,12 @@ def preview_conversion(
 
 
 def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
-    """Copy the first 32 MiB, unpacked; tables and archives in full. Whether it was everything."""
+    """Copy the first 8 MiB, unpacked; tables and archives in full. Whether it was everything."""
     start = file.read(8)
     file.seek(0)
     packed = start.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1"))
     source = file if packed else unpack_stream(file)
-    left = MAX_PACKED_BYTES if packed else MAX_BYTES_READ
+    left = MAX_PACKED_BYTES if packed else MAX_CONVERTED_BYTES
     while left and (block := source.read(min(left, 1 << 20))):
         copy.write(block)
         left -= len(block)
@@ -133,7 +138,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
     preview.left_out, preview.columns = list_left_out(report), report.mapping
-    if not report.conversations:
+    if whole and not report.conversations:
         preview.error = "E100 No conversations found. Is this the right file?"
     return preview
 

@@ -98,6 +98,22 @@ def test_personal_data_in_metadata_is_found_and_scrubbed(tmp_path: Path) -> None
     assert [value for value in planted if value in left] == []
 
 
+def test_the_preview_of_a_long_file_reads_its_beginning(tmp_path: Path) -> None:
+    long = {
+        "data": [
+            {**OBSERVATIONS[0], "id": f"g{n}", "trace_id": f"t{n}", "session_id": f"s{n}", "note": "x" * 9000}
+            for n in range(1200)
+        ]
+    }
+    with write(tmp_path, long).open("rb") as file:
+        preview = preview_import(file, name="x.json")
+    assert preview.format == "langfuse"
+    assert not preview.whole
+    assert not preview.error
+    assert not preview.problems
+    assert 800 < int(preview.summary.split(" → ")[1].split()[0].replace(",", "")) < 1200
+
+
 def test_the_preview_says_what_a_file_becomes(tmp_path: Path) -> None:
     with write(tmp_path, OBSERVATIONS, "x.jsonl").open("rb") as file:
         preview = preview_import(file, name="x.jsonl")

@@ -12,12 +12,16 @@ SESSION = "chat-1"
 SYSTEM = "You answer for a shop."
 QUESTION, ANSWER = "Where is order A-17?", "It arrives on Monday."
 THANKS, BYE = "Thanks! Can I change the address?", "Yes, until tomorrow."
-CALL = {"id": "call_1", "type": "function", "function": {"name": "find_order", "arguments": '{"id": "A-17"}'}}
+CALL = {
+    "id": "call_aPxWmX6Jk0QyS4d2",
+    "type": "function",
+    "function": {"name": "find_order", "arguments": '{"id": "A-17"}'},
+}
 RESULT = "out for delivery"
 # The histories of three requests in two traces: a tool is called, its result answered, a question follows.
 FIRST = [{"role": "system", "content": SYSTEM}, {"role": "user", "content": QUESTION}]
 CALLED = {"role": "assistant", "content": None, "tool_calls": [CALL]}
-SECOND = [*FIRST, CALLED, {"role": "tool", "tool_call_id": "call_1", "content": RESULT}]
+SECOND = [*FIRST, CALLED, {"role": "tool", "tool_call_id": CALL["id"], "content": RESULT}]
 ANSWERED = {"role": "assistant", "content": ANSWER}
 THIRD = [*SECOND, ANSWERED, {"role": "user", "content": THANKS}]
 LAST = {"role": "assistant", "content": BYE}
@@ -28,9 +32,9 @@ REQUESTS = [("a" * 32, "1" * 16, 1, FIRST, CALLED), ("a" * 32, "2" * 16, 3, SECO
 def as_parts(message: dict[str, Any]) -> dict[str, Any]:
     """OpenAI's message in the conventions since 1.37."""
     if message["role"] == "tool":
-        parts: list[Any] = [{"type": "tool_call_response", "id": "call_1", "response": message["content"]}]
+        parts: list[Any] = [{"type": "tool_call_response", "id": CALL["id"], "response": message["content"]}]
     elif message.get("tool_calls"):
-        parts = [{"type": "tool_call", "id": "call_1", "name": "find_order", "arguments": {"id": "A-17"}}]
+        parts = [{"type": "tool_call", "id": CALL["id"], "name": "find_order", "arguments": {"id": "A-17"}}]
     else:
         parts = [{"type": "text", "content": message["content"]}]
     return {"role": message["role"], "parts": parts}

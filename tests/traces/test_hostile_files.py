@@ -161,4 +161,4 @@ def test_numbers_that_are_none_are_left_out(name: str, tmp_path: Path) -> None:
     sessions, report = convert(write(tmp_path, text, name))
     assert len(sessions) == 2
     assert not report.problem_total
-    assert [turns[0].metadata for turns in sessions.values()] == [{"metadata": {"cost": 3}}] * 2
+    assert [turns[0].metadata for turns in sessions.values()] == [{"attributes": {"cost": 3}}] * 2

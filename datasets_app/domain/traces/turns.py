@@ -18,7 +18,7 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
     """The turns, counted from 1; [] if nobody says anything."""
     turns: list[TurnRecord] = []
     waiting: dict[str, Any] = {}
-    seen: set[str] = set()
+    seen: dict[str, int] = {}
     system = ""
     for message in conversation.messages:
         details = dict(message.details or {})
@@ -46,19 +46,31 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
     return [turn._replace(line=conversation.line) for turn in _add_facts(turns, conversation.facts)]
 
 
-def _add_steps(waiting: dict[str, Any], details: dict[str, Any], seen: set[str]) -> None:
-    """Move tool calls and results into ``waiting``, each once however often the history repeats it."""
+def _add_steps(waiting: dict[str, Any], details: dict[str, Any], seen: dict[str, int]) -> None:
+    """Move tool calls and results into ``waiting``, each once however often the history repeats it.
+
+    Calls are numbered: the ids that providers give them look like credentials.
+    """
     for name in _LISTS:
         for step in details.pop(name, ()):
             step = {key: decode_json(value) if key == "arguments" else value for key, value in step.items()}
             key = f"{name} {step.get('id') or encode_text(step)}"
             if key not in seen:
-                seen.add(key)
+                seen[key] = len(seen)
+                if "id" in step:
+                    step = {**step, "id": f"call_{_number_call(str(step['id']), seen)}"}
                 waiting.setdefault(name, []).append(step)
     reasoning = details.pop("reasoning", "")
     if reasoning and f"reasoning {reasoning}" not in seen:
-        seen.add(f"reasoning {reasoning}")
+        seen[f"reasoning {reasoning}"] = len(seen)
         waiting["reasoning"] = "\n\n".join(filter(None, (waiting.get("reasoning"), reasoning)))
+
+
+def _number_call(name: str, seen: dict[str, int]) -> int:
+    key = f"id {name}"
+    if key not in seen:
+        seen["ids"] = seen[key] = seen.get("ids", 0) + 1
+    return seen[key]
 
 
 def _split_waiting(waiting: dict[str, Any], details: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -89,7 +101,8 @@ def _merge(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_facts(turns: list[TurnRecord], facts: dict[str, Any]) -> list[TurnRecord]:
-    of_first = drop_empty({key: value for key, value in facts.items() if key not in _OF_THE_ANSWER})
+    renamed = {"attributes" if key == "metadata" else key: value for key, value in facts.items()}
+    of_first = drop_empty({key: value for key, value in renamed.items() if key not in _OF_THE_ANSWER})
     of_answer = drop_empty({key: value for key, value in facts.items() if key in _OF_THE_ANSWER})
     if turns and of_first:
         turns[0] = turns[0]._replace(metadata={**of_first, **(turns[0].metadata or {})})

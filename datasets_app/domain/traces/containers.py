@@ -43,7 +43,7 @@ _MEMBERS = (
     "chat.json",
     "messages.json",
 )
-_FOLDER_FILES = ("*.parquet", "*.arrow", "*.jsonl", "*.jsonl.gz", "*.json", "*.csv")
+_FOLDER_FILES = ("*.arrow", "*.parquet", "*.jsonl", "*.jsonl.gz", "*.csv", "*.json")
 
 
 class Source:
@@ -55,9 +55,12 @@ class Source:
         self.stream: IO[bytes] = io.BytesIO()
         self.head = b""
         self.layout = "none"
+        self.files: list[Path] = []
 
     def documents(self) -> Iterator[Document | LineError]:
-        if self.layout == "csv":
+        if self.files:
+            yield from self._read_files()
+        elif self.layout == "csv":
             yield from tables.read_csv(self.stream, self.limits)
         elif self.layout == "xlsx":
             yield from tables.read_xlsx(self.path, self.limits)
@@ -69,6 +72,15 @@ class Source:
             yield from read_line_documents(self.stream, self.limits, self._on_block)
         elif self.layout == "document":
             yield from self._watch_gzip(read_whole_documents(self.stream, self.limits, self._on_block))
+
+    def _read_files(self) -> Iterator[Document | LineError]:
+        """The documents of a folder, counted through."""
+        number = 0
+        for file in self.files:
+            with open_source(file, self.limits) as source:
+                for item in source.documents():
+                    number += 1
+                    yield Document(number, item.value) if isinstance(item, Document) else item
 
     def lines(self) -> Iterator[tuple[int, str]]:
         for item in read_numbered_lines(self.stream, self.limits, on_block=self._on_block):
@@ -92,9 +104,13 @@ class Source:
 @contextmanager
 def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> Iterator[Source]:
     """Raises UnreadableFile for what can't be opened, is empty, or is of a kind that is none of ours."""
-    if path.is_dir():
-        raise UnreadableFile("is a folder; name the files in it")
     source = Source(path, limits, on_bytes)
+    if path.is_dir():
+        source.files = _list_files(path)
+        with open_source(source.files[0], limits) as first:
+            source.layout = first.layout
+        yield source
+        return
     with open_file(path) as raw:
         source.raw = raw
         magic = raw.read(8)
@@ -109,6 +125,15 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
             return
         _look(source, unpack_stream(raw))
         yield source
+
+
+def _list_files(folder: Path) -> list[Path]:
+    """The data of a Hugging Face dataset: files of the first of these kinds, split after split."""
+    for pattern in _FOLDER_FILES:
+        hidden = [path for path in folder.rglob(pattern) if any(part[:1] == "." for part in path.parts)]
+        if found := sorted({path for path in folder.rglob(pattern) if path.is_file()}.difference(hidden)):
+            return found
+    raise UnreadableFile("is a folder without Parquet, Arrow, JSON or CSV files; name a file")
 
 
 def _look(source: Source, stream: IO[bytes]) -> None:

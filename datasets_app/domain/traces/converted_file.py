@@ -32,7 +32,11 @@ class ConvertedFile(ConversationFile):
         self, path: Path, *, format: str, limits: Limits = DEFAULT_LIMITS, name: str = "",
         options: ConvertOptions = ConvertOptions(),  # noqa: B008
     ) -> None:  # fmt: skip
-        super().__init__(path, format="turns", limits=limits, name=name)
+        if path.is_dir():  # of a dataset, which has no bytes of its own
+            self.path, self.limits, self.name = path, limits, name or path.name
+            self.bytes_total, self._scan = 0, None
+        else:
+            super().__init__(path, format="turns", limits=limits, name=name)
         self._conversion = Conversion(path, format=format, limits=limits, name=self.name, options=options)
         self.format = self._conversion.format
         self._turns: IO[bytes] = tempfile.TemporaryFile(prefix="alignmenter-converted-")  # noqa: SIM115

@@ -156,6 +156,21 @@ CODEX = [{"timestamp": T1, "type": "session_meta", "payload": {"id": "cx"}},
     {"timestamp": T2, "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": HELLO}]}}]  # fmt: skip
 SEMICOLONS = f'Datum;Absender;Nachricht\n"1";"Anna";"{HI}"\n'
 
+STATE_SPAN = otlp(
+    {
+        "attributes": {
+            "openinference.span.kind": "CHAIN",
+            "input.value": {"messages": [{"type": "human", "content": MORE}]},
+            "output.value": {
+                "messages": [
+                    {"type": "human" if n % 2 == 0 else "ai", "content": text}
+                    for n, text in enumerate(TWO[0])
+                ]
+            },
+        }
+    }
+)
+
 MORE_EXPORTS: list[tuple[str, str, Any, str, list[list[str]]]] = [
     ("Strands", "x.json", STRANDS, "otel", ONE),
     ("Azure AI inference", "x.json", AZURE, "otel", ONE),
@@ -175,6 +190,11 @@ MORE_EXPORTS: list[tuple[str, str, Any, str, list[list[str]]]] = [
     ("LangChain prompt", "x.json", PROMPT_VALUE, "messages", ONE),
     ("ChatML", "x.jsonl", CHATML, "messages", ONE),
     ("Guanaco", "x.jsonl", GUANACO, "messages", ONE),
+    ("list of conversations", "x.json", {"conversations": [{"id": "a", "messages": [*GIVEN, REPLY]}, {"id": "b", "messages": [*GIVEN, REPLY]}]}, "messages", [*ONE, *ONE]),
+    ("conversations by name", "x.json", {"a": {"title": "x", "messages": [*GIVEN, REPLY]}}, "messages", ONE),
+    ("rows of the hub", "x.json", {"features": [], "rows": [{"row_idx": 0, "row": {"messages": [*GIVEN, REPLY]}}]}, "messages", ONE),
+    ("Gradio", "x.json", {"chat_history": [[HI, HELLO], [MORE, SURE]]}, "messages", TWO),
+    ("state with history", "x.json", STATE_SPAN, "openinference", TWO),
     ("by name", "x.json", BY_NAME, "messages", [*ONE, *TWO]),
     ("Label Studio chat", "x.json", CHAT_TASK, "labelstudio", ONE),
     ("Label Studio pieces", "x.json", PIECES, "labelstudio", TWO),

@@ -205,7 +205,9 @@ def _complete(span: Span, models: list[Span], tree: _Tree, spans: list[Span]) ->
     if any(message.role == "system" for message in span.input):
         system = []
     output = _strip_repeated(span.input, span.output)
-    return span._replace(input=[*system, *span.input, *steps], output=output, metadata=metadata)
+    before = span.output[: len(span.output) - len(output)]
+    given = before if len(list_spoken(before)) > len(list_spoken(span.input)) else span.input
+    return span._replace(input=[*system, *given, *steps], output=output, metadata=metadata)
 
 
 def _after_question(messages: list[Message]) -> list[Message]:
@@ -258,6 +260,10 @@ def _make_call(span: Span, tree: _Tree, spans: list[Span], facts: dict[str, obje
     if span.end > span.start:
         metadata["latency_ms"] = round((span.end - span.start) * 1000)
     output = _strip_repeated(span.input, span.output)
+    before = span.output[: len(span.output) - len(output)]
+    if len(list_spoken(before)) > len(list_spoken(span.input)):  # a state that knows what was said earlier
+        system = [message for message in span.input if message.role == "system"]
+        span = span._replace(input=[*system, *before])
     span = span._replace(input=_drop_answer(span.input, output))
     stamped = [_stamp(message, span.start) for message in span.input]
     answers = [number for number, message in enumerate(output) if message.role == "assistant"]

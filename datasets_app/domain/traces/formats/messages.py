@@ -67,7 +67,13 @@ _SYSTEM = (
 _PLACES = tuple(
     (
         "data values channel_values state checkpoint output chat root payload content result input inputs "
-        "outputs conversation session memory store kwargs"
+        "outputs conversation session memory store kwargs row"
+    ).split()
+)
+_RECORDS = tuple(
+    (
+        "conversations chats data items sessions threads dialogues dialogs samples rows results records "
+        "examples transcripts logs history entries"
     ).split()
 )
 _TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
@@ -82,7 +88,7 @@ def matches(value: Any) -> bool:
         return False
     if find_list(value) is not None or _is_message(value) or _find_pair(value) is not None:
         return True
-    return bool(_find_store(value)) or _read_other(value, "", 0) is not None
+    return bool(_find_store(value)) or bool(_list_records(value)) or _read_other(value, "", 0) is not None
 
 
 def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOut]:
@@ -108,6 +114,10 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
         if state := _read_state(value, number):
             yield state
             continue
+        if records := _list_records(value):
+            for record in records:
+                yield read_conversation(record, number) or LeftOut(NO_MESSAGES, number)
+            continue
         found = read_conversation(value, number)
         yield found if found else LeftOut(NO_MESSAGES, number)
     if loose:
@@ -124,6 +134,21 @@ def _read_state(value: Any, line: int) -> Call | None:
         return None
     messages = read_messages(state["messages"])
     return Call(name, "", float(len(messages)), messages, [], {}, line)
+
+
+def _list_records(value: Any) -> list[Any]:
+    """The conversations of an object that lists them, or has each under its name."""
+    value = as_dict(value)
+    if find_list(value) is not None:
+        return []
+    for key in _RECORDS:
+        found = as_list(decode_json(value.get(key)))
+        if found and type(found[0]) is dict and read_conversation(found[0], 0):
+            return found
+    items = list(value.values())
+    if items and all(type(item) is dict and find_list(item) is not None for item in items):
+        return [{"id": name, **item} for name, item in value.items()]
+    return []
 
 
 def _find_store(value: Any) -> dict[str, Any]:
@@ -183,6 +208,8 @@ def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | N
         return Conversation(name or as_name(value.get("message_tree_id")), messages, {}, line)
     for key in (*LISTS, "data"):
         said = value.get(key)
+        if type(said) is list and said and all(type(pair) is list and len(pair) == 2 for pair in said):
+            said = [text for pair in said for text in pair]  # Gradio's pairs
         if type(said) is list and len(said) > 1 and all(type(text) is str for text in said):
             spoken = [Message("assistant" if place % 2 else "user", text) for place, text in enumerate(said)]
             return Conversation(name, spoken, _describe(value, key), line)

@@ -15,7 +15,7 @@ from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import messengers
-from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation, LeftOut
+from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recognize
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
 
@@ -236,6 +236,3 @@ def _stem(name: str) -> str:
     ):
         name = name.removesuffix(ending)
     return name
-
-
-__all__ = ["LABELS", "NAMES", "Conversion", "ConvertOptions", "LeftOut", "Report", "detect"]

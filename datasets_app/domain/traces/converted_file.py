@@ -17,7 +17,7 @@ from datasets_app.domain.conversations.reading import (
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.containers import open_source
-from datasets_app.domain.traces.convert import LABELS, NAMES, Conversion, ConvertOptions, Report, detect
+from datasets_app.domain.traces.convert import NAMES, Conversion, ConvertOptions, Report, detect
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.values import as_dict, as_list
 
@@ -158,6 +158,3 @@ def _is_plain(message: object, role: str, text: str, name: str) -> bool:
         or type(content) is str
         or all(as_dict(part).get("type") == "text" for part in as_list(content))
     )
-
-
-__all__ = ["ALL_FORMATS", "LABELS", "ConvertedFile", "detect_any_format", "open_conversation_file"]

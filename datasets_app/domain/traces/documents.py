@@ -16,7 +16,6 @@ from datasets_app.domain.conversations.lines import (
     BLOCK_BYTES,
     UTF8_BOM,
     Limits,
-    OnBytes,
     UnreadableFile,
     read_numbered_lines,
 )
@@ -247,13 +246,3 @@ class _Text:
 
 def peek_documents(documents: Iterator[Document | LineError], count: int) -> list[Document]:
     return [item for item in islice(documents, count) if isinstance(item, Document)]
-
-
-__all__ = [
-    "Document",
-    "OnBytes",
-    "is_line_layout",
-    "peek_documents",
-    "read_line_documents",
-    "read_whole_documents",
-]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from datasets_app.domain.traces.parts import Content, encode_text, flatten_text, read_content
+from datasets_app.domain.traces.parts import Content, read_content
 from datasets_app.domain.traces.records import Message
 from datasets_app.domain.traces.values import as_dict, as_list, decode_json, drop_empty, pick, to_seconds
 
@@ -254,6 +254,3 @@ def _split_transcript(text: str, default_role: str) -> list[Message]:
 
 def has_text(messages: Iterable[Message], role: str) -> bool:
     return any(message.role == role and message.text.strip() for message in messages)
-
-
-__all__ = ["are_messages", "encode_text", "flatten_text", "has_text", "read_message", "read_messages"]

@@ -20,7 +20,7 @@ from datasets_app.domain.traces.formats import (
 
 
 class Format(NamedTuple):
-    """``label`` is shown to people; ``unit`` is what its calls are counted as."""
+    """``label`` is shown to people."""
 
     name: str
     label: str

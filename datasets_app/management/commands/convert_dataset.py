@@ -18,7 +18,6 @@ from datasets_app.domain.traces.convert import ConvertOptions, Report
 from datasets_app.domain.traces.converted_file import ALL_FORMATS, ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out
 from datasets_app.domain.traces.label_tasks import encode_argilla, encode_label_studio
-from datasets_app.domain.wording import format_count
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME, open_output
@@ -186,6 +185,3 @@ def _as_json(report: Report) -> dict[str, Any]:
         "problems": report.problem_total,
         "columns": report.mapping,
     }
-
-
-__all__ = ["Command", "format_count"]

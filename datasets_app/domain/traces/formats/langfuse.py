@@ -57,9 +57,8 @@ def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
         yield "observation", value, {}
     elif type(observations) is list and (observations == [] or any(map(_is_observation, observations))):
         yield "trace", trace, {}
-        full: dict[str, dict[str, Any]] = {
-            item.get("id"): item for item in as_list(value.get("observations")) if _is_observation(item)
-        }
+        listed = filter(_is_observation, as_list(value.get("observations")))
+        full: dict[str, dict[str, Any]] = {as_name(item.get("id")): item for item in listed}
         for item in observations:
             if _is_observation(item):
                 yield "observation", full.get(as_name(item.get("id"))) or item, trace

@@ -308,6 +308,3 @@ def _describe(value: dict[str, Any], *used: str) -> dict[str, Any]:
         "metadata": drop_empty({**left, **metadata}),
     }
     return drop_empty(facts)
-
-
-__all__ = ["as_list", "find_list", "matches", "read", "read_conversation", "to_seconds"]

@@ -58,10 +58,14 @@ def read_whatsapp(lines: Iterable[tuple[int, str]], assistant: str = "") -> Iter
                 found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{line}".rstrip("\n"))
             continue
         sender = _SENDER.fullmatch(match["rest"])
-        if not sender:
+        # iPhones mark what WhatsApp itself says in the name of a sender.
+        if not sender or (
+            f"{sender['name']}: \u200e" in raw and not _MEDIA_OMITTED.fullmatch(sender["text"] or "")
+        ):
             left_out += 1
             continue
         text = sender["text"] if sender["text"] is not None else sender["glued"] or ""
+        text = text.removesuffix("<This message was edited>").rstrip(" ")
         found.append(
             Line(number, sender["name"].strip(), text, match["date"], match["time"], match["half"] or "")
         )

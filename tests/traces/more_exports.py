@@ -190,6 +190,17 @@ MORE_EXPORTS: list[tuple[str, str, Any, str, list[list[str]]]] = [
     ("LangChain prompt", "x.json", PROMPT_VALUE, "messages", ONE),
     ("ChatML", "x.jsonl", CHATML, "messages", ONE),
     ("Guanaco", "x.jsonl", GUANACO, "messages", ONE),
+    (
+        "embeddings and a chat",
+        "x.jsonl",
+        [
+            {"request": {"input": HI, "model": "e"}, "response": {"object": "list", "data": [{"object": "embedding", "embedding": [0.1]}]}},
+            {"request": {"input": HI}, "response": {"id": "modr-1", "results": [{"flagged": False}]}},
+            {"request": {"messages": GIVEN}, "response": {"choices": [{"message": REPLY}]}},
+        ],
+        "calls",
+        ONE,
+    ),
     ("list of conversations", "x.json", {"conversations": [{"id": "a", "messages": [*GIVEN, REPLY]}, {"id": "b", "messages": [*GIVEN, REPLY]}]}, "messages", [*ONE, *ONE]),
     ("conversations by name", "x.json", {"a": {"title": "x", "messages": [*GIVEN, REPLY]}}, "messages", ONE),
     ("rows of the hub", "x.json", {"features": [], "rows": [{"row_idx": 0, "row": {"messages": [*GIVEN, REPLY]}}]}, "messages", ONE),

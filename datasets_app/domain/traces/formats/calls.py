@@ -116,6 +116,9 @@ class _Reader:
         if (type(status) is int and status >= 400) or _is_error(reply):
             yield LeftOut(FAILED, line)
             return
+        if _is_no_chat(reply):
+            yield LeftOut("calls that are no chat", line)
+            return
         produced = read_output(reply)[0]
         if not given and not produced:
             yield LeftOut(NO_MESSAGES, line)
@@ -199,6 +202,16 @@ def _is_error(reply: Any) -> bool:
         and bool(reply["error"])
         or reply.get("type") in ("error", "errored")
     )
+
+
+def _is_no_chat(reply: Any) -> bool:
+    """Embeddings, moderations, images, lists of models."""
+    reply = as_dict(reply)
+    listed = (
+        reply.get("object") == "list" or "embeddings" in reply or ("created" in reply and "data" in reply)
+    )
+    moderated = type(reply.get("results")) is list and str(reply.get("id")).startswith("modr")
+    return (listed or moderated) and not any(key in reply for key in ("choices", "output"))
 
 
 def _add_time(messages: list[Message], value: dict[str, Any]) -> list[Message]:

@@ -102,7 +102,13 @@ def _carries_personal_data(word: str) -> bool:
     ]
     forms = {word, word[:1].upper() + word[1:]}
     return any(
-        find_all(text) for form in forms for text in (form, *(_fill_frame(frame, form) for frame in frames))
+        find_all(text)
+        for form in forms
+        for text in (
+            form,
+            f"Well, hey. {form}, it is, as it was.",
+            *(_fill_frame(each, form) for each in frames),
+        )
     )
 
 

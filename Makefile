@@ -41,6 +41,7 @@ lock: $(VENV)/.tests ## write locks/ anew from requirements*.txt; UPGRADE=1 rais
 	$(LOCK) requirements.txt --constraint locks/dev.txt --output-file locks/run.txt
 	$(LOCK) requirements-s3.txt --constraint locks/dev.txt --output-file locks/s3.txt
 	$(LOCK) requirements-onnx.txt --constraint locks/dev.txt --output-file locks/onnx.txt
+	$(LOCK) requirements-parquet.txt --constraint locks/dev.txt --output-file locks/parquet.txt
 	$(LOCK) requirements-peers.txt --no-deps --output-file locks/peers.txt
 	$(LOCK) requirements-alignmenter.txt --output-file locks/alignmenter.txt
 

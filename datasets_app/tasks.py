@@ -38,6 +38,7 @@ def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, An
                 options.renumber,
                 options.on_error == "quarantine",
                 options.append,
+                options.reading,
             ),
             quarantine_dir=quarantine_dir,
             upload=PreparedUpload(options.uploaded_by or "", options.prepared_origin),

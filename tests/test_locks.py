@@ -13,6 +13,7 @@ LOCKED = {
     "requirements.txt": "run.txt",
     "requirements-s3.txt": "s3.txt",
     "requirements-onnx.txt": "onnx.txt",
+    "requirements-parquet.txt": "parquet.txt",
     "requirements-dev.txt": "dev.txt",
     "requirements-peers.txt": "peers.txt",
     "requirements-alignmenter.txt": "alignmenter.txt",
@@ -37,7 +38,7 @@ def test_a_lock_has_what_is_required_in_that_version(requirements: str, lock: st
     assert required - read_versions(LOCKS / lock) == set(), "locks/ is out of date: make lock"
 
 
-@pytest.mark.parametrize("lock", ["run.txt", "s3.txt", "onnx.txt"])
+@pytest.mark.parametrize("lock", ["run.txt", "s3.txt", "onnx.txt", "parquet.txt"])
 def test_what_is_installed_for_development_is_what_runs(lock: str) -> None:
     locked = read_versions(LOCKS / lock)
     assert locked - read_versions(LOCKS / "dev.txt") == set(), "locks/ is out of date: make lock"

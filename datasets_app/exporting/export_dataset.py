@@ -176,8 +176,12 @@ def _make_chat_writer(name: str) -> Callable[[Dataset, Selection], Blocks]:
 
 
 def _write_csv(dataset: Dataset, selection: Selection) -> Blocks:
+    return encode_csv(read_turns(dataset, selection))
+
+
+def encode_csv(turns: Iterator[TurnRecord]) -> Blocks:
+    """Yield ``(turns, sessions begun, bytes)``; together the bytes are a CSV file."""
     yield 0, 0, _encode_csv_rows([CSV_COLUMNS])
-    turns = read_turns(dataset, selection)
     while some := list(islice(turns, TURN_BATCH_SIZE)):
         yield len(some), sum(turn.turn_index == 1 for turn in some), _encode_csv_rows(map(_csv_cells, some))
 

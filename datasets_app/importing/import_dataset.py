@@ -26,6 +26,9 @@ from datasets_app.domain.conversations.records import Finding, LineError, TurnRe
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.pii.masking import mask_values
+from datasets_app.domain.traces.convert import ConvertOptions
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.describe import summarize_report
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows
@@ -50,6 +53,7 @@ class ImportOptions(NamedTuple):
     renumber: bool = False
     quarantine: bool = False
     append: bool = False
+    reading: ConvertOptions = ConvertOptions()
 
 
 class ImportSource(NamedTuple):
@@ -136,7 +140,9 @@ def _survey_file(
     """Returns None for a file that was imported into the dataset before."""
     limits = configured_limits()
     try:
-        file = ConversationFile(source.path, format=options.format, limits=limits, name=source.name)
+        file = open_conversation_file(
+            source.path, format=options.format, limits=limits, name=source.name, options=options.reading
+        )
         digest = hash_file(source.path)
         if SourceFile.objects.filter(dataset__name=name, sha256=digest).exists():
             return None
@@ -161,7 +167,7 @@ def _read_records(
 def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> None:
     for source, _, _, result, _ in surveyed:
         if not result.turn_count and not result.problems.total:
-            raise UserError(f"{source.name}: E100 No turns found; expected one JSON object per line")
+            raise UserError(f"{source.name}: E100 No conversations found. Is this the right file?")
     if options.quarantine:
         for item in surveyed:
             _refuse_overlong(item)
@@ -236,6 +242,8 @@ def _import_file(
         **({"erased_sessions": len(erased)} if erased else {}),
         "reordered": file.format == "turns" and file.is_out_of_order,
     }
+    if isinstance(file, ConvertedFile):
+        entry |= summarize_report(file.report)
     if result.problems.total:
         entry |= _quarantine_sessions(item, quarantine_dir)
     name = mask_values(source.name)  # it goes into metadata files
@@ -349,7 +357,8 @@ def _save_totals(
         sessions=sessions,
         turns=turns,
         origin=dataset.origin,
-        options=mask_values(options._asdict()),
+        # Who is the assistant may be a person's name.
+        options=mask_values({key: item for key, item in options._asdict().items() if key != "reading"}),
         **({"uploaded_by": upload.uploaded_by} if upload.uploaded_by else {}),
         # Digests only: a file name may identify a person, and the audit log keeps it forever.
         files=[

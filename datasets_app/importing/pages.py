@@ -4,13 +4,11 @@ The upload is stored as a file of a prepared job. Only its first lines are read 
 """
 
 import hashlib
-import re
 from datetime import timedelta
 from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -21,139 +19,25 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 from msgspec import UNSET
-from unfold.widgets import (
-    UnfoldAdminRadioSelectWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
 
-from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.catalog import raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.uploads import accepts_files
+from datasets_app.importing.forms import PreviewForm, UploadForm
 from datasets_app.importing.preview import preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.jobs import queue, runs
-from datasets_app.jobs.parameters import FORMAT_LABELS, ON_ERROR_LABELS, ImportParameters, read_parameters
+from datasets_app.jobs.parameters import (
+    IMPORT_FORMAT_LABELS,
+    ImportParameters,
+    read_parameters,
+)
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
-from datasets_app.models.dataset import NAME_PATTERN
 from datasets_app.templatetags.datasets_display import short_datetime
-
-
-class ImportOptionsForm(forms.Form):
-    """Refuses the name of a dataset that is hidden from ``user``."""
-
-    dataset_name = forms.RegexField(
-        NAME_PATTERN,
-        label="Dataset",
-        required=False,
-        max_length=100,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Enter a new name or the name of an existing dataset; empty uses the file name.",
-        error_messages={
-            "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
-        },
-    )
-    origin = forms.ChoiceField(
-        choices=Dataset.Origin,
-        initial=Dataset.Origin.EXTERNAL,
-        widget=UnfoldAdminSelectWidget,
-        help_text="Production data contains text by real people.",
-    )
-    persona = forms.CharField(
-        label="Persona",
-        required=False,
-        max_length=500,
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
-        help_text="The persona ID for sessions that have none.",
-    )
-    format = forms.ChoiceField(
-        choices=[("auto", "Detect automatically"), *FORMAT_LABELS.items()], widget=UnfoldAdminSelectWidget
-    )
-    on_error = forms.ChoiceField(
-        label="If there are problems",
-        choices=list(ON_ERROR_LABELS.items()),
-        initial="abort",
-        widget=UnfoldAdminRadioSelectWidget,
-    )
-    renumber = forms.BooleanField(
-        label="Renumber turns",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
-        help_text="For files that count from 0 or have gaps: turns are numbered 1, 2, 3 … in their order.",
-    )
-    append = forms.BooleanField(
-        label="Skip existing sessions",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
-        help_text="Only identical sessions are skipped; different ones with the same ID are problems.",
-    )
-
-    def __init__(self, *args: Any, user: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.user = user
-
-    def clean(self) -> dict[str, Any]:
-        name = self.cleaned_data.get("dataset_name")
-        if name and Dataset.objects.hidden_from(self.user).filter(name=name).exists():
-            self.add_error("dataset_name", "This name is taken. Choose another one.")
-        return self.cleaned_data
-
-
-class PreviewForm(OverrideForm, ImportOptionsForm):
-    """Checks also the origin: against the one stated with the upload, and the dataset's own."""
-
-    override = OverrideField(
-        "Reason for an override",
-        "To change the stated origin or import erased sessions. Recorded in the audit log with your name.",
-    )
-
-    def __init__(self, *args: Any, prepared_origin: str | None, user: Any, **options: Any) -> None:
-        may_override = gates.can_override(user)
-        super().__init__(*args, user=user, may_override=may_override, override_required=False, **options)
-        self.prepared_origin = prepared_origin
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
-        origin = cleaned.get("origin") or ""
-        request = gates.request_override(self.user, cleaned.get("override", ""))
-        verdict = policies.decide_stated_origin(origin, self.prepared_origin, "The upload", request)
-        if "dataset_name" in self.errors:
-            return cleaned  # hidden datasets keep their origin to themselves
-        dataset = Dataset.objects.filter(name=cleaned.get("dataset_name")).first()
-        if dataset is not None and not isinstance(verdict, policies.Refused):
-            verdict = policies.decide_import_origin(gates.load_facts(dataset), origin)
-        if isinstance(verdict, policies.Refused):
-            self.add_error("origin", verdict.message)
-        return cleaned
-
-
-class UploadForm(ImportOptionsForm):
-    file = forms.FileField(
-        widget=forms.FileInput(attrs={"accept": ".jsonl,.json,.ndjson,.gz", "class": "ad-file"}),
-        help_text=".jsonl or .jsonl.gz",
-        allow_empty_file=True,
-        max_length=255,
-    )
-    field_order = ["file"]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = self.cleaned_data
-        if "file" in cleaned and not cleaned.get("dataset_name") and "dataset_name" not in self.errors:
-            cleaned["dataset_name"] = dataset_name_from_file(cleaned["file"].name)
-        return super().clean()
-
-
-def dataset_name_from_file(file_name: str) -> str:
-    """ "Support logs (May).jsonl.gz" → Support_logs_May."""
-    stem = re.sub(r"(\.(jsonl|ndjson|json|gz))+$", "", file_name, flags=re.IGNORECASE)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")
-    return name[:100] or "dataset"
 
 
 def _persona_ids() -> list[str]:
@@ -223,6 +107,8 @@ def _job_parameters(
     return ImportParameters(
         **{name: options[name] for name in names},
         persona=options["persona"] or None,
+        assistant=options["assistant"] or UNSET,
+        columns=options["columns"] or UNSET,
         override=options.get("override") or UNSET,
         prepared_origin=prepared_origin,
         uploaded_by=uploaded_by,
@@ -272,6 +158,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             name=job_file.name,
             format=options.format or "auto",
             renumber=options.renumber,
+            options=options.reading,
         )
     raw_access.record_upload_access(
         job,
@@ -285,7 +172,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         "file": job_file,
         "form": form,
         "preview": preview_result,
-        "format": FORMAT_LABELS.get(preview_result.format, preview_result.format),
+        "format": IMPORT_FORMAT_LABELS.get(preview_result.format, preview_result.format),
         "sessions": _group_by_session(preview_result.turns[:10]),
         "problems": [] if preview_result.annotation_file else preview_result.problems[:20],
         "notes": _preview_notes(job, job_file),

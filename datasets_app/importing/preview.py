@@ -1,8 +1,11 @@
 """Previews an import from the first lines of a file; saves nothing."""
 
+import tempfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import IO
 
 from datasets_app.core.limits import configured_limits
@@ -15,11 +18,18 @@ from datasets_app.domain.conversations.survey import renumber_turns
 from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
+from datasets_app.domain.traces.convert import ConvertOptions
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.describe import describe_report, list_left_out
 
 MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
 MAX_BYTES_READ = 32 << 20
 MAX_PROBLEMS_SHOWN = 20
+# What is converted takes a second for this much.
+MAX_CONVERTED_BYTES = 8 << 20
+# Zip archives and tables can only be read as a whole.
+MAX_PACKED_BYTES = 256 << 20
 
 
 class _ReadLimitReached(Exception):
@@ -53,12 +63,87 @@ class ImportPreview:
     unknown_keys: list[str] = field(default_factory=list)
     annotation_file: bool = False
     error: str | None = None
+    # Of a file that is converted: what was read and made, what was left out, and keys of metadata.
+    summary: str = ""
+    left_out: list[tuple[str, int]] = field(default_factory=list)
+    columns: dict[str, str] = field(default_factory=dict)
+    metadata_keys: list[str] = field(default_factory=list)
+    whole: bool = True
 
 
 def preview_import(
-    file: IO[bytes], *, name: str, format: str = "auto", renumber: bool = False, max_turns: int = 10
+    file: IO[bytes],
+    *,
+    name: str,
+    format: str = "auto",
+    renumber: bool = False,
+    max_turns: int = 10,
+    options: ConvertOptions = ConvertOptions(),  # noqa: B008
 ) -> ImportPreview:
     """Preview the first thousand lines of a seekable file, or its first 32 MiB."""
+    converted = preview_conversion(file, name=name, format=format, options=options, max_turns=max_turns)
+    if converted is not None:
+        return converted
+    file.seek(0)
+    return _preview_lines(file, name, format, renumber, max_turns)
+
+
+def preview_conversion(
+    file: IO[bytes], *, name: str, format: str, options: ConvertOptions, max_turns: int
+) -> ImportPreview | None:
+    """The preview of an export of another tool; None for conversation files of our own formats."""
+    whole = True
+    with tempfile.NamedTemporaryFile(prefix="alignmenter-preview-") as copy:
+        try:
+            whole = _copy_start(file, copy)
+            limits = configured_limits()
+            if not whole:  # records are read one by one, not to stumble over the end of the copy
+                limits = limits._replace(line_bytes=min(limits.line_bytes, MAX_CONVERTED_BYTES // 2))
+            opened = open_conversation_file(
+                Path(copy.name), format=format, limits=limits, name=name, options=options
+            )
+            if not isinstance(opened, ConvertedFile):
+                return None
+            return _describe_conversion(opened, whole, max_turns)
+        except (EOFError, OSError, zlib.error):
+            return None  # what is damaged is told with its place, as for every file
+        except UnreadableFile as error:
+            message = str(error) if whole else f"{error} (only the beginning of this large file was read)"
+            return ImportPreview(format=format, error=f"{error.code} {message}")
+
+
+def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
+    """Copy the first 8 MiB, unpacked; tables and archives in full. Whether it was everything."""
+    start = file.read(8)
+    file.seek(0)
+    packed = start.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1"))
+    source = file if packed else unpack_stream(file)
+    left = MAX_PACKED_BYTES if packed else MAX_CONVERTED_BYTES
+    while left and (block := source.read(min(left, 1 << 20))):
+        copy.write(block)
+        left -= len(block)
+    copy.flush()
+    return bool(left) or not source.read(1)
+
+
+def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> ImportPreview:
+    report = file.report
+    preview = ImportPreview(format=file.format, lines_read=report.records, whole=whole, labels=report.labels)
+    records = list(islice(file.turns(), MAX_LINES_READ))
+    if not whole:  # the copy ends in the middle of a record
+        records = [record for record in records if isinstance(record, TurnRecord)]
+    _check_records(preview, records, whole and len(records) < MAX_LINES_READ, renumber=False)
+    turns = [record for record in records if isinstance(record, TurnRecord)]
+    preview.turns = turns[:max_turns]
+    preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
+    preview.summary = describe_report(report)
+    preview.left_out, preview.columns = list_left_out(report), report.mapping
+    if whole and not report.conversations:
+        preview.error = "E100 No conversations found. Is this the right file?"
+    return preview
+
+
+def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_turns: int) -> ImportPreview:
     preview = ImportPreview(format="turns" if format == "auto" else format)
     limits = configured_limits()
     records: list[TurnRecord | LineError] = []

@@ -14,6 +14,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_LIMIT, DEFAULT_SEED, DEFAULT_VALUES
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.domain.traces.convert import LABELS, ConvertOptions, read_convert_options
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Session
 from datasets_app.templatetags.datasets_display import format_value, sentence_case
@@ -23,6 +24,8 @@ FORMAT_LABELS = {
     "openai": "OpenAI chat JSONL, one session a line",
     "sharegpt": "ShareGPT JSONL, one session a line",
 }
+# What is read beyond that; labels as they are shown in a list.
+IMPORT_FORMAT_LABELS = {**FORMAT_LABELS, **dict(sorted(LABELS.items(), key=lambda item: item[1].lower()))}
 ON_ERROR_LABELS = {
     "abort": "Import nothing and list the problems",
     "quarantine": "Import the valid sessions and quarantine the others in a file",
@@ -110,9 +113,16 @@ class ImportParameters(OverridableParameters, frozen=True):
     append: bool = False
     prepared_origin: str | None = None
     uploaded_by: str | None = None
+    # Who is the assistant, and "text=Body, role=Author": for messengers and tables.
+    assistant: str | UnsetType = UNSET
+    columns: str | UnsetType = UNSET
     # What a command imported, and how earlier versions of it stored on_error.
     files: list[str] | UnsetType = UNSET
     quarantine: bool | UnsetType = UNSET
+
+    @property
+    def reading(self) -> ConvertOptions:
+        return read_convert_options(self.assistant or "", self.columns or "")
 
     LABELS: ClassVar = {
         "on_error": "If there are problems",
@@ -122,7 +132,7 @@ class ImportParameters(OverridableParameters, frozen=True):
         "override": "Reason for the override",
     }
     CHOICES: ClassVar = {
-        "format": FORMAT_LABELS,
+        "format": IMPORT_FORMAT_LABELS,
         "on_error": ON_ERROR_LABELS,
         "origin": dict(Dataset.Origin.choices),
         "prepared_origin": dict(Dataset.Origin.choices),

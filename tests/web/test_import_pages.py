@@ -1,6 +1,7 @@
 """The import form, its preview and the job that comes of it. Nothing is imported in a request."""
 
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from django.urls import reverse
 
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun
 from tests import factories
+from tests.traces.exports import HELLO, HI, OBSERVATIONS
 
 FORM = "/admin/datasets_app/dataset/import/"
 OPTIONS = {"origin": "synthetic", "format": "auto", "on_error": "abort", "dataset_name": ""}
@@ -229,3 +231,19 @@ def test_a_failed_import_can_be_tried_with_other_options(curator: Any, prepared:
     curator.post(f"{FORM}{prepared.pk}/reopen/")
     prepared.refresh_from_db()
     assert prepared.state == "done"
+
+
+def test_the_preview_says_what_an_export_becomes(curator: Any) -> None:
+    content = b"".join(json.dumps(line).encode() + b"\n" for line in OBSERVATIONS)
+    page = upload(curator, content, "langfuse.jsonl").content.decode()
+    assert "Langfuse traces, 2 traces with 2 calls → 1 conversation of 4 turns" in page
+    assert HI in page
+    assert "input_tokens" in page
+    table = f"Who;What\nAnna;{HI}\nBot;{HELLO}\n".encode()
+    page = upload(curator, table, "t.csv").content.decode()
+    assert "no columns that look like a conversation" in page
+    page = upload(curator, table, "t.csv", columns="role=Who, text=What", assistant="Bot").content.decode()
+    assert "CSV table, 2 records → 1 conversation of 2 turns" in page
+    job = JobRun.objects.latest("pk")
+    assert (job.parameters["columns"], job.parameters["assistant"]) == ("role=Who, text=What", "Bot")
+    assert "name columns like this" in upload(curator, table, "t.csv", columns="Who").content.decode().lower()

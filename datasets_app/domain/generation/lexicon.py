@@ -100,7 +100,16 @@ def _carries_personal_data(word: str) -> bool:
     frames = [
         frame for key, frames in phrases.load_lists("words").items() if key[0] == "~" for frame in frames
     ]
-    return bool(find_all(word)) or any(find_all(_fill_frame(frame, word)) for frame in frames)
+    forms = {word, word[:1].upper() + word[1:]}
+    return any(
+        find_all(text)
+        for form in forms
+        for text in (
+            form,
+            f"Well, hey. {form}, it is, as it was.",
+            *(_fill_frame(each, form) for each in frames),
+        )
+    )
 
 
 def classify_word(word: str) -> str:

@@ -8,12 +8,14 @@ from msgspec import UNSET
 from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.streams import Progress, provide_local_file
-from datasets_app.domain.conversations.reading import FORMATS
+from datasets_app.domain.traces.convert import ConvertOptions
+from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
+from datasets_app.management.format_options import add_reading_options, parse_mapping
 from datasets_app.management.terminal import command_error, print_problems
 from datasets_app.models import Dataset
 
@@ -21,8 +23,9 @@ from datasets_app.models import Dataset
 class Command(BaseCommand):
     help = """Import conversation files into a dataset: all of them, or nothing.
 
-A file is JSONL with one turn a line, OpenAI chat or ShareGPT, plain or gzipped. It is
-checked as a whole before anything is saved. Importing the same file again (recognized by
+A file is JSONL with one turn a line, OpenAI chat or ShareGPT, plain or gzipped, or an
+export of another tool (traces, chats, tickets, tables: docs/formats.md), recognized by its
+content. It is checked as a whole before anything is saved. Importing the same file again (recognized by
 its SHA-256) changes nothing. <name>.meta.yaml beside a file is read as well.
 
 A new dataset of production data is restricted: only privacy officers, and people named
@@ -31,6 +34,7 @@ with --grant, can see it.
 examples:
   manage.py import_dataset support.jsonl --name support --origin production --grant ada
   manage.py import_dataset march.jsonl.gz april.jsonl.gz --name chats --append
+  manage.py import_dataset langfuse.json --name prod --origin production --on-error quarantine
   zcat logs.gz | manage.py import_dataset - --name logs --on-error quarantine
 
 exit codes:
@@ -47,10 +51,12 @@ exit codes:
         parser.add_argument("--persona", metavar="ID", help="persona of sessions that name none")
         parser.add_argument(
             "--format",
-            choices=["auto", *FORMATS],
+            choices=["auto", *ALL_FORMATS],
             default="auto",
-            help="default: auto, detected automatically",
+            metavar="FORMAT",
+            help=f"default: auto, detected automatically; or {', '.join(ALL_FORMATS)}",
         )
+        add_reading_options(parser)
         parser.add_argument(
             "--renumber",
             action="store_true",
@@ -90,6 +96,7 @@ exit codes:
             options["renumber"],
             options["on_error"] == "quarantine",
             options["append"],
+            ConvertOptions(options["assistant"], parse_mapping(options["mapping"])),
         )
         with ExitStack() as stack:
             sources = [
@@ -161,6 +168,9 @@ def _format_file_result(file: dict[str, Any]) -> str:
         return f"{file['name']}: imported before, nothing changed."
     turns, sessions = format_count(file["turns"], "turn"), format_count(file["sessions"], "session")
     parts = [f"{turns} in {sessions} ({file['format']})"]
+    if file.get("converted"):
+        parts.append(file["converted"])
+        parts += [f"left out: {count:,} {reason}" for reason, count in file["left_out"].items()]
     if file["reordered"]:
         parts.append("lines were out of order and have been sorted")
     if file["sessions_already_there"]:

@@ -12,7 +12,7 @@ from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
-from datasets_app.domain.pii.rules.handle_shapes import NO_NAME, OF_NAMES, UNMISTAKABLE, rank
+from datasets_app.domain.pii.rules.handle_shapes import NO_NAME, OF_NAMES, OF_WORDS, UNMISTAKABLE, rank
 
 _TOKEN = re.compile(
     r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<-])[A-Za-z_][A-Za-z0-9_.-]{2,38}[A-Za-z0-9_]"
@@ -23,6 +23,7 @@ _BEFORE_CHARACTERS, _AFTER_CHARACTERS = 70, 44
 _CLAUSE_END = re.compile(r"(?<!\.)[.!?;](?=\s)|\n")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _PHRASE_CHARACTERS = 24
+_DETERMINERS = frozenset("the a an this that these those my your our their his her its no any".split())
 _COPULAS = frozenset("is was are ist est es è é är er = to será am".split())
 _ON = frozenset("on auf sur en su på op na in as for".split())
 # What may stand between a word and the name itself.
@@ -52,6 +53,8 @@ def find_in_context(text: str) -> Iterator[Span]:
         if looks == NO_NAME and not _may_be_announced(match[0]):
             continue
         before = _list_words_before(text, start)
+        if looks == OF_WORDS and match[0].isalpha() and not _DETERMINERS.isdisjoint(before[:1]):
+            continue  # from the workspace page
         if (
             _is_announced(before, looks)
             or (looks and _is_subject(_list_words_after(text, end), looks))
@@ -80,9 +83,10 @@ def _may_be_announced(token: str) -> bool:
 
 
 def _is_plain(before: list[str], text: str, end: int) -> bool:
-    """Whether it is used in a sentence, and nothing near says that a thing is meant."""
+    """Whether it is used in a sentence, and nothing near says that a thing is meant. A lone word before it
+    may be its key: "trap:self_harm"."""
     near = {*before, *_list_words_after(text, end)}
-    return bool(near) and near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
+    return len(near) > 1 and near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:

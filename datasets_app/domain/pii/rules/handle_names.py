@@ -15,6 +15,12 @@ from datasets_app.domain.pii.rules.cue_words import split_letters
 _MIN_CHARACTERS, _MAX_CHARACTERS = 5, 24
 _MIN_PART = 3
 _FREQUENT = 2
+_BOTH_COMMON = 3  # works and pace, of workspace
+# Of words, no initials: bakers, joinery, colombian, rebalance.
+_WORD_ENDINGS = frozenset("sydre")
+_WORD_ENDING = re.compile(
+    r".*(?:i[ao]ns?|ing|ance|ence|ment|ness|eria|able|ible|ville|chester|minster|shire|dale)"
+)
 # Words of the gazetteer, found to be no such names: most of a text, so that few of its words are looked up.
 _ORDINARY: set[bytes] = set()
 _MAX_ORDINARY = 20_000
@@ -98,6 +104,7 @@ def is_certain(word: str) -> bool:
         not _MIN_CHARACTERS < len(word) <= _MAX_CHARACTERS
         or look_up_word(word) != UNKNOWN_WORD
         or word in _WORDS
+        or _WORD_ENDING.fullmatch(word)
     ):
         return False
     if word[0] == word[-1] == "x":
@@ -143,10 +150,19 @@ def _is_pair(word: str) -> bool:
     if len(word) > 4 and rest.last and not rest.common:
         return True
     least = 1 if len(word) > _MIN_CHARACTERS else _FREQUENT
-    if max(all_but_last.first, all_but_last.last) >= least and not all_but_last.common:
+    if (
+        max(all_but_last.first, all_but_last.last) >= least
+        and not all_but_last.common
+        and word[-1] not in _WORD_ENDINGS
+    ):
         return True  # karinh, holmk
     for place in range(_MIN_PART, len(word) - _MIN_PART + 1 if len(word) >= 8 else 0):
         left, right = look_up_word(word[:place]), look_up_word(word[place:])
-        if left.first + left.last and right.first + right.last and left.first + right.first:
+        if (
+            left.first + left.last
+            and right.first + right.last
+            and left.first + right.first
+            and left.common + right.common < _BOTH_COMMON
+        ):
             return True
     return False

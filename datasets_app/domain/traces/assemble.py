@@ -1,0 +1,132 @@
+"""Spans, calls and conversations in any order → conversations in the order of time, in bounded memory.
+
+Spans are sorted by trace and reduced to calls; calls are sorted by conversation and put together; what
+names no
+conversation continues an earlier one if it begins with all of it, an answer included.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces.rebuild import Spoken, list_spoken, rebuild_conversation
+from datasets_app.domain.traces.records import Call, Conversation, LeftOut, Span
+from datasets_app.domain.traces.select_calls import select_calls
+from datasets_app.domain.traces.spool import Spool
+
+Record = Span | Call | Conversation | LeftOut | LineError
+
+
+class Assembly:
+    """Counts what it reads. ``problems`` are lines that could not be read."""
+
+    def __init__(self) -> None:
+        self.left_out: Counter[str] = Counter()
+        self.problems: list[LineError] = []
+        self.problem_total = self.calls = self.traces = 0
+
+    def assemble(self, records: Iterable[Record]) -> Iterator[Conversation]:
+        """Conversations of the file come at once; those of calls once all of it has been read."""
+        spans: Spool[Span] = Spool(Span)
+        calls: Spool[Call] = Spool(Call)
+        for record in records:
+            if type(record) is Conversation:
+                yield record
+            elif type(record) is Span:
+                spans.add(record.trace or f"\0{record.line}", record.start, record)
+            elif type(record) is Call:
+                self._add_call(calls, record)
+            elif type(record) is LineError:
+                self._add_problem(record)
+            elif type(record) is LeftOut:
+                self.left_out[record.reason] += record.total
+        for group in spans.groups():
+            self.traces += 1
+            found, left_out = select_calls(group)
+            self.left_out += left_out
+            for call in found:
+                self._add_call(calls, call)
+        yield from _chain(_rebuild(calls))
+
+    def _add_call(self, calls: Spool[Call], call: Call) -> None:
+        self.calls += 1
+        key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
+        calls.add(key, call.start, call)
+
+    def _add_problem(self, problem: LineError) -> None:
+        self.problem_total += 1
+        if len(self.problems) < 100:
+            self.problems.append(problem)
+
+
+def _rebuild(calls: Spool[Call]) -> Iterator[tuple[float, bool, Conversation]]:
+    """(start, whether it has an id of its own, conversation)."""
+    for group in calls.groups():
+        first = group[0]
+        facts = {key: value for call in reversed(group) for key, value in call.facts.items()}
+        if first.trace:
+            facts["trace_ids"] = list(dict.fromkeys(call.trace for call in group))
+        messages = rebuild_conversation(group)
+        name = first.conversation or first.trace
+        yield (
+            first.start,
+            bool(first.conversation),
+            Conversation(name, messages, facts, first.line, first.separate),
+        )
+
+
+def _chain(found: Iterator[tuple[float, bool, Conversation]]) -> Iterator[Conversation]:
+    in_time: Spool[tuple[bool, Conversation]] = Spool(tuple[bool, Conversation])
+    for start, named, conversation in found:
+        in_time.add("", start, (named, conversation))
+    chains: Spool[Conversation] = Spool(Conversation)
+    waiting: dict[int, list[int]] = {}
+    count = 0
+    for named, conversation in in_time.values():
+        number = None
+        if not named:
+            digests = _digest_prefixes(list_spoken(conversation.messages))
+            number = _find_chain(waiting, [digest for digest, _ in digests[:-1]])
+            if digests and digests[-1][1]:
+                waiting.setdefault(digests[-1][0], []).append(count if number is None else number)
+        if number is None:
+            number = count
+            count += 1
+        chains.add(f"{number:012d}", 0, conversation)
+    for group in chains.groups():
+        yield _merge_chain(group)
+
+
+def _merge_chain(group: list[Conversation]) -> Conversation:
+    """The last one has it all; what the earlier ones know of their answers is kept."""
+    messages = group[0].messages
+    for later in group[1:]:
+        messages = rebuild_conversation([Call("", "", 0, [], messages), Call("", "", 0, later.messages, [])])
+    facts = {key: value for conversation in reversed(group) for key, value in conversation.facts.items()}
+    traces = [trace for conversation in group for trace in conversation.facts.get("trace_ids", ())]
+    if traces:
+        facts["trace_ids"] = traces
+    return group[0]._replace(messages=messages, facts=facts)
+
+
+def _digest_prefixes(spoken: Spoken) -> list[tuple[int, bool]]:
+    """(digest, whether it ends with an answer) of what was said up to each answer, and of all."""
+    digest = blake2b(digest_size=8)
+    found: list[tuple[int, bool]] = []
+    for number, (role, text) in enumerate(spoken):
+        digest.update(f"{role}\0{text}\0".encode(errors="surrogatepass"))
+        if role == "assistant" or number == len(spoken) - 1:
+            found.append((int.from_bytes(digest.digest(), "little"), role == "assistant"))
+    return found
+
+
+def _find_chain(waiting: dict[int, list[int]], digests: list[int]) -> int | None:
+    """The chain that the longest beginning ends, which then no longer waits for its continuation."""
+    for digest in reversed(digests):
+        if chains := waiting.get(digest):
+            number = chains.pop()
+            if not chains:
+                del waiting[digest]
+            return number
+    return None

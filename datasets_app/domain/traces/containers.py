@@ -1,0 +1,235 @@
+"""What a file lies in: gzip, zip archives of exports, folders of datasets; and how its content is laid
+out."""
+
+import gzip
+import io
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from datasets_app.domain.conversations.lines import (
+    OTHER_FILE_TYPES,
+    UTF8_BOM,
+    UTF16_BOMS,
+    Limits,
+    OnBytes,
+    UnreadableFile,
+    open_file,
+    read_numbered_lines,
+    unpack_stream,
+)
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces import tables
+from datasets_app.domain.traces.documents import (
+    Document,
+    is_line_layout,
+    read_line_documents,
+    read_whole_documents,
+)
+
+HEAD_BYTES = 1 << 16
+ZIP, PARQUET = b"PK\x03\x04", b"PAR1"
+# What exports call their conversations, best first.
+_MEMBERS = (
+    "conversations.json",
+    "conversations.jsonl",
+    "result.json",
+    "_chat.txt",
+    "chat.json",
+    "messages.json",
+)
+_FOLDER_FILES = ("*.arrow", "*.parquet", "*.jsonl", "*.jsonl.gz", "*.csv", "*.json")
+
+
+class Source:
+    """An opened file. ``layout`` is lines, document, text, csv, xlsx, parquet, inspect or none."""
+
+    def __init__(self, path: Path, limits: Limits, on_bytes: OnBytes | None) -> None:
+        self.path, self.limits, self.on_bytes = path, limits, on_bytes
+        self.raw: IO[bytes] | None = None
+        self.stream: IO[bytes] = io.BytesIO()
+        self.head = b""
+        self.layout = "none"
+        self.files: list[Path] = []
+
+    def documents(self) -> Iterator[Document | LineError]:
+        if self.files:
+            yield from self._read_files()
+        elif self.layout == "csv":
+            yield from tables.read_csv(self.stream, self.limits)
+        elif self.layout == "xlsx":
+            yield from tables.read_xlsx(self.path, self.limits)
+        elif self.layout == "parquet":
+            yield from tables.read_arrow(self.path, self.limits)
+        elif self.layout == "inspect":
+            yield from _read_inspect(self.path, self.limits)
+        elif self.layout == "lines":
+            yield from read_line_documents(self.stream, self.limits, self._on_block)
+        elif self.layout == "document":
+            yield from self._watch_gzip(read_whole_documents(self.stream, self.limits, self._on_block))
+
+    def _read_files(self) -> Iterator[Document | LineError]:
+        """The documents of a folder, counted through."""
+        number = 0
+        for file in self.files:
+            with open_source(file, self.limits) as source:
+                for item in source.documents():
+                    number += 1
+                    yield Document(number, item.value) if isinstance(item, Document) else item
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        for item in read_numbered_lines(self.stream, self.limits, on_block=self._on_block):
+            if not isinstance(item, LineError):
+                yield item[0], item[1].decode(errors="replace")
+
+    def head_text(self) -> str:
+        return self.head.removeprefix(UTF8_BOM).decode(errors="replace")
+
+    def _on_block(self) -> None:
+        if self.on_bytes and self.raw:
+            self.on_bytes(self.raw.tell())
+
+    def _watch_gzip(self, documents: Iterator[Any]) -> Iterator[Any]:
+        try:
+            yield from documents
+        except (EOFError, zlib.error, OSError):
+            raise UnreadableFile("the compressed file is cut off or damaged; transfer it again") from None
+
+
+@contextmanager
+def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> Iterator[Source]:
+    """Raises UnreadableFile for what can't be opened, is empty, or is of a kind that is none of ours."""
+    source = Source(path, limits, on_bytes)
+    if path.is_dir():
+        source.files = _list_files(path)
+        with open_source(source.files[0], limits) as first:
+            source.layout = first.layout
+        yield source
+        return
+    with open_file(path) as raw:
+        source.raw = raw
+        magic = raw.read(8)
+        raw.seek(0)
+        if magic.startswith((PARQUET, b"ARROW1")) or path.suffix == ".arrow":
+            source.layout = "parquet"
+            yield source
+            return
+        if magic.startswith(ZIP):
+            with _open_archive(path, source):
+                yield source
+            return
+        _look(source, unpack_stream(raw))
+        yield source
+
+
+def _list_files(folder: Path) -> list[Path]:
+    """The data of a Hugging Face dataset: files of the first of these kinds, split after split."""
+    for pattern in _FOLDER_FILES:
+        hidden = [path for path in folder.rglob(pattern) if any(part[:1] == "." for part in path.parts)]
+        if found := sorted({path for path in folder.rglob(pattern) if path.is_file()}.difference(hidden)):
+            return found
+    raise UnreadableFile("is a folder without Parquet, Arrow, JSON or CSV files; name a file")
+
+
+def _look(source: Source, stream: IO[bytes]) -> None:
+    try:
+        source.head = stream.read(HEAD_BYTES)
+        stream.seek(0)
+        source.layout = _find_layout(source.head, stream)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise UnreadableFile("the gzip file is cut off or damaged; transfer it again") from None
+    source.stream = stream
+
+
+def _find_layout(head: bytes, stream: IO[bytes]) -> str:
+    if not head.strip():
+        return "none"
+    if head.startswith(UTF16_BOMS):
+        raise UnreadableFile("is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 IN > OUT")
+    for magic, kind in OTHER_FILE_TYPES.items():
+        if head.startswith(magic):
+            raise UnreadableFile(f"is {kind}")
+    text = head.removeprefix(UTF8_BOM).lstrip()
+    if text[:6] in (b"event:", b"data: ", b"data:{", b"data:["):
+        return "lines"
+    if text[:1] in (b"{", b"[") and not _is_bracketed_text(text):
+        if b"\n" not in head and len(head) == HEAD_BYTES:  # the first line is long
+            head += stream.readline(8 << 20) + stream.readline(1 << 20)
+            stream.seek(0)
+        return "lines" if is_line_layout(head) else "document"
+    if b"\0" in text:
+        raise UnreadableFile("is no text file (it has NUL bytes)")
+    decoded = head.decode(errors="replace").removeprefix("\ufeff")
+    return "csv" if tables.find_delimiter(decoded) and not _is_chat(decoded) else "text"
+
+
+def _is_bracketed_text(text: bytes) -> bool:
+    """ "[12.05.24, 10:11:12] Anna: …" is no JSON."""
+    return re.match(rb"\[\d{1,4}[./-]\d{1,2}[./-]\d", text) is not None
+
+
+def _is_chat(text: str) -> bool:
+    from datasets_app.domain.traces.formats.messengers import matches_whatsapp
+
+    return matches_whatsapp(text)
+
+
+@contextmanager
+def _open_archive(path: Path, source: Source) -> Iterator[None]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+            if "xl/workbook.xml" in sizes:
+                source.layout = "xlsx"
+                yield
+                return
+            if "header.json" in sizes and any(name.startswith("samples/") for name in sizes):
+                source.layout = "inspect"
+                yield
+                return
+            member = _choose_member(sizes)
+            if sizes[member] > source.limits.unpacked_bytes:
+                raise UnreadableFile("is too large unpacked; split it")
+            with archive.open(member) as stream:
+                source.raw = None
+                _look(source, stream)
+                yield
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from None
+
+
+def _choose_member(sizes: dict[str, int]) -> str:
+    for wanted in _MEMBERS:
+        for name in sizes:
+            if name.rpartition("/")[2] == wanted:
+                return name
+    found = [name for name in sizes if name.endswith((".json", ".jsonl", ".txt", ".csv"))]
+    if not found:
+        raise UnreadableFile(
+            "is a zip archive without conversations.json or another file of text; unpack it first"
+        )
+    return max(found, key=lambda name: sizes[name])
+
+
+def _read_inspect(path: Path, limits: Limits) -> Iterator[Document | LineError]:
+    """An .eval archive: a header, and one file for each sample."""
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("header.json"))
+        names = sorted(
+            name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")
+        )
+        for number, name in enumerate(names, 1):
+            if archive.getinfo(name).file_size > limits.line_bytes:
+                yield LineError(number, "E109", f"sample is larger than {limits.line_bytes:,} bytes")
+                continue
+            try:
+                sample = json.loads(archive.read(name))
+            except (ValueError, RecursionError):
+                yield LineError(number, "E101", "sample is no valid JSON")
+                continue
+            yield Document(number, {"eval": header.get("eval"), "samples": [sample]})

@@ -1,0 +1,238 @@
+"""A file of any tool → turns, one conversation at a time, with a count of everything that was left out."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
+from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces import tables
+from datasets_app.domain.traces.assemble import Assembly, Record
+from datasets_app.domain.traces.containers import Source, open_source
+from datasets_app.domain.traces.documents import Document, peek_documents
+from datasets_app.domain.traces.formats import messengers
+from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation
+from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recognize
+from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
+
+MAX_PEEKED = 20
+TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow"}
+LABELS = {
+    **{item.name: item.label for item in FORMATS.values()},
+    "whatsapp": "WhatsApp export",
+    **{name: f"{label} table" for name, label in TABLES.items()},
+}
+NAMES = (*LABELS, *ALIASES)
+
+
+class ConvertOptions(NamedTuple):
+    """``assistant`` is the name of the participant who is the assistant; ``mapping`` names columns of a
+    table."""
+
+    assistant: str = ""
+    mapping: Mapping[str, str] = {}
+    answered_only: bool = False
+
+
+def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
+    """``columns`` is "text=Body, role=Author". Raises UnreadableFile if it is not."""
+    mapping = {}
+    for item in columns.split(",") if columns.strip() else ():
+        name, equals, column = item.partition("=")
+        if not equals or not column.strip():
+            raise UnreadableFile("name columns like this: text=Body, role=Author")
+        mapping[name.strip()] = column.strip()
+    return ConvertOptions(assistant.strip(), mapping)
+
+
+@dataclass
+class Report:
+    """What a conversion has read, made and left out. ``problems`` holds the first hundred lines that are
+    wrong."""
+
+    format: str = ""
+    records: int = 0
+    calls: int = 0
+    traces: int = 0
+    conversations: int = 0
+    unanswered: int = 0
+    turns: int = 0
+    labels: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    problems: list[LineError] = field(default_factory=list)
+    problem_total: int = 0
+    mapping: dict[str, str] = field(default_factory=dict)
+    assistant: str = ""
+
+
+class Conversion:
+    """A file in one of the formats of :data:`LABELS`. Raises UnreadableFile if it is in none of them."""
+
+    def __init__(
+        self, path: Path, *, format: str = "auto", limits: Limits = DEFAULT_LIMITS, name: str = "",
+        options: ConvertOptions = ConvertOptions(),  # noqa: B008
+    ) -> None:  # fmt: skip
+        self.path, self.limits = path, limits
+        self.name = name or path.name
+        self.options = options
+        format = ALIASES.get(format, format)
+        detected = detect(path, limits) if format == "auto" or format in TABLES else format
+        if detected is None:
+            raise UnreadableFile("is in no known format; name it with --format, or convert it to JSONL first")
+        self.format = detected
+        self.report = Report(format=LABELS.get(detected, detected))
+
+    def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
+        """The turns of each conversation; ``report`` is complete once all are read."""
+        assembly = Assembly()
+        used: set[int] = set()
+        copies: set[int] = set()
+        with open_source(self.path, self.limits, on_bytes) as source:
+            for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
+                turns = self._make_turns(conversation, used, copies, assembly.left_out)
+                if turns:
+                    self.report.conversations += 1
+                    self.report.turns += len(turns)
+                    self.report.labels += sum(
+                        len((turn.metadata or {}).get("labels") or ()) for turn in turns
+                    )
+                    yield turns
+        report = self.report
+        report.calls, report.traces = assembly.calls, assembly.traces
+        report.left_out += assembly.left_out
+        report.problems += assembly.problems
+        report.problem_total += assembly.problem_total
+
+    def _make_turns(
+        self, conversation: Conversation, used: set[int], copies: set[int], left_out: Counter[str]
+    ) -> list[TurnRecord]:
+        default = f"{_stem(self.name)[: MAX_NAME_CHARACTERS - 20]}-{self.report.conversations + 1:06d}"
+        turns = build_turns(conversation, conversation.id or default)
+        if not turns:
+            left_out[NO_MESSAGES] += 1
+            return []
+        if not has_answer(turns):
+            if self.options.answered_only:
+                left_out[NO_ANSWER] += 1
+                return []
+            self.report.unanswered += 1
+        if conversation.id and hash(conversation.id[: MAX_NAME_CHARACTERS - 10]) in used:
+            key = hash((conversation.id, *((turn.role, turn.text) for turn in turns)))
+            if key in copies:
+                left_out[SECOND_COPY] += 1
+                return []
+        copies.add(hash((conversation.id, *((turn.role, turn.text) for turn in turns))))
+        session_id = make_session_id(conversation.id, default, used)
+        turns = [turn._replace(session_id=session_id) for turn in turns]
+        return _add_labels(turns, conversation.labels)
+
+    def _read(self, source: Source) -> Iterator[Record]:
+        if self.format == "whatsapp":
+            yield from messengers.read_whatsapp(self._number_lines(source), self.options.assistant)
+            return
+        documents = self._count(source.documents())
+        if self.format in TABLES:
+            yield from self._read_table(documents)
+            return
+        problems: list[LineError] = []
+        read: Callable[[Iterable[Document]], Iterator[Record]] = FORMATS[self.format].read
+        if self.format in ("telegram", "messenger"):
+            reader = messengers.read_telegram if self.format == "telegram" else messengers.read_messenger
+            yield from reader(_only_documents(documents, problems), self.options.assistant)
+        else:
+            yield from read(_only_documents(documents, problems))
+        yield from problems
+
+    def _read_table(self, documents: Iterator[Document | LineError]) -> Iterator[Record]:
+        problems: list[LineError] = []
+        rows = _only_documents(documents, problems)
+        peeked = peek_documents(rows, MAX_PEEKED)
+        columns = list(dict.fromkeys(key for _, row in peeked for key in row))
+        mapping = self.options.mapping or tables.guess_mapping(columns)
+        tables.check_mapping(self.options.mapping, columns)
+        inner = None if self.options.mapping else recognize(peeked)
+        if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and mapping):
+            self.report.format = f"{self.report.format}: {inner.label}"
+            yield from inner.read(chain(peeked, rows))
+        elif mapping:
+            self.report.mapping = dict(mapping)
+            yield from tables.read_rows(chain(peeked, rows), mapping, self.options.assistant)
+        elif peeked:
+            raise UnreadableFile(
+                "has no columns that look like a conversation; name them, for example "
+                f"--map text=COLUMN --map role=COLUMN. Its columns: {', '.join(columns[:30])}"
+            )
+        yield from problems
+
+    def _count(self, documents: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
+        for document in documents:
+            self.report.records += 1
+            yield document
+
+    def _number_lines(self, source: Source) -> Iterator[tuple[int, str]]:
+        for number, line in source.lines():
+            self.report.records += 1
+            yield number, line
+
+
+def _explain_surprises(found: Iterator[Conversation], report: Report) -> Iterator[Conversation]:
+    """A record that no reader expects ends in a sentence: its text must not reach a traceback."""
+    try:
+        yield from found
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+        place = f"near record {report.records:,} ({type(error).__name__})"
+        raise UnreadableFile(f"has a record of an unexpected shape {place}; name another --format") from None
+
+
+def _only_documents(
+    documents: Iterable[Document | LineError], problems: list[LineError]
+) -> Iterator[Document]:
+    for item in documents:
+        if isinstance(item, Document):
+            yield item
+        else:
+            problems.append(item)
+
+
+def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
+    """The name of the format, or None for what no format of this package knows."""
+    with open_source(path, limits) as source:
+        if source.layout in TABLES:
+            return source.layout
+        if source.layout == "text":
+            return "whatsapp" if messengers.matches_whatsapp(source.head_text()) else None
+        if source.layout == "none":
+            return None
+        found: Format | None = recognize(peek_documents(source.documents(), MAX_PEEKED))
+        return found.name if found else None
+
+
+def _add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[TurnRecord]:
+    """Labels stand at the last reply, which is what they are about unless they say otherwise."""
+    answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]
+    if labels and answers:
+        turn = turns[answers[-1]]
+        turns[answers[-1]] = turn._replace(metadata={**(turn.metadata or {}), "labels": labels})
+    return turns
+
+
+def _stem(name: str) -> str:
+    for ending in (
+        ".gz",
+        ".zip",
+        ".jsonl",
+        ".ndjson",
+        ".json",
+        ".csv",
+        ".tsv",
+        ".xlsx",
+        ".parquet",
+        ".arrow",
+        ".txt",
+    ):
+        name = name.removesuffix(ending)
+    return name

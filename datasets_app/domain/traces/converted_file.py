@@ -1,0 +1,160 @@
+"""A file of any format as a :class:`ConversationFile`: what is no conversation JSONL is converted first."""
+
+import tempfile
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from datasets_app.domain.conversations.chat import CHAT_FORMATS
+from datasets_app.domain.conversations.jsonl import encode_turn, find_session_id, parse_turn
+from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
+from datasets_app.domain.conversations.reading import (
+    FORMATS,
+    ConversationFile,
+    FileScan,
+    detect_format,
+)
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.containers import open_source
+from datasets_app.domain.traces.convert import NAMES, Conversion, ConvertOptions, Report, detect
+from datasets_app.domain.traces.documents import Document, peek_documents
+from datasets_app.domain.traces.values import as_dict, as_list
+
+ALL_FORMATS = (*FORMATS, *NAMES)
+_PLAIN_ROLES = {"user", "assistant", "system", "developer", "tool", "function"}
+
+
+class ConvertedFile(ConversationFile):
+    """The turns are kept in a temporary file; lines of findings are those of the original."""
+
+    def __init__(
+        self, path: Path, *, format: str, limits: Limits = DEFAULT_LIMITS, name: str = "",
+        options: ConvertOptions = ConvertOptions(),  # noqa: B008
+    ) -> None:  # fmt: skip
+        if path.is_dir():  # of a dataset, which has no bytes of its own
+            self.path, self.limits, self.name = path, limits, name or path.name
+            self.bytes_total, self._scan = 0, None
+        else:
+            super().__init__(path, format="turns", limits=limits, name=name)
+        self._conversion = Conversion(path, format=format, limits=limits, name=self.name, options=options)
+        self.format = self._conversion.format
+        self._turns: IO[bytes] = tempfile.TemporaryFile(prefix="alignmenter-converted-")  # noqa: SIM115
+        self._lines = array("q")
+
+    @property
+    def report(self) -> Report:
+        self.scan()
+        return self._conversion.report
+
+    @property
+    def is_out_of_order(self) -> bool:
+        return False
+
+    def scan(self, on_bytes: OnBytes | None = None) -> FileScan:
+        if self._scan is None:
+            for turns in self._conversion.conversations(on_bytes):
+                for turn in turns:
+                    self._write(turn)
+            if not self._conversion.report.records:
+                raise UnreadableFile("is empty")
+            self._scan = FileScan(len(self._lines), 0)
+        return self._scan
+
+    def _write(self, turn: TurnRecord) -> None:
+        try:
+            line = encode_turn(turn)
+        except UnicodeEncodeError:
+            report = self._conversion.report
+            report.problem_total += 1
+            message = "has half of a character (a lone surrogate); fix the text in the file"
+            report.problems.append(LineError(turn.line, "E101", message, turn.session_id))
+            line = encode_turn(turn._replace(text="\N{REPLACEMENT CHARACTER}", metadata=None))
+        self._turns.write(line)
+        self._lines.append(turn.line)
+
+    def turns(self, on_bytes: OnBytes | None = None) -> Iterator[TurnRecord | LineError]:
+        self.scan()
+        yield from self._conversion.report.problems
+        for number, raw, _ in self.read_raw_lines():
+            turn = parse_turn(number, raw)
+            if isinstance(turn, TurnRecord) or turn.session_id:
+                yield turn
+            else:
+                yield turn._replace(session_id=find_session_id(raw))
+        if on_bytes:
+            on_bytes(self.bytes_total)
+
+    def read_raw_lines(self) -> Iterator[tuple[int, bytes, str | None]]:
+        """The turns, each with the line or record of the original file that its conversation begins in."""
+        self.scan()
+        self._turns.seek(0)
+        for line, raw in zip(self._lines, self._turns, strict=True):
+            raw = raw.rstrip(b"\n")
+            yield line, raw, find_session_id(raw)
+
+
+def open_conversation_file(
+    path: Path, *, format: str = "auto", limits: Limits = DEFAULT_LIMITS, name: str = "",
+    options: ConvertOptions = ConvertOptions(),  # noqa: B008
+) -> ConversationFile:  # fmt: skip
+    """A file of any format. Raises :class:`UnreadableFile` if it can't be read as one."""
+    if format == "auto":
+        format = detect_any_format(path, limits)
+    if format in FORMATS:
+        return ConversationFile(path, format=format, limits=limits, name=name)
+    return ConvertedFile(path, format=format, limits=limits, name=name, options=options)
+
+
+def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
+    """The name of the format; "turns" for what is none, whose lines then say what is wrong."""
+    try:
+        with open_source(path, limits) as source:
+            layout, in_lines = source.layout, b"\n" in source.head.strip()
+            in_array = source.head.lstrip()[:1] == b"["
+            first = (
+                []
+                if in_array or layout not in ("lines", "document")
+                else peek_documents(source.documents(), 5)
+            )
+    except UnreadableFile:
+        return detect_format(path, limits)
+    if any(_is_turn(document.value) for document in first):
+        return "turns"
+    found = detect(path, limits)
+    if found is None and layout == "document" and in_lines:
+        raise UnreadableFile("is JSON, but in no known format; docs/formats.md lists those that are read")
+    if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
+        return detect_format(path, limits)
+    return found
+
+
+def _is_turn(value: object) -> bool:
+    value = as_dict(value)
+    return "text" in value and ("session_id" in value or "turn_index" in value or "persona_id" in value)
+
+
+def _are_plain(documents: list[Document]) -> bool:
+    """Lines of chat files as they are written for training, which are kept with every key."""
+    for _, value in documents:
+        for chat in CHAT_FORMATS.values():
+            messages = as_list(as_dict(value).get(chat.messages))
+            if messages and all(_is_plain(message, chat.role, chat.text, chat.name) for message in messages):
+                break
+        else:
+            return False
+    return bool(documents)
+
+
+def _is_plain(message: object, role: str, text: str, name: str) -> bool:
+    message = as_dict(message)
+    content = message.get(text)
+    if type(message.get(role)) is not str or "parts" in message:
+        return False
+    if name == "openai" and message[role] not in _PLAIN_ROLES:
+        return False
+    return (
+        content is None
+        or type(content) is str
+        or all(as_dict(part).get("type") == "text" for part in as_list(content))
+    )

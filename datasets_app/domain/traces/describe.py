@@ -1,0 +1,36 @@
+"""What a conversion did, in a sentence."""
+
+from typing import Any
+
+from datasets_app.domain.traces.convert import Report
+from datasets_app.domain.traces.records import OTHER_SPANS
+from datasets_app.domain.wording import format_count
+
+
+def describe_report(report: Report) -> str:
+    """ "Langfuse traces, 412 traces with 530 calls → 97 conversations of 388 turns, 31 without an answer"."""
+    read = []
+    if report.traces:
+        read.append(f"{format_count(report.traces, 'trace')} with {format_count(report.calls, 'call')}")
+    elif report.calls and not report.mapping:
+        read.append(format_count(report.calls, "call"))
+    elif report.records:
+        read.append(format_count(report.records, "record"))
+    made = f"{format_count(report.conversations, 'conversation')} of {format_count(report.turns, 'turn')}"
+    if report.unanswered:
+        made += f", {report.unanswered:,} without an answer"
+    if report.labels:
+        made += f", {format_count(report.labels, 'label')}"
+    return f"{', '.join([report.format, *read])} → {made}"
+
+
+def list_left_out(report: Report) -> list[tuple[str, int]]:
+    """(reason, count), the largest first; spans around the calls come last, as every trace has some."""
+    found = [(reason, count) for reason, count in report.left_out.items() if count]
+    return sorted(found, key=lambda item: (item[0] == OTHER_SPANS, -item[1], item[0]))
+
+
+def summarize_report(report: Report) -> dict[str, Any]:
+    """For the result of an import."""
+    left_out = dict(list_left_out(report))
+    return {"converted": describe_report(report), "without_answer": report.unanswered, "left_out": left_out}

@@ -1,0 +1,248 @@
+"""A file → its JSON documents, one after the other, in bounded memory.
+
+Lines of JSON, one document over many lines, several documents, server-sent events. The elements of an array
+are documents of their own; an object too large to hold is handed out in pieces of the same shape.
+"""
+
+import codecs
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import IO, Any, NamedTuple
+
+import msgspec
+
+from datasets_app.domain.conversations.lines import (
+    BLOCK_BYTES,
+    UTF8_BOM,
+    Limits,
+    UnreadableFile,
+    read_numbered_lines,
+)
+from datasets_app.domain.conversations.records import LineError
+
+# An object up to this size is decoded as a whole.
+MAX_WHOLE_CHARACTERS = 8 << 20
+MAX_DEPTH = 12
+# What a large object is taken apart by: the lists that hold its records, and what they lie in.
+_PIECES = frozenset(
+    (
+        "resourceSpans resource_spans scopeSpans scope_spans instrumentationLibrarySpans batches spans data "
+        "traces trace observations runs post patch conversations items results samples history tickets rows "
+        "hits chats list sessions logs resourceLogs scopeLogs logRecords"
+    ).split()
+)
+_SPACE = " \t\r\n,"
+
+_decode_line = msgspec.json.Decoder().decode
+# NaN and Infinity, which pandas writes, are no JSON: nothing is known there.
+_decoder = json.JSONDecoder(parse_constant=lambda _: None)
+_decode_text = _decoder.raw_decode
+
+
+class Document(NamedTuple):
+    """``number`` is the line, or the position among the documents of the file, from 1."""
+
+    number: int
+    value: Any
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _Invalid(Exception):
+    pass
+
+
+def is_line_layout(head: bytes) -> bool:
+    """Whether every line of a file that begins like this is a document of its own."""
+    lines = [line for line in head.removeprefix(UTF8_BOM).split(b"\n", 12)[:12] if line.strip()]
+    if len(lines) == 1:
+        return lines[0].lstrip()[:1] == b"{" and _is_json(lines[0])
+    return any(_is_json(line) for line in lines[:2])
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        return type(_decode_line(line)) in (dict, list)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def read_line_documents(
+    stream: IO[bytes], limits: Limits, on_block: Any = lambda: None
+) -> Iterator[Document | LineError]:
+    for item in read_numbered_lines(stream, limits, on_block=on_block):
+        if isinstance(item, LineError):
+            yield item
+            continue
+        number, raw = item
+        for prefix in (b"data:", b"\x1e"):  # server-sent events, JSON text sequences
+            raw = raw.removeprefix(prefix)
+        if raw[:6] == b"event:" or raw.strip() == b"[DONE]" or raw[:1] == b":" or raw[:3] == b"id:":
+            continue
+        try:
+            yield Document(number, _decode_leniently(raw))
+        except RecursionError:
+            yield LineError(number, "E101", "nested too deeply")
+        except ValueError:
+            yield LineError(number, "E101", "is no valid JSON")
+
+
+def _decode_leniently(raw: bytes) -> Any:
+    try:
+        return _decode_line(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        if b"NaN" not in raw and b"Infinity" not in raw:
+            raise
+        return _decoder.decode(raw.decode())
+
+
+def read_whole_documents(
+    stream: IO[bytes], limits: Limits, on_block: Any = lambda: None
+) -> Iterator[Document | LineError]:
+    """The documents of a file of JSON; what can't be read ends it with a :class:`LineError`."""
+    text = _Text(stream, limits, on_block)
+    number = 0
+    try:
+        while text.peek():
+            for value in _read_values(text, 0):
+                number += 1
+                yield Document(number, value)
+    except _TooLarge:
+        yield LineError(
+            number + 1,
+            "E109",
+            f"record is larger than {limits.line_bytes:,} characters; split the file, or raise "
+            "ALIGNMENTER_MAX_LINE_BYTES",
+        )
+    except RecursionError:
+        yield LineError(number + 1, "E101", "nested too deeply")
+    except UnicodeDecodeError:
+        raise UnreadableFile("is not UTF-8; convert it: iconv -t UTF-8 IN > OUT") from None
+    except _Invalid as error:
+        yield LineError(number + 1, "E101", str(error))
+
+
+def _read_values(text: "_Text", depth: int) -> Iterator[Any]:
+    """The elements of an array, or an object: whole, or in pieces."""
+    if depth > MAX_DEPTH:
+        raise _Invalid("nested too deeply")
+    if text.peek() == "[":
+        text.take()
+        yield from _read_elements(text, depth)
+        return
+    try:
+        value = text.decode(min(MAX_WHOLE_CHARACTERS, text.limit))
+    except _TooLarge:
+        yield from _read_pieces(text, depth)
+    else:
+        yield value
+
+
+def _read_elements(text: "_Text", depth: int) -> Iterator[Any]:
+    while (char := text.peek()) != "]":
+        if not char:
+            raise _Invalid("the file ends in the middle of a list; transfer it again")
+        if char == "{":
+            yield from _read_values(text, depth + 1)
+        else:
+            yield text.decode(text.limit)
+    text.take()
+
+
+def _read_pieces(text: "_Text", depth: int) -> Iterator[Any]:
+    text.take()
+    context: dict[str, Any] = {}
+    found = False
+    while (char := text.peek()) != "}":
+        if char != '"':
+            raise _Invalid(
+                "is no valid JSON" if char else "the file ends in the middle of an object; transfer it again"
+            )
+        key = text.decode(text.limit)
+        if text.peek() != ":":
+            raise _Invalid("is no valid JSON")
+        text.take()
+        kind = text.peek()
+        if key in _PIECES and kind == "[":
+            text.take()
+            for value in _read_elements(text, depth):
+                found = True
+                yield {**context, key: [value]}
+        elif key in _PIECES and kind == "{":
+            for value in _read_values(text, depth + 1):
+                found = True
+                yield {**context, key: value}
+        else:
+            context[key] = text.decode(text.limit)
+    text.take()
+    if not found:
+        yield context
+
+
+class _Text:
+    """A window over the text of a stream, of which values are decoded."""
+
+    def __init__(self, stream: IO[bytes], limits: Limits, on_block: Any) -> None:
+        self.stream, self.limits, self.on_block = stream, limits, on_block
+        self.limit = limits.line_bytes
+        self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self.text, self.at, self.ended, self.total = "", 0, False, 0
+
+    def peek(self) -> str:
+        """The next character that is not white space or a comma; empty at the end."""
+        while True:
+            while self.at < len(self.text):
+                if self.text[self.at] not in _SPACE:
+                    return self.text[self.at]
+                self.at += 1
+            if not self.fill(BLOCK_BYTES):
+                return ""
+
+    def take(self) -> None:
+        self.at += 1
+
+    def decode(self, limit: int) -> Any:
+        """The value that begins here. Raises _TooLarge if it has more than ``limit`` characters."""
+        wanted = BLOCK_BYTES
+        self.peek()
+        while True:
+            try:
+                value, end = _decode_text(self.text, self.at)
+            except json.JSONDecodeError as error:
+                if self.ended or (error.pos < len(self.text) - 64 and "Unterminated" not in error.msg):
+                    raise _Invalid(self._explain(error)) from None
+            else:
+                if end < len(self.text) or self.ended:
+                    if end - self.at > limit:
+                        raise _TooLarge
+                    self.at = end
+                    return value
+            if len(self.text) - self.at > limit:
+                raise _TooLarge
+            self.fill(wanted)
+            wanted *= 2
+
+    def _explain(self, error: json.JSONDecodeError) -> str:
+        if self.ended and (error.pos >= len(self.text) - 64 or "Unterminated" in error.msg):
+            return "the file ends in the middle of a record; transfer it again"
+        return "is no valid JSON"
+
+    def fill(self, size: int) -> bool:
+        if self.ended:
+            return False
+        block = self.stream.read(size)
+        self.on_block()
+        self.total += len(block)
+        if self.total > self.limits.unpacked_bytes:
+            raise UnreadableFile(f"is larger than {self.limits.unpacked_bytes:,} bytes unpacked; split it")
+        self.ended = not block
+        self.text = self.text[self.at :] + self.decoder.decode(block, not block)
+        self.at = 0
+        return True
+
+
+def peek_documents(documents: Iterator[Document | LineError], count: int) -> list[Document]:
+    return [item for item in islice(documents, count) if isinstance(item, Document)]

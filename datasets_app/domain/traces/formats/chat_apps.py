@@ -1,0 +1,260 @@
+"""Exports of chat applications: ChatGPT, LibreChat, Chatbot UI, Open WebUI, Claude."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.messages import find_time, read_message, read_messages
+from datasets_app.domain.traces.records import (
+    HIDDEN,
+    NO_MESSAGES,
+    OTHER_BRANCHES,
+    Conversation,
+    LeftOut,
+    Message,
+)
+from datasets_app.domain.traces.trees import Node, choose_branch
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
+
+# ChatGPT marks citations with characters of a private use area, or with 【…】.
+_CITATION = re.compile("\ue200[^\ue201]*\ue201|\u3010[^\u3011]{0,60}\u3011")
+_NOT_SHOWN = tuple(
+    (
+        "model_editable_context user_editable_context system_error execution_output tether_quote "
+        "tether_browsing_display tether_browsing_code code thoughts reasoning_recap"
+    ).split()
+)
+
+
+def matches_chatgpt(value: Any) -> bool:
+    return type(value) is dict and type(value.get("mapping")) is dict
+
+
+def read_chatgpt(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    for number, value in documents:
+        if not matches_chatgpt(value):
+            yield LeftOut(NO_MESSAGES, number)
+            continue
+        nodes = {
+            name: Node(
+                name,
+                as_name(as_dict(node).get("parent")),
+                _order(as_dict(node), place),
+                as_dict(node).get("message"),
+            )
+            for place, (name, node) in enumerate(value["mapping"].items())
+        }
+        spoken = [node for node in nodes.values() if _is_shown(node.value)]
+        path = choose_branch(nodes, as_name(value.get("current_node")))
+        if as_name(value.get("current_node")) not in nodes and len(_rooted(spoken, nodes)) > 1:
+            path = sorted(spoken, key=lambda node: node.order)  # torn out of its tree
+        messages = [
+            message for node in path if _is_shown(node.value) for message in _read_chatgpt(node.value)
+        ]
+        on_path = {node.id for node in path}
+        yield from _count(
+            HIDDEN, number, sum(type(node.value) is dict and not _is_shown(node.value) for node in path)
+        )
+        yield from _count(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
+        facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
+        yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
+
+
+def _order(node: dict[str, Any], place: int) -> float:
+    return to_seconds(as_dict(node.get("message")).get("create_time")) or float(place)
+
+
+def _rooted(spoken: list[Node], nodes: dict[str, Node]) -> list[Node]:
+    return [node for node in spoken if node.parent not in nodes]
+
+
+def _is_shown(message: Any) -> bool:
+    message = as_dict(message)
+    metadata = as_dict(message.get("metadata"))
+    content = as_dict(message.get("content"))
+    role = as_dict(message.get("author")).get("role")
+    return (
+        role in ("user", "assistant")
+        and not metadata.get("is_visually_hidden_from_conversation")
+        and message.get("recipient", "all") in ("all", None)
+        and content.get("content_type") not in _NOT_SHOWN
+    )
+
+
+def _read_chatgpt(message: dict[str, Any]) -> list[Message]:
+    content = as_dict(message.get("content"))
+    parts = content.get("parts") or content.get("text")
+    role = message["author"]["role"]
+    found = read_messages({"role": role, "content": parts})
+    metadata = as_dict(message.get("metadata"))
+    details = drop_empty(
+        {"model": metadata.get("model_slug"), "timestamp": to_seconds(message.get("create_time"))}
+    )
+    return [item._replace(text=_CITATION.sub("", item.text), details=details) for item in found]
+
+
+def _count(reason: str, line: int, count: int) -> Iterator[LeftOut]:
+    if count:
+        yield LeftOut(reason, line, count)
+
+
+# --- LibreChat and Chatbot UI ------------------------------------------------------------------
+
+
+def matches_librechat(value: Any) -> bool:
+    if type(value) is not dict:
+        return False
+    if "history" in value and ("folders" in value or "prompts" in value):
+        return True
+    first = as_dict(next(iter(as_list(value.get("messages"))), None))
+    return "isCreatedByUser" in first or ("messageId" in first and "parentMessageId" in first)
+
+
+def read_librechat(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    for number, value in documents:
+        if type(value) is dict and type(value.get("history")) is list:
+            yield from _read_chatbot_ui(value["history"], number)
+        elif matches_librechat(value):
+            yield from _read_librechat(value, number)
+        else:
+            yield LeftOut(NO_MESSAGES, number)
+
+
+def _read_chatbot_ui(history: list[Any], number: int) -> Iterator[Conversation]:
+    for item in history:
+        chat = as_dict(item)
+        system = [Message("system", chat["prompt"])] if type(chat.get("prompt")) is str else []
+        model = as_dict(chat.get("model")).get("id") or chat.get("model")
+        facts = drop_empty(
+            {"title": chat.get("name"), "model": model, "temperature": chat.get("temperature")}
+        )
+        yield Conversation(
+            as_name(chat.get("id")), system + read_messages(chat.get("messages")), facts, number
+        )
+
+
+def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
+    nodes: dict[str, Node] = {}
+    _collect(as_list(value.get("messages")), "", nodes)
+    path = choose_branch(nodes)
+    options = as_dict(value.get("options"))
+    prompt = options.get("promptPrefix")
+    messages = [Message("system", prompt)] if type(prompt) is str and prompt else []
+    for node in path:
+        message = _read_librechat_message(node.value)
+        messages += [message] if message else []
+    yield from _count(OTHER_BRANCHES, number, len(nodes) - len(path))
+    facts = drop_empty(
+        {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
+    )
+    yield Conversation(as_name(value.get("conversationId")), messages, facts, number)
+
+
+def _collect(messages: list[Any], parent: str, nodes: dict[str, Node], depth: int = 0) -> None:
+    """Flat or nested: children stand in their parent, or point to it."""
+    previous = parent
+    for message in messages:
+        if type(message) is not dict:
+            continue
+        name = as_name(message.get("messageId")) or f"#{len(nodes)}"
+        above = as_name(message.get("parentMessageId")) if "parentMessageId" in message else previous
+        order = find_time(message) or float(len(nodes))
+        nodes[name] = Node(name, above or parent, order, message)
+        previous = name
+        if depth < 400:
+            _collect(as_list(message.get("children")), name, nodes, depth + 1)
+
+
+def _read_librechat_message(value: dict[str, Any]) -> Message | None:
+    made_by_user = value.get("isCreatedByUser")
+    if made_by_user is None:
+        made_by_user = str(value.get("sender", "")).lower() == "user"
+    content = value.get("content") or value.get("text")
+    if value.get("error") is True:
+        return None
+    message = read_message({"role": "user" if made_by_user else "assistant", "content": content})
+    details = drop_empty(
+        {
+            "timestamp": find_time(value),
+            "model": None if made_by_user else value.get("model"),
+            "finish_reason": value.get("finish_reason"),
+            "feedback": value.get("feedback"),
+        }
+    )
+    return message._replace(details={**(message.details or {}), **details}) if message else None
+
+
+# --- Open WebUI --------------------------------------------------------------------------------
+
+
+def matches_open_webui(value: Any) -> bool:
+    chat = as_dict(as_dict(value).get("chat")) or as_dict(value)
+    return type(as_dict(chat.get("history")).get("messages")) is dict
+
+
+def read_open_webui(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    for number, value in documents:
+        if not matches_open_webui(value):
+            yield LeftOut(NO_MESSAGES, number)
+            continue
+        chat = as_dict(value.get("chat")) or value
+        history = chat["history"]
+        nodes = {
+            name: Node(
+                name,
+                as_name(as_dict(item).get("parentId")),
+                find_time(as_dict(item)) or float(place),
+                as_dict(item),
+            )
+            for place, (name, item) in enumerate(history["messages"].items())
+        }
+        path = choose_branch(nodes, as_name(history.get("currentId")))
+        system = pick(chat, "system") or as_dict(chat.get("params")).get("system")
+        messages = [Message("system", system)] if type(system) is str else []
+        for node in path:
+            message = read_message(
+                {key: node.value[key] for key in ("role", "content", "timestamp") if key in node.value}
+            )
+            if message:
+                extra = drop_empty(
+                    {
+                        "model": pick(node.value, "model"),
+                        "feedback": as_dict(node.value.get("annotation")) or None,
+                    }
+                )
+                messages.append(message._replace(details={**(message.details or {}), **extra}))
+        yield from _count(OTHER_BRANCHES, number, len(nodes) - len(path))
+        facts = drop_empty(
+            {
+                "title": pick(chat, "title") or value.get("title"),
+                "user_id": value.get("user_id"),
+                "tags": [tag for tag in as_list(chat.get("tags")) if type(tag) is str],
+            }  # fmt: skip
+        )
+        yield Conversation(as_name(pick(value, "id") or chat.get("id")), messages, facts, number)
+
+
+# --- Claude ------------------------------------------------------------------------------------
+
+
+def matches_claude(value: Any) -> bool:
+    first = as_dict(next(iter(as_list(as_dict(value).get("chat_messages"))), None))
+    return type(value) is dict and "chat_messages" in value and ("sender" in first or not first)
+
+
+def read_claude(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    for number, value in documents:
+        if not matches_claude(value):
+            yield LeftOut(NO_MESSAGES, number)
+            continue
+        messages = []
+        for item in value["chat_messages"]:
+            content = as_dict(item).get("content") or as_dict(item).get("text")
+            role = "user" if as_dict(item).get("sender") == "human" else "assistant"
+            message = read_message(
+                {"role": role, "content": content, "created_at": as_dict(item).get("created_at")}
+            )
+            messages += [message] if message else []
+        facts = drop_empty({"title": value.get("name"), "model": value.get("model")})
+        yield Conversation(as_name(value.get("uuid")), messages, facts, number)

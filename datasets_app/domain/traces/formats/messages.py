@@ -1,0 +1,310 @@
+"""Conversations as lists of messages: OpenAI, Anthropic, Gemini, LangChain, LlamaIndex, AI SDK,
+pairs.
+
+Also messages one by one, joined by the id of their conversation, or all as one if they name none.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.exchanges import read_input, read_output
+from datasets_app.domain.traces.formats.messengers import assign_roles
+from datasets_app.domain.traces.messages import (
+    are_messages,
+    find_role,
+    read_message,
+    read_messages,
+    unwrap_message,
+)
+from datasets_app.domain.traces.rebuild import list_spoken
+from datasets_app.domain.traces.records import NO_MESSAGES, Call, Conversation, LeftOut, Message
+from datasets_app.domain.traces.values import (
+    as_dict,
+    as_list,
+    as_name,
+    decode_json,
+    drop_empty,
+    pick,
+    to_seconds,
+)
+
+LISTS = tuple(
+    (
+        "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
+        "contents message thread log items chat_messages transcript data events"
+    ).split()
+)
+IDS = tuple(
+    (
+        "session_id conversation_id conversationId thread_id threadId chat_id chatId sessionId "
+        "conversation_hash dialogue_id dialog_id id uuid _id prompt_id custom_id"
+    ).split()
+)
+_PAIRS = tuple(
+    tuple(pair.split("/"))
+    for pair in (
+        "prompt/completion prompt/response question/answer instruction/output instruction/response "
+        "input/output query/response prompt/chosen user/assistant inputs/outputs context/response "
+        "question/response user_message/bot_message input/response human/assistant query/answer "
+        "inputs/targets user_input/response input/preferred_output"
+    ).split()
+)
+_OF_ROW = tuple(
+    (
+        "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
+        "conv_id"
+    ).split()
+)
+_SYSTEM = (
+    "system",
+    "system_prompt",
+    "systemPrompt",
+    "system_instruction",
+    "systemInstruction",
+    "prompt_system",
+)
+_PLACES = tuple(
+    (
+        "data values channel_values state checkpoint output chat root payload content result input inputs "
+        "outputs conversation session memory store kwargs row"
+    ).split()
+)
+_RECORDS = tuple(
+    (
+        "conversations chats data items sessions threads dialogues dialogs samples rows results records "
+        "examples transcripts logs history entries"
+    ).split()
+)
+_TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
+_NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")
+MAX_DEPTH = 5
+
+
+def matches(value: Any) -> bool:
+    if type(value) is list:
+        return are_messages(value)
+    if type(value) is not dict:
+        return False
+    if find_list(value) is not None or _is_message(value) or _find_pair(value) is not None:
+        return True
+    return bool(_find_store(value)) or bool(_list_records(value)) or _read_other(value, "", 0) is not None
+
+
+def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOut]:
+    loose: list[Message] = []
+    first = 0
+    for number, value in documents:
+        if type(value) is dict and _is_message(value) and find_list(value) is None:
+            message = read_message(value)
+            if message is None:
+                continue
+            name = as_name(pick(value, *_OF_ROW))
+            if name:
+                time = (message.details or {}).get("timestamp") or float(number)
+                yield Call(name, "", time, [], [message], {}, number, separate=True)
+                continue
+            first = first or number
+            loose.append(message)
+            continue
+        for name, messages in _find_store(value).items():
+            yield Conversation(name, read_messages(messages), {}, number)
+        if _find_store(value):
+            continue
+        if state := _read_state(value, number):
+            yield state
+            continue
+        if records := _list_records(value):
+            for record in records:
+                yield read_conversation(record, number) or LeftOut(NO_MESSAGES, number)
+            continue
+        found = read_conversation(value, number)
+        yield found if found else LeftOut(NO_MESSAGES, number)
+    if loose:
+        yield Conversation("", loose, {}, first)
+
+
+def _read_state(value: Any, line: int) -> Call | None:
+    """A state of a LangGraph thread: of many, each longer than the one before, one conversation is made."""
+    value = as_dict(value)
+    state = as_dict(value.get("values")) or as_dict(value.get("channel_values"))
+    config = as_dict(as_dict(value.get("config")).get("configurable"))
+    name = as_name(pick(config, "thread_id") or pick(value, "thread_id"))
+    if not name or not are_messages(state.get("messages")):
+        return None
+    messages = read_messages(state["messages"])
+    return Call(name, "", float(len(messages)), messages, [], {}, line)
+
+
+def _list_records(value: Any) -> list[Any]:
+    """The conversations of an object that lists them, or has each under its name."""
+    value = as_dict(value)
+    if find_list(value) is not None:
+        return []
+    for key in _RECORDS:
+        found = as_list(decode_json(value.get(key)))
+        if found and type(found[0]) is dict and read_conversation(found[0], 0):
+            return found
+    items = list(value.values())
+    if items and all(type(item) is dict and find_list(item) is not None for item in items):
+        return [{"id": name, **item} for name, item in value.items()]
+    return []
+
+
+def _find_store(value: Any) -> dict[str, Any]:
+    """{"conversation": [messages], …}: lists of messages by the id of their conversation."""
+    value = as_dict(as_dict(value).get("chat_store")) or as_dict(value)
+    store = as_dict(value.get("store"))
+    if not store:
+        store = {} if any(key in LISTS for key in value) else value
+    if not store:
+        return {}
+    return store if all(type(item) is list and are_messages(item) for item in store.values()) else {}
+
+
+def read_conversation(value: Any, line: int) -> Conversation | None:
+    if type(value) is list:
+        messages = read_messages(value)
+        return Conversation("", messages, {}, line) if messages else None
+    if type(value) is not dict:
+        return None
+    name = as_name(pick(value, *IDS))
+    found = find_list(value)
+    if found is not None and not _has_preference(value):
+        key, inner = found
+        messages = _read_list(inner)
+        system = pick(value, *_SYSTEM)
+        if system and not any(message.role == "system" for message in messages):
+            messages = read_messages({"role": "system", "content": system}) + messages
+        return Conversation(name, messages, _describe(value, key), line) if messages else None
+    pair = _find_pair(value)
+    if pair is None:
+        return _read_other(value, name, line)
+    given = read_input({key: value[key] for key in _SYSTEM if key in value} | {"input": value[pair[0]]})[0]
+    extra = value.get("input") if pair[0] == "instruction" else None
+    if type(extra) is str and extra.strip() and given:
+        given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
+    produced = read_output(value[pair[1]])[0]
+    if list_spoken(produced)[: len(given)] == list_spoken(given):  # the answer repeats the question
+        given = []
+    return Conversation(name, [*given, *produced], _describe(value, *pair, "input"), line)
+
+
+def _has_preference(value: dict[str, Any]) -> bool:
+    return ("chosen" in value and "rejected" in value and _find_pair(value) is not None) or (
+        "preferred_output" in value and "input" in value
+    )
+
+
+def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | None:
+    """A tree of replies, texts in turn, or a transcript in one text."""
+    prompt = as_dict(value.get("prompt"))
+    if "replies" in prompt:
+        messages = []
+        while prompt:
+            messages += read_messages(prompt)
+            replies = [as_dict(reply) for reply in as_list(prompt.get("replies"))]
+            prompt = min(replies, key=lambda reply: to_seconds(reply.get("rank")) or 0) if replies else {}
+        return Conversation(name or as_name(value.get("message_tree_id")), messages, {}, line)
+    for key in (*LISTS, "data"):
+        said = value.get(key)
+        if type(said) is list and said and all(type(pair) is list and len(pair) == 2 for pair in said):
+            said = [text for pair in said for text in pair]  # Gradio's pairs
+        if type(said) is list and len(said) > 1 and all(type(text) is str for text in said):
+            spoken = [Message("assistant" if place % 2 else "user", text) for place, text in enumerate(said)]
+            return Conversation(name, spoken, _describe(value, key), line)
+    for key in _TRANSCRIPTS:
+        if type(value.get(key)) is str:
+            messages = read_messages(value[key])
+            if len(messages) > 1:
+                return Conversation(name, messages, _describe(value, key), line)
+    return None
+
+
+def find_list(value: dict[str, Any], depth: int = 0) -> tuple[str, list[Any]] | None:
+    """The list of messages of an object, and its key; looks inside of other objects as well."""
+    for key in LISTS:
+        found = decode_json(value.get(key))
+        if type(found) is dict and "messages" in found:
+            found = decode_json(found["messages"])
+        if type(found) is list and (are_messages(found) or are_alternating(found) or are_named(found)):
+            return key, found
+    if depth < MAX_DEPTH:
+        for key in _PLACES:
+            inner = decode_json(value.get(key))
+            if type(inner) is dict and (found_inner := find_list(inner, depth + 1)):
+                return key, found_inner[1]
+    return None
+
+
+def are_alternating(found: list[Any]) -> bool:
+    """[{"user": …, "assistant": …}, …]: one exchange per element."""
+    return bool(found) and all(type(item) is dict and _find_pair(item) is not None for item in found[:5])
+
+
+def are_named(found: list[Any]) -> bool:
+    """[{"author": "Anna", "text": …}, …]: names instead of roles."""
+    return len(found) > 1 and all(_read_named(item) is not None for item in found[:5])
+
+
+def _put_in_order(messages: list[Message]) -> list[Message]:
+    """Oldest first; some APIs list the newest first."""
+    times = [(message.details or {}).get("timestamp") or 0.0 for message in messages]
+    if all(times) and times[0] > times[-1]:
+        return [message for _, message in sorted(zip(times, messages, strict=True), key=lambda pair: pair[0])]
+    return messages
+
+
+def _read_named(item: Any) -> tuple[str, str] | None:
+    name, text = pick(item, *_NAMES), pick(item, "text", "content", "message", "utterance", "body")
+    return (name, text) if type(name) is str and type(text) is str else None
+
+
+def _read_list(found: list[Any]) -> list[Message]:
+    if are_messages(found):
+        return _put_in_order(read_messages(found))
+    if are_named(found):
+        named = [pair for item in found if (pair := _read_named(item))]
+        return assign_roles([(name, text, None) for name, text in named], "")
+    messages: list[Message] = []
+    for item in found:
+        pair = _find_pair(as_dict(item))
+        if pair:
+            messages += read_input(item[pair[0]])[0] + read_output(item[pair[1]])[0]
+    return messages
+
+
+def _find_pair(value: dict[str, Any]) -> tuple[str, str] | None:
+    for one, two in _PAIRS:
+        if value.get(one) not in (None, "", [], {}) and value.get(two) not in (None, "", [], {}):
+            kinds = type(value[one]), type(value[two])
+            if all(kind in (str, dict, list) for kind in kinds):
+                return one, two
+    return None
+
+
+def _is_message(value: dict[str, Any]) -> bool:
+    inner = unwrap_message(value)
+    says = any(
+        inner.get(key) is not None for key in ("content", "parts", "text", "value", "tool_calls", "blocks")
+    )
+    return bool(find_role(inner) or find_role(value)) and (
+        says or inner.get("type") in ("function_call", "reasoning")
+    )
+
+
+def _describe(value: dict[str, Any], *used: str) -> dict[str, Any]:
+    """Everything else of the object, its scores and references among it."""
+    left = {
+        key: decode_json(item)
+        for key, item in value.items()
+        if key not in used and key not in IDS and key not in _SYSTEM
+    }
+    metadata = as_dict(left.pop("metadata", None))
+    facts = {
+        "model": left.pop("model", None) if type(left.get("model")) is str else None,
+        "user_id": pick(left, "user_id", "userId"),
+        "tags": left.pop("tags", None) if type(left.get("tags")) is list else None,
+        "metadata": drop_empty({**left, **metadata}),
+    }
+    return drop_empty(facts)

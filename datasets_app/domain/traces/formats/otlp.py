@@ -1,0 +1,237 @@
+"""OpenTelemetry spans in any wrapper: OTLP JSON, Jaeger, Tempo, Zipkin, Phoenix, flat lists, bare
+attributes."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from datasets_app.domain.traces.attributes import (
+    describe_conversation,
+    describe_reply,
+    find_conversation,
+    find_kind,
+    flatten_attributes,
+    read_span_messages,
+)
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut, Span
+from datasets_app.domain.traces.values import (
+    as_dict,
+    as_list,
+    as_name,
+    decode_json,
+    drop_empty,
+    pick,
+    to_seconds,
+)
+
+_LISTS = tuple(
+    (
+        "resourceSpans resource_spans batches scopeSpans scope_spans instrumentationLibrarySpans "
+        "instrumentation_library_spans spans resourceLogs resource_logs scopeLogs scope_logs logRecords "
+        "log_records data traces hits rows result results"
+    ).split()
+)
+_IDS = ("spanId", "span_id", "spanID", "context.span_id")
+_ATTRIBUTE_STARTS = tuple("gen_ai. llm. openinference. ai.prompt ai.response input.value traceloop.".split())
+MAX_DEPTH = 8
+
+
+class _Context(NamedTuple):
+    conversation: str = ""
+    processes: dict[str, Any] = {}
+
+
+def matches(value: Any) -> bool:
+    return next(_find_spans(value, _Context(), 0), None) is not None
+
+
+def read(documents: Iterable[Document]) -> Iterator[Span | LeftOut]:
+    for number, value in documents:
+        found = False
+        for span, context in _find_spans(value, _Context(), 0):
+            found = True
+            yield read_span(span, context.conversation, number)
+        if not found:
+            yield LeftOut(NO_MESSAGES, number)
+
+
+def _find_spans(value: Any, context: _Context, depth: int) -> Iterator[tuple[dict[str, Any], _Context]]:
+    if depth > MAX_DEPTH:
+        return
+    if type(value) is list:
+        for item in value:
+            if type(item) is dict:
+                yield from _find_spans(item, context, depth + 1)
+        return
+    if type(value) is not dict:
+        return
+    if type(value.get("_source")) is dict:
+        value = value["_source"]
+    if _is_span(value):
+        yield value, context
+        return
+    conversation = as_name(value.get("session_id")) or context.conversation
+    context = _Context(conversation, as_dict(value.get("processes")))
+    for key in _LISTS:
+        if type(value.get(key)) in (list, dict):
+            yield from _find_spans(value[key], context, depth + 1)
+            return
+    if type(value.get("trace")) is dict:
+        yield from _find_spans(value["trace"], context, depth + 1)
+
+
+def _is_span(value: dict[str, Any]) -> bool:
+    attributes = value.get("attributes", value.get("tags"))
+    if type(attributes) in (dict, list):
+        named = any(key in value for key in (*_IDS, "span_kind", "spanName", "operationName", "context"))
+        if named and not any(key in value for key in ("observations", "run_type")):
+            return True
+        if type(attributes) is list and ("name" in value or "traceId" in value) and _looks_otlp(attributes):
+            return True
+        return type(attributes) is dict and _are_attributes(attributes)
+    return _are_attributes(value) or any(key.startswith("attributes.") for key in value)
+
+
+def _looks_otlp(attributes: list[Any]) -> bool:
+    return bool(attributes) and all(type(item) is dict and "key" in item for item in attributes)
+
+
+def _are_attributes(value: dict[str, Any]) -> bool:
+    return any(key.startswith(_ATTRIBUTE_STARTS) for key in value)
+
+
+def read_span(value: dict[str, Any], conversation: str = "", line: int = 0) -> Span:
+    attributes = _read_attributes(value)
+    events = _read_events(value)
+    given, produced, explicit = read_span_messages(attributes, events)
+    kind = find_kind(attributes)
+    if not kind:
+        talks = explicit or "gen_ai.request.model" in attributes or "llm.model_name" in attributes
+        kind = "model" if talks and (given or produced) else "other"
+    if kind in ("tool", "aside") or (produced and not given and all(m.role == "tool" for m in produced)):
+        given, produced, kind = [], [], kind if kind == "aside" else "tool"
+    elif kind == "model" and produced and all(message.role == "tool" for message in produced):
+        given, produced, kind = [], [], "tool"
+    context = as_dict(value.get("context"))
+    start, end = _find_times(value)
+    return Span(
+        trace=as_name(
+            pick(value, "traceId", "trace_id", "traceID", "context.trace_id") or context.get("trace_id")
+        ),
+        id=as_name(
+            pick(value, *_IDS) or context.get("span_id") or (value.get("id") if "traceId" in value else "")
+        ),
+        parent=_find_parent(value),
+        kind=kind,
+        start=start,
+        end=end,
+        conversation=find_conversation(attributes) or conversation,
+        input=given,
+        output=produced,
+        explicit=explicit,
+        metadata=drop_empty(
+            {**(describe_reply(attributes) if produced else {}), "error": _find_error(value, events)}
+        ),
+        facts=describe_conversation(attributes),
+        line=line,
+    )
+
+
+def _read_attributes(value: dict[str, Any]) -> dict[str, Any]:
+    found = value.get("attributes", value.get("tags"))
+    if found is None:
+        found = {key.removeprefix("attributes."): item for key, item in value.items()}
+    if type(found) is list:
+        return {
+            item["key"]: _decode_value(item.get("value"))
+            for item in found
+            if type(item) is dict and type(item.get("key")) is str
+        }
+    flat = flatten_attributes(found) if any(type(item) is dict for item in found.values()) else found
+    if "span_kind" in value and "openinference.span.kind" not in flat:  # Phoenix
+        flat = {**flat, "openinference.span.kind": value["span_kind"]}
+    return flat
+
+
+def _decode_value(value: Any) -> Any:
+    """OTLP's AnyValue → the value."""
+    if type(value) is not dict or len(value) != 1:
+        return value
+    ((kind, inner),) = value.items()
+    kind = kind.replace("_value", "Value")
+    if kind == "intValue":
+        return int(inner) if type(inner) is str and inner.lstrip("-").isdigit() else inner
+    if kind in ("stringValue", "boolValue", "doubleValue", "bytesValue"):
+        return inner
+    if kind == "arrayValue":
+        return [_decode_value(item) for item in as_list(as_dict(inner).get("values"))]
+    if kind == "kvlistValue":
+        return {
+            str(item.get("key")): _decode_value(item.get("value"))
+            for item in as_list(as_dict(inner).get("values"))
+            if type(item) is dict
+        }
+    return value
+
+
+def _read_events(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """Events, each as one flat dict with its name, attributes and body."""
+    found = pick(value, "events", "span_events", "logs", "annotations") or []
+    if "body" in value:  # a log record
+        found = [value]
+    events = []
+    for event in as_list(decode_json(found)):
+        if type(event) is not dict:
+            continue
+        attributes = event.get("attributes", event.get("fields"))
+        flat = _read_attributes({"attributes": attributes}) if type(attributes) in (dict, list) else {}
+        name = pick(event, "name", "event_name", "eventName") or flat.get("event.name") or flat.get("event")
+        body = _decode_value(event.get("body"))
+        events.append(drop_empty({**flat, "event.name": name, "body": decode_json(body)}))
+    return events
+
+
+def _find_parent(value: dict[str, Any]) -> str:
+    parent = pick(value, "parentSpanId", "parent_span_id", "parentSpanID", "parentId", "parent_id")
+    if parent is None:
+        for reference in as_list(value.get("references")):
+            if as_dict(reference).get("refType") == "CHILD_OF":
+                parent = reference.get("spanID")
+                break
+    return as_name(parent)
+
+
+def _find_times(value: dict[str, Any]) -> tuple[float, float]:
+    start = to_seconds(
+        pick(
+            value,
+            "startTimeUnixNano",
+            "start_time_unix_nano",
+            "start_time",
+            "startTime",
+            "timestamp",
+            "timeUnixNano",
+            "time_unix_nano",
+        )  # fmt: skip
+    )
+    end = to_seconds(pick(value, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"))
+    if start and not end and type(value.get("duration")) in (int, float):
+        end = start + value["duration"] / 1e6  # Jaeger and Zipkin count in microseconds
+    return start or 0.0, end or start or 0.0
+
+
+def _find_error(value: dict[str, Any], events: list[dict[str, Any]]) -> Any:
+    status = value.get("status", value.get("status_code"))
+    code = status.get("code", status.get("status_code")) if type(status) is dict else status
+    if code not in (2, "ERROR", "STATUS_CODE_ERROR", "StatusCode.ERROR", "Error"):
+        return None
+    message = status.get("message") or status.get("description") if type(status) is dict else None
+    for event in events:
+        message = message or event.get("exception.message")
+    return message or "error"
+
+
+def is_openinference(value: Any) -> bool:
+    return any(
+        "openinference.span.kind" in _read_attributes(span) for span, _ in _find_spans(value, _Context(), 0)
+    )

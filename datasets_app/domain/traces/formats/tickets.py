@@ -1,0 +1,266 @@
+"""Tickets and chats of help desks: Intercom, Zendesk, Freshdesk."""
+
+import re
+from collections.abc import Iterable, Iterator
+from html import unescape
+from typing import Any
+
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.records import (
+    NO_MESSAGES,
+    PRIVATE_NOTES,
+    Call,
+    Conversation,
+    LeftOut,
+    Message,
+)
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
+
+_HIDDEN = re.compile(r"<(style|script|head)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
+_BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
+_TAG = re.compile(r"<[a-zA-Z/!][^<>]*>")
+_BLANK_LINES = re.compile(r"\n\s*\n\s*")
+_USERS = tuple("user lead contact end-user customer visitor requester".split())
+
+
+def strip_html(value: Any) -> str:
+    """The text of a piece of HTML, with line breaks where it has paragraphs."""
+    text = value if type(value) is str else ""
+    if "<" in text:
+        text = _TAG.sub("", _BREAK.sub("\n", _HIDDEN.sub("", text)))
+    return _BLANK_LINES.sub("\n\n", unescape(text).replace("\r", "").replace("\xa0", " ")).strip()
+
+
+def _list_records(value: Any, *keys: str) -> list[dict[str, Any]]:
+    """The records of an export: the value itself, or what a list of these names holds."""
+    for key in keys:
+        if type(value) is dict and type(value.get(key)) is list:
+            return [item for item in value[key] if type(item) is dict]
+    return [value] if type(value) is dict else []
+
+
+def _make_message(by_user: bool, text: str, time: Any, author: Any = None) -> tuple[float, Message]:
+    seconds = to_seconds(time) or 0.0
+    details = drop_empty({"timestamp": seconds or None, "author": author})
+    return seconds, Message("user" if by_user else "assistant", text, details or None)
+
+
+def _finish(
+    name: str, parts: list[tuple[float, Message]], notes: int, facts: dict[str, Any], line: int
+) -> Iterator[Conversation | LeftOut]:
+    if notes:
+        yield LeftOut(PRIVATE_NOTES, line, notes)
+    messages = [message for _, message in sorted(parts, key=lambda part: part[0]) if message.text.strip()]
+    yield Conversation(name, messages, drop_empty(facts), line, separate=True)
+
+
+# --- Intercom ----------------------------------------------------------------------------------
+
+
+def matches_intercom(value: Any) -> bool:
+    first = next(iter(_list_records(value, "conversations", "data")), {})
+    return (
+        "conversation_parts" in first
+        or ("conversation_id" in first and "part_type" in first)
+        or ("conversation_message" in first and "id" in first)
+        or (first.get("type") == "conversation" and ("source" in first or "statistics" in first))
+    )
+
+
+def read_intercom(documents: Iterable[Document]) -> Iterator[Call | Conversation | LeftOut]:
+    for number, value in documents:
+        for item in _list_records(value, "conversations", "data"):
+            if "conversation_id" in item and "part_type" in item:
+                yield _read_flat_part(item, number)
+                continue
+            if not matches_intercom(item):
+                yield LeftOut(NO_MESSAGES, number)
+                continue
+            parts: list[tuple[float, Message]] = []
+            notes = 0
+            source = as_dict(item.get("source")) or as_dict(item.get("conversation_message"))
+            if source:
+                parts.append(_read_intercom_part({"created_at": item.get("created_at"), **source}))
+            found = item.get("conversation_parts")
+            found = found if type(found) is list else as_list(as_dict(found).get("conversation_parts"))
+            for part in map(as_dict, found):
+                if part.get("part_type") in ("note", "note_and_reopen"):
+                    notes += 1
+                elif part.get("body"):
+                    parts.append(_read_intercom_part(part))
+            facts = {
+                "title": strip_html(item.get("title") or source.get("subject")),
+                "state": item.get("state"),
+                "rating": as_dict(item.get("conversation_rating")).get("rating"),
+                "tags": [
+                    tag.get("name")
+                    for tag in as_list(as_dict(item.get("tags")).get("tags"))
+                    if type(tag) is dict
+                ],
+                "user_id": _find_contact(item),
+            }
+            yield from _finish(as_name(item.get("id")), parts, notes, facts, number)
+
+
+def _read_flat_part(part: dict[str, Any], number: int) -> Call | LeftOut:
+    """A part as a record of its own, as connectors export them."""
+    if part.get("part_type") in ("note", "note_and_reopen"):
+        return LeftOut(PRIVATE_NOTES, number)
+    time, message = _read_intercom_part(part)
+    if not message.text:
+        return LeftOut(NO_MESSAGES, number)
+    return Call(as_name(part["conversation_id"]), "", time, [], [message], {}, number, separate=True)
+
+
+def _find_contact(item: dict[str, Any]) -> Any:
+    contacts = as_list(as_dict(item.get("contacts")).get("contacts")) or [item.get("user")]
+    return pick(as_dict(next(iter(contacts), None)), "external_id", "id", "email")
+
+
+def _read_intercom_part(part: dict[str, Any]) -> tuple[float, Message]:
+    author = as_dict(part.get("author"))
+    kind = str(author.get("type"))
+    text = strip_html(part.get("body"))
+    time = to_seconds(part.get("created_at")) or 0.0
+    return _make_message(kind in _USERS, text, time, author.get("name"))
+
+
+# --- Zendesk -----------------------------------------------------------------------------------
+
+
+def matches_zendesk(value: Any) -> bool:
+    first = next(iter(_list_records(value, "tickets", "results", "data")), {})
+    if "requester_id" in first and any(
+        key in first for key in ("comments", "ticket_form_id", "brand_id", "submitter_id")
+    ):
+        return "conversations" not in first
+    return (
+        type(as_dict(value).get("comments")) is list
+        and ("ticket" in value or any("author_id" in as_dict(item) for item in value["comments"][:3]))
+        or _is_zendesk_chat(first)
+        or any(
+            type(as_dict(audit).get("events")) is list for audit in as_list(as_dict(value).get("audits"))[:3]
+        )
+    )
+
+
+def _is_zendesk_chat(value: dict[str, Any]) -> bool:
+    return type(value.get("history")) is list and "visitor" in value
+
+
+def read_zendesk(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    for number, value in documents:
+        users = {
+            as_name(user.get("id")): user
+            for user in as_list(as_dict(value).get("users"))
+            if type(user) is dict
+        }
+        for item in _list_records(value, "tickets", "results", "data"):
+            if _is_zendesk_chat(item):
+                yield from _read_zendesk_chat(item, number)
+            else:
+                yield from _read_zendesk_ticket(item, users, number)
+
+
+def _read_zendesk_ticket(
+    item: dict[str, Any], users: dict[str, Any], number: int
+) -> Iterator[Conversation | LeftOut]:
+    ticket = as_dict(item.get("ticket")) or item
+    comments = [
+        as_dict(comment) for comment in as_list(item.get("comments")) or as_list(ticket.get("comments"))
+    ]
+    comments += _list_audit_comments(item)
+    comments.sort(key=lambda comment: to_seconds(comment.get("created_at")) or 0.0)
+    requester = pick(ticket, "requester_id", "requester") or (
+        comments[0].get("author_id") if comments else None
+    )
+    if type(requester) is dict:
+        requester = requester.get("id")
+    parts: list[tuple[float, Message]] = []
+    notes = 0
+    for comment in comments:
+        if comment.get("public") is False:
+            notes += 1
+            continue
+        author = pick(comment, "author_id") or as_dict(comment.get("author")).get("id")
+        role = as_dict(users.get(as_name(author))).get("role") or as_dict(comment.get("author")).get("role")
+        by_user = role == "end-user" if role else author == requester
+        body = pick(comment, "plain_body", "html_body", "body")
+        parts.append(_make_message(by_user, strip_html(body), comment.get("created_at")))
+    description = strip_html(ticket.get("description"))
+    if description and not any(message.text[:80] == description[:80] for _, message in parts):
+        created = to_seconds(ticket.get("created_at")) or 0.0
+        parts.insert(0, _make_message(True, description, min([created, *(time for time, _ in parts)])))
+    rating = as_dict(ticket.get("satisfaction_rating"))
+    facts = {
+        "title": ticket.get("subject"),
+        "status": ticket.get("status"),
+        "tags": ticket.get("tags"),
+        "user_id": requester,
+        "rating": rating.get("score"),
+    }
+    yield from _finish(as_name(ticket.get("id")), parts, notes, facts, number)
+
+
+def _list_audit_comments(item: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {"created_at": as_dict(audit).get("created_at"), **event}
+        for audit in as_list(item.get("audits"))
+        for event in as_list(as_dict(audit).get("events"))
+        if type(event) is dict and event.get("type") == "Comment"
+    ]
+
+
+def _read_zendesk_chat(item: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
+    parts = []
+    for event in map(as_dict, item["history"]):
+        if event.get("type") == "chat.msg" and event.get("msg"):
+            sender = str(event.get("sender_type") or event.get("nick") or "").lower()
+            by_user = sender.startswith(("visitor", "end"))
+            parts.append(
+                _make_message(by_user, strip_html(event["msg"]), event.get("timestamp"), event.get("name"))
+            )
+    facts = {
+        "rating": item.get("rating"),
+        "tags": item.get("tags"),
+        "user_id": as_dict(item.get("visitor")).get("id"),
+    }
+    yield from _finish(as_name(item.get("id")), parts, 0, facts, number)
+
+
+# --- Freshdesk ---------------------------------------------------------------------------------
+
+
+def matches_freshdesk(value: Any) -> bool:
+    value = next(iter(_list_records(value, "tickets", "results")), {})
+    ticket = as_dict(value.get("helpdesk_ticket")) or value
+    replies = as_list(ticket.get("conversations")) or as_list(ticket.get("notes"))
+    return "description_text" in ticket or any(
+        "incoming" in as_dict(item) or "body_text" in as_dict(item) or "helpdesk_note" in as_dict(item)
+        for item in replies[:3]
+    )
+
+
+def read_freshdesk(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    for number, value in documents:
+        for record in _list_records(value, "tickets", "results"):
+            ticket = as_dict(record.get("helpdesk_ticket")) or record
+            parts: list[tuple[float, Message]] = []
+            notes = 0
+            description = strip_html(pick(ticket, "description_text", "description", "description_html"))
+            if description:
+                parts.append(_make_message(True, description, ticket.get("created_at")))
+            for reply in as_list(ticket.get("conversations")) or as_list(ticket.get("notes")):
+                reply = as_dict(as_dict(reply).get("helpdesk_note")) or as_dict(reply)
+                if reply.get("private"):
+                    notes += 1
+                    continue
+                text = strip_html(pick(reply, "body_text", "body", "body_html"))
+                parts.append(_make_message(bool(reply.get("incoming")), text, reply.get("created_at")))
+            facts = {
+                "title": ticket.get("subject"),
+                "status": pick(ticket, "status_name", "status"),
+                "tags": ticket.get("tags"),
+                "user_id": ticket.get("requester_id"),
+            }
+            yield from _finish(as_name(pick(ticket, "id", "display_id")), parts, notes, facts, number)

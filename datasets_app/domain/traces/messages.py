@@ -1,0 +1,256 @@
+"""One message as any provider or framework writes it → :class:`Message`."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from datasets_app.domain.traces.parts import Content, read_content
+from datasets_app.domain.traces.records import Message
+from datasets_app.domain.traces.values import as_dict, as_list, decode_json, drop_empty, pick, to_seconds
+
+ROLES = {
+    "user": "user", "human": "user", "humanmessage": "user", "humanmessagechunk": "user", "prompter": "user",
+    "customer": "user", "client": "user", "end-user": "user", "end_user": "user", "contact": "user",
+    "visitor": "user", "guest": "user", "person": "user", "lead": "user", "requester": "user",
+    "assistant": "assistant", "ai": "assistant", "aimessage": "assistant", "aimessagechunk": "assistant",
+    "model": "assistant", "bot": "assistant", "gpt": "assistant", "chatgpt": "assistant", "agent":
+    "assistant",
+    "chatbot": "assistant", "assistant_agent": "assistant", "bard": "assistant", "claude": "assistant",
+    "operator": "assistant", "business": "assistant", "admin": "assistant", "teammate": "assistant",
+    "staff": "assistant", "representative": "assistant", "advisor": "assistant", "chat bot": "assistant",
+    "support": "assistant", "output": "assistant",
+    "system": "system", "developer": "system", "systemmessage": "system", "instructions": "system",
+    "tool": "tool", "function": "tool", "toolmessage": "tool", "functionmessage": "tool", "tool-response":
+    "tool",
+    "tool_result": "tool", "tool-call": "tool-call", "tool_call": "tool-call", "observation": "tool",
+    "ipython": "tool", "tool_response": "tool", "environment": "tool", "toolresult": "tool",
+}  # fmt: skip
+_SIDES = (
+    (("isCreatedByUser", "is_inbound", "inbound", "incoming", "from_customer", "is_user", "isUser"), "user"),
+    (("from_agent", "is_agent", "is_bot", "isBot", "outbound", "is_outbound", "fromMe"), "assistant"),
+)
+_EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message|gen_ai\.(choice)")
+_ITEM_ROLES = {
+    "function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant", "tool_use":
+    "assistant",
+    "mcp_call": "assistant", "web_search_call": "assistant", "file_search_call": "assistant",
+    "computer_call": "assistant", "computer_call_output": "tool", "code_interpreter_call": "assistant",
+    "image_generation_call": "assistant", "custom_tool_call": "assistant", "custom_tool_call_output": "tool",
+    "local_shell_call": "assistant", "local_shell_call_output": "tool", "shell_call": "assistant",
+    "shell_call_output": "tool", "mcp_list_tools": "assistant", "mcp_approval_request": "assistant",
+    "mcp_approval_response": "tool",
+}  # fmt: skip
+_SPOKEN_LINE = re.compile(
+    r"(?:^|#{2,3} )(system|user|assistant|human|ai|tool|developer): ?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CHATML = re.compile(r"<\|im_start\|>(\w+)\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
+# What frameworks put under the role of the user.
+_CONTEXT = re.compile(
+    r"\s*<([a-z_-]*(?:context|reminder|environment|instructions|caveat|command-name|stdout)[a-z_-]*)\b[^>]*>"
+    r".*</\1>\s*",
+    re.DOTALL,
+)
+_OBSERVATION = re.compile(r"\s*Observation:\s")
+
+
+def read_messages(value: Any, default_role: str = "user") -> list[Message]:
+    """The messages of a list, or of one message; [] if there are none."""
+    value = decode_json(value)
+    if type(value) is str:
+        return _split_transcript(value, default_role)
+    if type(value) is dict:
+        message = read_message(value, default_role)
+        return [message] if message else []
+    if type(value) is not list:
+        return []
+    while len(value) == 1 and type(value[0]) is list:  # a batch of one
+        value = value[0]
+    found: list[Message] = []
+    for item in value:
+        item = decode_json(item) if type(item) is str else item
+        if type(item) is str:
+            found += [Message(default_role, item)] if item.strip() else []
+        elif type(item) is list and len(item) == 2 and type(item[0]) is str and item[0].lower() in ROLES:
+            found += _make(ROLES[item[0].lower()], Content(), item[1], {})
+        elif type(item) is list:
+            found += read_messages(item, default_role)
+        elif type(item) is dict and (message := read_message(item, default_role)):
+            found.append(message)
+    return found
+
+
+def are_messages(value: Any) -> bool:
+    """Whether this is a list of messages that say who speaks."""
+    if type(value) is list and len(value) == 1 and type(value[0]) is list:
+        value = value[0]
+    if type(value) is not list or not value:
+        return False
+    spoken = [item for item in value[:6] if type(item) is dict and find_role(unwrap_message(item))]
+    return bool(spoken)
+
+
+def read_message(value: dict[str, Any], default_role: str = "") -> Message | None:
+    outer, value = value, unwrap_message(value)
+    role = find_role(value) or find_role(outer) or default_role
+    if not role:
+        return None
+    content = Content(by_person=role == "user")
+    found = _make(role, content, _find_content(value), value)
+    return found[0] if found else None
+
+
+def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:
+    """The message inside of what wraps it: LangChain's serialization, a choice, a nested attribute."""
+    if type(value.get("kwargs")) is dict and (value.get("lc") or "id" in value):
+        name = value["id"][-1] if type(value.get("id")) is list and value["id"] else ""
+        return {"type": name, **value["kwargs"]} if name else value["kwargs"]
+    if type(value.get("data")) is dict and str(value.get("type")) in ROLES and "content" in value["data"]:
+        return {**value["data"], "type": value["type"]}
+    for key in ("message", "delta", "gen_ai.message"):
+        inner = decode_json(value.get(key)) if key in value else None
+        if type(inner) is dict and (find_role(inner) or "content" in inner or "parts" in inner):
+            return {"role": find_role(value)} | unwrap_message(inner)
+    return value
+
+
+def find_role(value: dict[str, Any]) -> str:
+    """user, assistant, system, tool or tool-call; empty if the message does not say."""
+    role = value.get("role") or as_dict(value.get("author")).get("role")
+    if type(role) is dict:
+        role = role.get("value") or role.get("role")
+    if type(role) is not str:
+        event = value.get("event.name") or value.get("event_name")
+        if type(event) is str and (match := _EVENT.fullmatch(event)):
+            return ROLES.get(match[1] or "assistant", "")
+        kind = value.get("type")
+        if type(kind) is str and (kind.lower() in ROLES or kind in _ITEM_ROLES):
+            return ROLES.get(kind.lower()) or _ITEM_ROLES[kind]
+        author = as_dict(value.get("author")).get("type")
+        if type(author) is str and author.lower() in ROLES:
+            return ROLES[author.lower()]
+        for keys, side in _SIDES:
+            for key in keys:
+                if type(value.get(key)) is bool:
+                    return side if value[key] else "user" if side == "assistant" else "assistant"
+        for key in (
+            "from",
+            "speaker",
+            "sender",
+            "sender_type",
+            "author",
+            "participant",
+            "_type",
+            "class",
+            "actor_type",
+        ):
+            if type(value.get(key)) is str and value[key].lower() in ROLES:
+                return ROLES[value[key].lower()]
+        return ""
+    return ROLES.get(role.rpartition(".")[2].lower(), "")
+
+
+def _find_content(value: dict[str, Any]) -> Any:
+    kind = value.get("type")
+    if type(kind) is str and kind in _ITEM_ROLES and "content" not in value:
+        return [value]
+    for key in ("parts", "content", "contents", "blocks", "text", "value", "message", "body", "utterance",
+                "body_text", "message_parts", "msg"):  # fmt: skip
+        found = value.get(key)
+        if found not in (None, "", [], {}):
+            return found
+    if type(value.get("refusal")) is str:
+        return value["refusal"]
+    return None
+
+
+def _make(role: str, content: Content, raw: Any, value: dict[str, Any]) -> list[Message]:
+    if type(raw) is dict and "parts" in raw and not find_role(raw):  # ChatGPT's exports
+        raw = raw["parts"]
+    content.by_person = role == "user"
+    read_content(raw, content)
+    kwargs = as_dict(value.get("additional_kwargs"))
+    for call in as_list(value.get("tool_calls") or kwargs.get("tool_calls")):
+        if type(call) is dict:
+            inner = Content()
+            read_content([{**as_dict(call.get("tool_call", call)), "type": "tool_call"}], inner)
+            content.tool_calls += _unseen(inner.tool_calls, content.tool_calls)
+    for key in ("function_call",):
+        call = value.get(key) or kwargs.get(key)
+        if type(call) is dict and value.get("type") != key:
+            content.tool_calls.append(
+                drop_empty({"name": call.get("name"), "arguments": call.get("arguments")})
+            )
+    for key in ("reasoning_content", "reasoning", "thinking"):
+        found = value.get(key) or kwargs.get(key)
+        if type(found) is str:
+            content.reasoning.append(found)
+            break
+    return _finish(role, content, value)
+
+
+def _unseen(calls: list[dict[str, Any]], known: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ids = {call.get("id") for call in known if call.get("id")}
+    return [call for call in calls if call.get("id") not in ids]
+
+
+def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]:
+    text, details = content.text, {}
+    if role == "user" and _CONTEXT.fullmatch(text):
+        role = "system"
+    if role == "tool-call":
+        content.tool_calls, text, role = [*content.tool_calls, {"arguments": text}], "", "assistant"
+    if (role == "user" and not text.strip() and content.tool_results) or (
+        role == "user" and _OBSERVATION.match(text)
+    ):
+        role = "tool"
+    if role == "tool":
+        if not content.tool_results:
+            result = drop_empty(
+                {
+                    "id": pick(value, "tool_call_id", "id", "call_id"),
+                    "name": pick(value, "name", "tool_name", "function"),
+                    "content": text,
+                }
+            )
+            content.tool_results = [result] if result else []
+        text = ""
+    details = drop_empty(
+        {
+            "tool_calls": content.tool_calls,
+            "tool_results": content.tool_results,
+            "reasoning": "\n\n".join(content.reasoning),
+            "timestamp": find_time(value),
+        }
+    )
+    return [Message(role, text, details or None)]
+
+
+def find_time(value: dict[str, Any]) -> float | None:
+    for key in ("timestamp", "created_at", "createdAt", "create_time", "created", "date", "time", "sent_at"):
+        if key in value and (found := to_seconds(value[key])):
+            return found
+    return None
+
+
+def _split_transcript(text: str, default_role: str) -> list[Message]:
+    """ "system: …\nuser: …" is a list of messages that somebody joined."""
+    if "<|im_start|>" in text:
+        marked = [(ROLES.get(role.lower(), ""), said.strip("\n")) for role, said in _CHATML.findall(text)]
+        return [Message(role, said) for role, said in marked if role and said]
+    text = text.lstrip("\n") if text[:2] == "\n\n" else text
+    starts = list(_SPOKEN_LINE.finditer(text))
+    roles = {ROLES[match[1].lower()] for match in starts}
+    if not starts or starts[0].start() or not roles & {"user", "assistant"}:
+        return [Message(default_role, text)] if text.strip() else []
+    if len(starts) == 1 and default_role == "user" and roles != {"user"}:
+        return [Message(default_role, text)]
+    ends = [match.start() for match in starts[1:]] + [len(text)]
+    return [
+        Message(ROLES[match[1].lower()], text[match.end() : end].strip("\n "))
+        for match, end in zip(starts, ends, strict=True)
+    ]
+
+
+def has_text(messages: Iterable[Message], role: str) -> bool:
+    return any(message.role == role and message.text.strip() for message in messages)

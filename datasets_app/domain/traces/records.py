@@ -1,0 +1,87 @@
+"""What an export is taken apart into: messages, spans, calls, conversations."""
+
+from typing import Any, NamedTuple
+
+
+class Message(NamedTuple):
+    """``role`` is user, assistant, system or tool.
+
+    ``details`` may hold ``tool_calls``, ``tool_results``, ``reasoning``, ``timestamp`` (Unix seconds), and
+    whatever else goes into the metadata of the turn.
+    """
+
+    role: str
+    text: str = ""
+    details: dict[str, Any] | None = None
+
+
+class Span(NamedTuple):
+    """One step of a trace. ``kind`` is model, agent, tool, root or other.
+
+    ``explicit`` says that the messages stood there as messages, with roles, not as any input and output.
+    """
+
+    trace: str
+    id: str
+    parent: str
+    kind: str
+    start: float = 0.0
+    end: float = 0.0
+    conversation: str = ""
+    input: list[Message] = []
+    output: list[Message] = []
+    explicit: bool = False
+    metadata: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
+    line: int = 0
+
+
+class Call(NamedTuple):
+    """One request to a model and its reply. ``facts`` are those of the conversation, not of the reply.
+
+    A message that stands alone, in a table or a log, is an ``output`` without input, and ``separate``.
+    """
+
+    conversation: str
+    trace: str
+    start: float
+    input: list[Message]
+    output: list[Message]
+    facts: dict[str, Any] = {}
+    line: int = 0
+    separate: bool = False
+
+
+class Conversation(NamedTuple):
+    """``id`` is empty if the file has none. ``separate`` keeps what one side sent in a row as separate
+    turns."""
+
+    id: str
+    messages: list[Message]
+    facts: dict[str, Any] = {}
+    line: int = 0
+    separate: bool = False
+    labels: list[dict[str, Any]] = []
+
+
+class LeftOut(NamedTuple):
+    """Something of the file that is no part of a conversation."""
+
+    reason: str
+    line: int = 0
+    total: int = 1
+
+
+# Reasons that several formats give.
+NO_ANSWER = "conversations without an answer"
+NO_MESSAGES = "records without messages"
+OTHER_SPANS = "spans that are no model calls"
+SUB_AGENTS = "calls of sub-agents and tools"
+DUPLICATES = "repetitions of a call"
+FAILED = "failed calls"
+SECOND_COPY = "conversations that the file holds twice"
+OTHER_BRANCHES = "messages of other branches"
+HIDDEN = "hidden messages"
+PRIVATE_NOTES = "private notes"
+NOT_CONVERSATIONS = "labeled texts that are no conversation"
+CANCELED = "canceled annotations"

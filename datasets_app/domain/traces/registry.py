@@ -1,0 +1,85 @@
+"""The formats that are converted, in the order in which a file is tried against them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from datasets_app.domain.traces.assemble import Record
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.formats import (
+    agent_logs,
+    calls,
+    chat_apps,
+    labels,
+    langfuse,
+    langsmith,
+    messages,
+    messengers,
+    otlp,
+    tickets,
+)
+
+
+class Format(NamedTuple):
+    """``label`` is shown to people."""
+
+    name: str
+    label: str
+    matches: Callable[[Any], bool]
+    read: Callable[[Iterable[Document]], Iterator[Record]]
+
+
+_FORMATS = (
+    Format("otel", "OpenTelemetry traces", otlp.matches, otlp.read),
+    Format("openinference", "OpenInference traces (Phoenix)", otlp.matches, otlp.read),
+    Format("langsmith", "LangSmith runs", langsmith.matches, langsmith.read),
+    Format("langfuse", "Langfuse traces", langfuse.matches, langfuse.read),
+    Format("chatgpt", "ChatGPT export", chat_apps.matches_chatgpt, chat_apps.read_chatgpt),
+    Format("openwebui", "Open WebUI export", chat_apps.matches_open_webui, chat_apps.read_open_webui),
+    Format("librechat", "LibreChat export", chat_apps.matches_librechat, chat_apps.read_librechat),
+    Format("claude", "Claude export", chat_apps.matches_claude, chat_apps.read_claude),
+    Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, agent_logs.read_inspect),
+    Format("telegram", "Telegram export", messengers.matches_telegram, messengers.read_telegram),
+    Format(
+        "messenger",
+        "Messenger, Slack or Discord export",
+        messengers.matches_messenger,
+        messengers.read_messenger,
+    ),
+    Format("agentlog", "Log of Claude Code, an agent SDK or Codex", agent_logs.matches, agent_logs.read),
+    Format("intercom", "Intercom conversations", tickets.matches_intercom, tickets.read_intercom),
+    Format("zendesk", "Zendesk tickets", tickets.matches_zendesk, tickets.read_zendesk),
+    Format("freshdesk", "Freshdesk tickets", tickets.matches_freshdesk, tickets.read_freshdesk),
+    Format("argilla", "Argilla records", labels.matches_argilla, labels.read_argilla),
+    Format("prodigy", "Prodigy annotations", labels.matches_prodigy, labels.read_prodigy),
+    Format("labelstudio", "Label Studio tasks", labels.matches_label_studio, labels.read_label_studio),
+    Format("calls", "Calls of OpenAI, Anthropic or compatible APIs", calls.matches, calls.read),
+    Format("messages", "Lists of messages", messages.matches, messages.read),
+    Format("doccano", "doccano records", labels.matches_doccano, labels.read_doccano),
+)
+FORMATS = {item.name: item for item in _FORMATS}
+# Other names that people know a format by.
+ALIASES = {
+    "anthropic": "calls",
+    "openai-calls": "calls",
+    "vercel": "messages",
+    "langchain": "messages",
+    "jaeger": "otel",
+}
+
+
+def recognize(documents: Iterable[Document]) -> Format | None:
+    """The format of the first document that any format knows."""
+    for _, value in documents:
+        for item in _FORMATS:
+            if _matches(item, value):
+                if item.name == "otel" and otlp.is_openinference(value):
+                    return FORMATS["openinference"]
+                return item
+    return None
+
+
+def _matches(item: Format, value: Any) -> bool:
+    try:
+        return item.matches(value)
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError):
+        return False  # whatever it is, it is not what this format looks like

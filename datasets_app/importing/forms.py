@@ -1,0 +1,158 @@
+"""The forms of an import: options, the upload, the preview."""
+
+import re
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminRadioSelectWidget,
+    UnfoldAdminSelectWidget,
+    UnfoldAdminTextInputWidget,
+    UnfoldBooleanSwitchWidget,
+)
+
+from datasets_app.catalog import gates, policies
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.convert import read_convert_options
+from datasets_app.jobs.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
+from datasets_app.models import Dataset
+from datasets_app.models.dataset import NAME_PATTERN
+
+UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip"
+
+
+class ImportOptionsForm(forms.Form):
+    """Refuses the name of a dataset that is hidden from ``user``."""
+
+    dataset_name = forms.RegexField(
+        NAME_PATTERN,
+        label="Dataset",
+        required=False,
+        max_length=100,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="Enter a new name or the name of an existing dataset; empty uses the file name.",
+        error_messages={
+            "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
+        },
+    )
+    origin = forms.ChoiceField(
+        choices=Dataset.Origin,
+        initial=Dataset.Origin.EXTERNAL,
+        widget=UnfoldAdminSelectWidget,
+        help_text="Production data contains text by real people.",
+    )
+    persona = forms.CharField(
+        label="Persona",
+        required=False,
+        max_length=500,
+        widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
+        help_text="The persona ID for sessions that have none.",
+    )
+    format = forms.ChoiceField(
+        choices=[("auto", "Detect automatically"), *IMPORT_FORMAT_LABELS.items()],
+        widget=UnfoldAdminSelectWidget,
+    )
+    assistant = forms.CharField(
+        label="Assistant",
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="For messengers and tables: the participant who is the assistant; empty takes all but the "
+        "first sender.",
+    )
+    columns = forms.CharField(
+        label="Columns",
+        required=False,
+        max_length=1000,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="For tables: session_id=…, role=…, text=…, timestamp=…; empty uses the columns that were "
+        "detected.",
+    )
+    on_error = forms.ChoiceField(
+        label="If there are problems",
+        choices=list(ON_ERROR_LABELS.items()),
+        initial="abort",
+        widget=UnfoldAdminRadioSelectWidget,
+    )
+    renumber = forms.BooleanField(
+        label="Renumber turns",
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="For files that count from 0 or have gaps: turns are numbered 1, 2, 3 … in their order.",
+    )
+    append = forms.BooleanField(
+        label="Skip existing sessions",
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="Only identical sessions are skipped; different ones with the same ID are problems.",
+    )
+
+    def __init__(self, *args: Any, user: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.user = user
+
+    def clean_columns(self) -> str:
+        try:
+            read_convert_options("", self.cleaned_data["columns"])
+        except UnreadableFile as error:
+            raise forms.ValidationError(f"{str(error).capitalize()}.") from None
+        return self.cleaned_data["columns"]
+
+    def clean(self) -> dict[str, Any]:
+        name = self.cleaned_data.get("dataset_name")
+        if name and Dataset.objects.hidden_from(self.user).filter(name=name).exists():
+            self.add_error("dataset_name", "This name is taken. Choose another one.")
+        return self.cleaned_data
+
+
+class PreviewForm(OverrideForm, ImportOptionsForm):
+    """Checks also the origin: against the one stated with the upload, and the dataset's own."""
+
+    override = OverrideField(
+        "Reason for an override",
+        "To change the stated origin or import erased sessions. Recorded in the audit log with your name.",
+    )
+
+    def __init__(self, *args: Any, prepared_origin: str | None, user: Any, **options: Any) -> None:
+        may_override = gates.can_override(user)
+        super().__init__(*args, user=user, may_override=may_override, override_required=False, **options)
+        self.prepared_origin = prepared_origin
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        origin = cleaned.get("origin") or ""
+        request = gates.request_override(self.user, cleaned.get("override", ""))
+        verdict = policies.decide_stated_origin(origin, self.prepared_origin, "The upload", request)
+        if "dataset_name" in self.errors:
+            return cleaned  # hidden datasets keep their origin to themselves
+        dataset = Dataset.objects.filter(name=cleaned.get("dataset_name")).first()
+        if dataset is not None and not isinstance(verdict, policies.Refused):
+            verdict = policies.decide_import_origin(gates.load_facts(dataset), origin)
+        if isinstance(verdict, policies.Refused):
+            self.add_error("origin", verdict.message)
+        return cleaned
+
+
+class UploadForm(ImportOptionsForm):
+    file = forms.FileField(
+        widget=forms.FileInput(attrs={"accept": UPLOAD_ENDINGS, "class": "ad-file"}),
+        help_text="JSONL, or an export of another tool: traces, chats, tickets, tables.",
+        allow_empty_file=True,
+        max_length=255,
+    )
+    field_order = ["file"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        if "file" in cleaned and not cleaned.get("dataset_name") and "dataset_name" not in self.errors:
+            cleaned["dataset_name"] = dataset_name_from_file(cleaned["file"].name)
+        return super().clean()
+
+
+def dataset_name_from_file(file_name: str) -> str:
+    """ "Support logs (May).jsonl.gz" → Support_logs_May."""
+    endings = UPLOAD_ENDINGS.replace(".", "").replace(",", "|")
+    stem = re.sub(rf"(\.({endings}))+$", "", file_name, flags=re.IGNORECASE)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "_", stem).strip("._-")
+    return name[:100] or "dataset"

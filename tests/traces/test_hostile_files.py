@@ -1,0 +1,164 @@
+"""Whatever a file is, it ends in a sentence or in conversations, never in a traceback."""
+
+import gzip
+import json
+import random
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from tests.traces.exports import EXPORTS
+from tests.traces.reading import convert, write
+
+
+def check_sentence(error: UnreadableFile) -> None:
+    assert "\n" not in str(error)
+    assert "unexpected shape" not in str(error)  # what readers did not expect: it has to be handled
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_bytes(seed: int, tmp_path: Path) -> None:
+    start = [
+        b"",
+        b"{",
+        b"[",
+        b"PK\x03\x04",
+        b"PAR1",
+        b"ARROW1",
+        b"\x1f\x8b\x08",
+        b"data: ",
+        b"a,b\n",
+        b'{"a":1}\n',
+    ][seed % 10]
+    path = write(
+        tmp_path, start + random.Random(seed).randbytes(5000), ["x.json", "x.csv", "x.xlsx"][seed % 3]
+    )
+    try:
+        sessions, _ = convert(path)
+    except UnreadableFile as error:
+        check_sentence(error)
+    else:
+        assert not sessions
+
+
+@pytest.mark.parametrize(("name", "content"), [row[1:3] for row in EXPORTS], ids=[row[0] for row in EXPORTS])
+def test_cut_and_changed_files(name: str, content: Any, tmp_path: Path) -> None:
+    raw = write(tmp_path, content, name).read_bytes()
+    change = random.Random(1)
+    for _ in range(2):
+        cut = bytearray(raw[: change.randrange(len(raw))])
+        for _ in range(change.randrange(4)):
+            if cut:
+                cut[change.randrange(len(cut))] = change.randrange(256)
+        try:
+            convert(write(tmp_path, bytes(cut), name))
+        except UnreadableFile as error:
+            check_sentence(error)
+
+
+WRONG: list[Any] = [None, 7, "x", [], {}, [None], {"a": None}, [[]], True, -1.5, "{", {"role": 3}, [7, "x"]]
+
+
+@pytest.mark.parametrize(("name", "content"), [row[1:3] for row in EXPORTS], ids=[row[0] for row in EXPORTS])
+def test_values_of_another_type(name: str, content: Any, tmp_path: Path) -> None:
+    """Every value of a record in turn is something else."""
+    if isinstance(content, str):
+        return
+    count = len(list(walk(content)))
+    for place in range(0, count, 1 + count // 15):
+        changed = json.loads(json.dumps(content))
+        holder, key = list(walk(changed))[place]
+        holder[key] = WRONG[place % len(WRONG)]
+        try:
+            convert(write(tmp_path, changed, name))
+        except UnreadableFile as error:
+            check_sentence(error)
+
+
+def walk(value: Any) -> Any:
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, key
+        if isinstance(item, dict | list):
+            yield from walk(item)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 100_000,
+        '{"messages":' * 50_000,
+        '{"a":' * 5_000 + "1" + "}" * 5_000,
+        '{"request": {"messages": [{"role": "user", "content": "hi"}]}, "response": '
+        + '{"output":' * 900
+        + "1"
+        + "}" * 901,
+        json.dumps({"messages": [{"role": "user", "content": '"' * 200}], "x": "[" * 3000}),
+    ],
+    ids=["arrays", "objects", "closed objects", "replies", "brackets in a text"],
+)
+def test_deep_nesting(content: str, tmp_path: Path) -> None:
+    try:
+        _, report = convert(write(tmp_path, content))
+    except UnreadableFile:
+        return
+    assert report.problem_total or report.conversations < 2
+
+
+def test_a_line_or_record_that_is_too_long(tmp_path: Path) -> None:
+    limits = Limits(line_bytes=10_000)
+    good = {
+        "request": {"messages": [{"role": "user", "content": "Hi"}]},
+        "response": {"choices": [{"message": {"content": "Yes"}}]},
+    }
+    long = {"request": {"messages": [{"role": "user", "content": "x" * 20_000}]}, "response": {}}
+    sessions, report = convert(write(tmp_path, [good, long, good], "x.jsonl"), limits=limits)
+    assert len(sessions) == 2
+    assert [(problem.line, problem.code) for problem in report.problems] == [(2, "E109")]
+    sessions, report = convert(write(tmp_path, [good, long, good], "x.json"), limits=limits)
+    assert len(sessions) == 1
+    assert [problem.code for problem in report.problems] == ["E109"]
+
+
+def test_a_cut_file_says_where_and_keeps_what_came_before(tmp_path: Path) -> None:
+    text = json.dumps(
+        [{"prompt": f"Question {number}", "completion": "Answer"} for number in range(50)], indent=1
+    )
+    sessions, report = convert(write(tmp_path, text[: len(text) // 2]))
+    assert len(sessions) == report.conversations
+    assert 20 < len(sessions) < 30
+    assert [problem.line for problem in report.problems] == [len(sessions) + 1]
+    assert "the file ends in the middle" in report.problems[0].message
+
+
+def test_compressed_files(tmp_path: Path) -> None:
+    text = json.dumps(
+        [{"prompt": f"Question {number}", "completion": "Answer"} for number in range(300)]
+    ).encode()
+    path = write(tmp_path, gzip.compress(text), "x.json.gz")
+    assert len(convert(path)[0]) == 300
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(UnreadableFile, match="cut off"):
+        convert(path)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("user.json", "{}")
+        archive.writestr("conversations.json", text)
+    assert len(convert(tmp_path / "x.zip")[0]) == 300
+
+
+def test_characters_that_are_none(tmp_path: Path) -> None:
+    text = '[{"prompt": "Hi \\ud800", "completion": "Yes"}, {"prompt": "Null\\u0000", "completion": "Yes"}]'
+    _, report = convert(write(tmp_path, text))
+    assert [problem.code for problem in report.problems] == ["E101"]
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+def test_numbers_that_are_none_are_left_out(name: str, tmp_path: Path) -> None:
+    line = '{"prompt": "Hi", "completion": "Yes", "rating": NaN, "cost": 3}'
+    text = f"[{line}, {line}]" if name == "x.json" else f"{line}\n{line}\n"
+    sessions, report = convert(write(tmp_path, text, name))
+    assert len(sessions) == 2
+    assert not report.problem_total
+    assert [turns[0].metadata for turns in sessions.values()] == [{"attributes": {"cost": 3}}] * 2

@@ -3,8 +3,8 @@
     make bench [QUICK=1] [ARGS="validate import"]
     python -m benchmarks [--quick] [NAME …]
 
-The full sizes are those that docs/performance.md states; ``--quick`` shows that everything runs, in minutes,
-and its figures mean little. Stops at the first benchmark that fails.
+``--quick`` shows that everything runs, in minutes, and its figures mean little. Stops at the first benchmark
+that fails.
 """
 
 import argparse

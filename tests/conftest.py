@@ -167,6 +167,9 @@ def pytest_configure() -> None:
         "tests",
         max_examples=100 * EXAMPLES_FACTOR,
         deadline=None,
+        # The same examples in each run, so that a change is judged by what it changed; new ones when asked
+        # for more of them.
+        derandomize=EXAMPLES_FACTOR == 1,
         suppress_health_check=[HealthCheck.too_slow],
     )
     hypothesis_settings.load_profile("tests")

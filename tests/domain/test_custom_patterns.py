@@ -96,9 +96,14 @@ HOSTILE = [
 def test_a_hostile_pattern_takes_no_longer_than_the_text_is(regex: str, letter: str) -> None:
     patterns = CustomPatterns([("X", regex)])
     for text in (letter * 50_000, letter * 49_999 + "!"):
-        started = time.process_time()
-        patterns.find(text)
-        assert time.process_time() - started < 0.75  # 0.35 s at most on a slow machine, nearly always 0.01 s
+        # 0.35 s at most on a slow machine, nearly always 0.01 s; other work can hold up one of several.
+        assert any(takes_seconds(patterns, text) < 0.75 for _ in range(3))
+
+
+def takes_seconds(patterns: CustomPatterns, text: str) -> float:
+    started = time.process_time()
+    patterns.find(text)
+    return time.process_time() - started
 
 
 def test_many_matches_in_a_long_text_stay_linear() -> None:

@@ -1,7 +1,7 @@
 """A conversation file of any format → its turns, session by session."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -191,8 +191,8 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def data_stem(name: str) -> str:
-    """``support.jsonl.gz`` → ``support``."""
-    for ending in (".gz", ".jsonl", ".ndjson", ".json"):
+def data_stem(name: str, endings: Sequence[str] = (".gz", ".jsonl", ".ndjson", ".json")) -> str:
+    """``support.jsonl.gz`` → ``support``: without these ``endings``, each once, in their order."""
+    for ending in endings:
         name = name.removesuffix(ending)
     return name

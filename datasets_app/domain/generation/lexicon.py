@@ -11,6 +11,8 @@ from datasets_app.domain.generation.style import build_matcher, split_words
 from datasets_app.domain.pii.rules.finder import find_all
 
 MIN_NUMBER_DIGITS = 7
+# Replies also put a word where no frame does: a user name is told by standing in any sentence.
+_PLAIN_SENTENCE = "Well, hey. {}, it is, as it was."
 # Guessed from the ending, mostly right; frames for "other" take any word, quoted.
 _SUFFIXES = (
     ("adverb", re.compile(r"[a-z]{3,}ly")),
@@ -106,7 +108,7 @@ def _carries_personal_data(word: str) -> bool:
         for form in forms
         for text in (
             form,
-            f"Well, hey. {form}, it is, as it was.",
+            _PLAIN_SENTENCE.format(form),
             *(_fill_frame(each, form) for each in frames),
         )
     )

@@ -92,8 +92,7 @@ class Signer:
         if len(numbers) > 1:
             pairs = (numbers[:-1] * np.uint64(0xD6E8FEB86659FD93)) ^ (numbers[1:] >> np.uint64(7))
             pairs = (pairs ^ (pairs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-        pairs = np.sort(pairs)
-        return pairs[np.concatenate([[True], pairs[1:] != pairs[:-1]])] if len(pairs) > 1 else pairs
+        return np.unique(pairs)
 
 
 def split_words(texts: Texts) -> list[str]:

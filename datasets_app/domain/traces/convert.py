@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
+from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import tables
 from datasets_app.domain.traces.assemble import Assembly, Record
@@ -20,6 +21,7 @@ from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recogn
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
 
 MAX_PEEKED = 20
+_ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
 TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow"}
 LABELS = {
     **{item.name: item.label for item in FORMATS.values()},
@@ -110,7 +112,7 @@ class Conversion:
     def _make_turns(
         self, conversation: Conversation, used: set[int], copies: set[int], left_out: Counter[str]
     ) -> list[TurnRecord]:
-        default = f"{_stem(self.name)[: MAX_NAME_CHARACTERS - 20]}-{self.report.conversations + 1:06d}"
+        default = f"{data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
         if not turns:
             left_out[NO_MESSAGES] += 1
@@ -218,21 +220,3 @@ def _add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[T
         turn = turns[answers[-1]]
         turns[answers[-1]] = turn._replace(metadata={**(turn.metadata or {}), "labels": labels})
     return turns
-
-
-def _stem(name: str) -> str:
-    for ending in (
-        ".gz",
-        ".zip",
-        ".jsonl",
-        ".ndjson",
-        ".json",
-        ".csv",
-        ".tsv",
-        ".xlsx",
-        ".parquet",
-        ".arrow",
-        ".txt",
-    ):
-        name = name.removesuffix(ending)
-    return name

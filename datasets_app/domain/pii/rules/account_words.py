@@ -1,12 +1,9 @@
 """What people write beside the number of an account, language after language: English first."""
 
-
-def _split(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from datasets_app.domain.pii.rules.cue_words import make_words
 
 # Of which six digits need no further word: "into account 12345678".
-ACCOUNTS = _split("""
+ACCOUNTS = make_words("""
     account acct acc membership clubcard skymiles avios bonuscard póliza polizza apólice policy
     policyholder customer client member subscriber flyer flier payee beneficiary iban bban bsb aba rtn
     routing konto kto bankleitzahl kunde compte cuenta cliente socio conto rekening klant conta konta
@@ -14,7 +11,7 @@ ACCOUNTS = _split("""
     חשבון 账号 賬號 帐号 帳號 账户 帳戶 卡号 口座 계좌
 """)
 # Whose number it is, or of what.
-SUBJECTS = ACCOUNTS | _split("""
+SUBJECTS = ACCOUNTS | make_words("""
     accounts accts cust insurance insured loyalty reward rewards mileage mileageplus miles club bonus
     patron donor employee staff student personnel payroll depositor library bank banking checking chequing
     savings brokerage sort transit branch institution bic swift card depot kunden kd mitglied mitglieds
@@ -24,7 +21,7 @@ SUBJECTS = ACCOUNTS | _split("""
     договора العميل לקוח 客户 客戶 会员 會員 会員 お客様 顧客 회원 고객
 """)
 # Subject and number in one word.
-COMPOUNDS = _split("""
+COMPOUNDS = make_words("""
     accountnumber accountno accountid acctno acctnumber customernumber customerno customerid clientnumber
     clientid membernumber memberid membershipnumber membershipid policynumber policyno loyaltynumber
     loyaltyid subscriberid routingnumber sortcode frequentflyernumber bankaccount bankaccountnumber ffn
@@ -36,13 +33,13 @@ COMPOUNDS = _split("""
     plusgiro clearingnummer tilinumero asiakasnumero jäsennumero számlaszám bankszámlaszám
     bankszámlaszámom ügyfélszám лицевой
 """)
-NUMBER_WORDS = _split("""
+NUMBER_WORDS = make_words("""
     number numbers num no nos nr nbr id ids identifier code # n ° º № nummer numéro numero número codice
     código codigo numer numeru kod číslo čísla nro numarası numaram номер номера 号码 號碼 号 號 编号 編号
     番号 번호 رقم מספר
 """)
 # What may stand between the word and the number.
-FILLERS = _split("""
+FILLERS = make_words("""
     s is are was be it its this under my our your his her their the of for on in at by to from with you us
     new old current full up question please and or card plan program programme holder account bank
     checking savings business joint primary main online personal private ending ends ist lautet war die
@@ -51,7 +48,7 @@ FILLERS = _split("""
     это 是 は です 为 的 我的 은 는 : = - – — > → " ' ’ * ( [ | , . / ~ \ufffc
 """)
 # One of these between them, and the number is another's.
-OTHERS = _split("""
+OTHERS = make_words("""
     order orders ordered ticket tickets case cases reference ref track tracking transaction transactions
     invoice invoices invoiced serial model version booking confirmation epoch timestamp log logs error
     codes sku isbn barcode parcel shipment package build commit hash total price cost amount balance limit

@@ -1,18 +1,15 @@
 """The vocabulary of postal addresses, in lower case: kinds of streets, units, states, countries."""
 
-
-def _split(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from datasets_app.domain.pii.rules.cue_words import make_words
 
 # English: behind the name. These are streets in any text ("12 maple street").
-STREET_TYPES = _split(
+STREET_TYPES = make_words(
     "street st road rd avenue ave av lane ln boulevard blvd parkway pkwy terrace terr crescent cres mews "
     "highway hwy "
     "turnpike tpke expressway expwy freeway fwy causeway streets roads avenues broadway close esplanade"
 )
 # These also mean something else: they need capitals, or more of an address around them.
-PLACE_TYPES = _split(
+PLACE_TYPES = make_words(
     "drive dr court ct place pl circle cir way square sq trail trl grove gardens gdns row walk hill hl "
     "plaza plz alley aly "
     "loop path pike quay parade pde wharf heights hts ridge rdg view views park green rise vale mount mt "
@@ -24,7 +21,7 @@ PLACE_TYPES = _split(
     "boulevards tollway promenade quadrant"
 )
 # Endings of street names that the United States Postal Service lists, and hardly anybody else.
-RARE_TYPES = _split(
+RARE_TYPES = make_words(
     "branch bridge brook brooks burg burgs bypass camp canyon cape center centers centre cliff cliffs "
     "club common commons corner "
     "corners course courts coves crest crossroad crossroads curve dale dam divide drives estate estates "
@@ -54,7 +51,7 @@ RARE_TYPES = _split(
 ALL_TYPES = STREET_TYPES | PLACE_TYPES | RARE_TYPES
 
 # In front of the name: "rue de la Paix", "Calle Mayor", "ul. Kwiatowa".
-PREFIX_TYPES = _split(
+PREFIX_TYPES = make_words(
     "rue chemin impasse allée quai faubourg ruelle sentier venelle résidence residence lotissement hameau "
     "boulevard bd bld avenue "
     "calle avenida avda paseo camino carretera ctra travesía rambla glorieta callejón cañada urbanización "
@@ -69,7 +66,7 @@ PREFIX_TYPES = _split(
     "rang allé "
 )
 # These are words of English, too, or short: they need a capital and a number at the end of a part.
-LOOSE_PREFIX_TYPES = _split(
+LOOSE_PREFIX_TYPES = make_words(
     "via c/ cl c al pl os str strada largo av plaza pza camino place route rte cours square passage "
     "promenade ronda estrada r "
     "vial alley voie parque quadra setor trecho vila sítio fazenda estação residencial recanto "
@@ -95,25 +92,25 @@ LOOSE_SUFFIX_TYPES = tuple(
     "ruelle horst feld zeile".split()
 )
 # Words behind a name of their own: "Petőfi utca 12", "Lange Straße 5", "Brivibas iela 3".
-SEPARATE_TYPES = _split(
+SEPARATE_TYPES = make_words(
     "straße strasse str str. weg allee platz gasse ring damm ufer utca út útja tér körút köz sétány iela "
     "gatvė g. tänav tn "
     "caddesi cad sokak sok sokağı bulvarı katu tie gatan vägen väg gata gate vei vej allé allee plein "
     "straat laan kade"
 )
 # Words that begin a German, Dutch or Nordic street name without a kind of street: "Am Markt 5".
-NAME_STARTS = _split(
+NAME_STARTS = make_words(
     "am an auf beim im in unter zum zur hinter vor aan op achter de het den der dem alte alter altes neue "
     "neuer neues"
 )
 
 # Parts of a name in any text, and those that are only between two words with capitals.
-PARTICLES = _split(
+PARTICLES = make_words(
     "de del della dello dei degli di da do dos das du des la las le les los el lo van von zu zur zum der "
     "den dem het ten ter 't "
     "upon saint sainte st ste san santa santo são del' dell' nell' l d"
 )
-LINKING_WORDS = _split(
+LINKING_WORDS = make_words(
     "a i w y e o z s v on in by under next and the of to an am aan op bei ob vor och og ja sur sous aux "
     "au à en et lès pri per na nad "
     "pod we &"
@@ -151,8 +148,8 @@ _US_STATES = (
 _CANADIAN = "ab bc mb nb nl ns nt nu on pe qc sk yt"
 _AUSTRALIAN = "nsw vic qld wa sa tas act nt"
 _BRAZILIAN = "ac al ap am ba ce df es go ma mt ms mg pa pb pr pe pi rj rn rs ro rr sc sp se to"
-STATE_CODES = _split(f"{_US_STATES} {_CANADIAN} {_AUSTRALIAN}")
-AUSTRALIAN_STATES = _split(_AUSTRALIAN)
+STATE_CODES = make_words(f"{_US_STATES} {_CANADIAN} {_AUSTRALIAN}")
+AUSTRALIAN_STATES = make_words(_AUSTRALIAN)
 STATE_NAMES = (
     "alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|georgia|hawaii|idaho"
     "|illinois|indiana|iowa"
@@ -187,7 +184,7 @@ COUNTRIES = (
 )
 
 # No part of the name of a street or place: what people write around an address, and what numbers count.
-STOP_WORDS = _split(
+STOP_WORDS = make_words(
     """
     a an and or but if so because since while when where why how what which who that this these those there
     here
@@ -241,7 +238,7 @@ STOP_WORDS = _split(
     """
 )
 # Behind a kind of street in small letters: what the street is said of, and no street.
-NON_STREET_NEXT = _split(
+NON_STREET_NEXT = make_words(
     "bike bikes trip trips closure closures works work worker workers side map maps race races condition "
     "conditions construction "
     "accident accidents test tests rage runner food art artist artists sign signs light lights smart "
@@ -251,7 +248,9 @@ NON_STREET_NEXT = _split(
     "crossings rules network networks surface bridge racing cycling cyclist kids price prices noise wear "
     "fighter photography"
 )
-_NAMES_THAT_ARE_STOP_WORDS = _split("march april may june july august will long open best new english french")
+_NAMES_THAT_ARE_STOP_WORDS = make_words(
+    "march april may june july august will long open best new english french"
+)
 
 
 def may_be_in_name(word: str, before: str, following: str) -> bool:

@@ -35,6 +35,11 @@ def find_cues(encoded: bytes) -> frozenset[bytes]:
     return split_letters(encoded) & _ALL_CUES
 
 
+def make_words(words: str) -> frozenset[str]:
+    """A vocabulary, written with spaces between its words."""
+    return frozenset(words.split())
+
+
 def make_cue_starts(starts: str) -> tuple[str, ...]:
     """What words of a cue begin with, in small letters; an underscore is a space."""
     return tuple(start.replace("_", " ") for start in starts.split())

@@ -1,12 +1,9 @@
 """What people write beside a telephone number, language after language: English first."""
 
-
-def _split(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from datasets_app.domain.pii.rules.cue_words import make_words
 
 # Things that are telephones, or are reached by one.
-NOUNS = _split("""
+NOUNS = make_words("""
     phone phones telephone telephones cellphone cellphones phonenumber mobilenumber mobile mobiles cell
     cells mob cel tel tels telno ph fax faxes whatsapp telegram viber wechat callback callbacks caller
     callers robocall robocalls ani dnis cli msisdn sms hotline helpline helpdesk landline reception toll
@@ -25,7 +22,7 @@ NOUNS = _split("""
     手机 手機 座机 传真 傳真 携帯 ファックス ファクス 전화 휴대폰 핸드폰 연락처
 """)
 # What is done with a number: it stands right behind, or behind such words as "me on".
-VERBS = _split("""
+VERBS = make_words("""
     call calls called calling text texts texted texting ring rings ringing rang rung phoned phoning faxed
     faxing reach reaches reached reaching dial dials dialed dialled dialing dialling contact contacts
     contacted contacting message messages messaged messaging ping buzz cb hmu lmk anruf anrufe anrufen ruf
@@ -38,18 +35,18 @@ VERBS = _split("""
     звонить звоните позвонить позвоните перезвоните связаться
 """)
 # "Number": of what, the words around it say.
-NUMBER_WORDS = _split("""
+NUMBER_WORDS = make_words("""
     number numbers num no nr nbr nummer numéro numero número numer numărul numarul szám számon číslo čísle
     numeroon numeroni numara numarası numaram номер номера номеру 号码 號碼 番号 번호
 """)
-OWNERS = _split("""
+OWNERS = make_words("""
     my our his her their best new old usual current what which mein meine meiner unsere mon ma notre mi
     mis nuestro minha meu nossa nosso mio il mijn onze min mitt vår vores mój moja moj мой наш
 """)
 # Words of the neighborhood that decide nothing by themselves.
-HINTS = _split("registered contactable available office reachable emergency line desk broadband kin hold")
+HINTS = make_words("registered contactable available office reachable emergency line desk broadband kin hold")
 # What may stand between a verb and the number, or the number is of something else.
-FILLERS = NUMBER_WORDS | _split("""
+FILLERS = NUMBER_WORDS | make_words("""
     s m me us him her them my our his their your the a an in at on to via by back is was are be been n
     line home work office mobile cell cellphone phone telephone tel fax direct new old best main private
     business personal now please pls under this it that there then instead not either again or and any
@@ -62,25 +59,27 @@ FILLERS = NUMBER_WORDS | _split("""
     ’ * > [ ] | / ~ … • \ufffc
 """)
 # Behind a number, these too: "020 7946 0958 (office)". They must be the end of what is said of it.
-PLACES = _split("""
+PLACES = make_words("""
     office home work main direct private personal business ext reception desk frontdesk day evening büro
     privat dienstlich zentrale geschäftlich zuhause bureau domicile maison travail casa trabajo oficina
     ufficio lavoro escritório trabalho kantoor thuis werk arbete hem arbejde hjem dom praca biuro дом
     домашний рабочий офис
 """)
 # What may follow such a word: "030 1234567 mobile or office".
-ENDINGS = frozenset("\n") | _split("""
+ENDINGS = frozenset("\n") | make_words("""
     or and is only please number no nr line if und et y e o ou . , ; : ! ? ( ) ] | / - – — + < > " '
 """)
 # At the beginning of a line: "T: 030 1234567", "M 0171 1234567".
-LABELS = _split("t m f p h w o c port")
+LABELS = make_words("t m f p h w o c port")
 # In the log of an exchange: "from=030 1234567".
-LOG_FIELDS = _split("from to src dst called calling callee sender recipient")
+LOG_FIELDS = make_words("from to src dst called calling callee sender recipient")
 # "Send the code to 030 1234567."
-SENT_THINGS = _split("code codes otp pin passcode link sms text message password verification confirmation")
-SENDING = _split("send sends sent sending resend forward deliver delivered go goes went")
+SENT_THINGS = make_words(
+    "code codes otp pin passcode link sms text message password verification confirmation"
+)
+SENDING = make_words("send sends sent sending resend forward deliver delivered go goes went")
 # Whose number it may be, with or without a name: "my roommate Kit, 8285550142".
-RELATIVES = _split("""
+RELATIVES = make_words("""
     mom mum dad mother father brother sister son daughter wife husband spouse partner girlfriend boyfriend gf
     bf roommate flatmate housemate neighbor neighbour friend colleague coworker assistant boss secretary
     landlord landlady tenant caretaker janitor nanny babysitter driver courier plumber electrician uncle aunt
@@ -91,7 +90,7 @@ RELATIVES = _split("""
     vader zoon dochter buurman buurvrouw żona mąż mama tata siostra муж жена мама папа брат сестра
 """)
 # One of these between them, and the word doesn't speak of the number.
-OTHERS = _split("""
+OTHERS = make_words("""
     order orders ordered ticket tickets case cases ref reference id ids uuid track tracking transaction
     transactions account accounts acct invoice invoices serial model version booking confirmation epoch
     timestamp imei imsi iccid log logs error code codes sku isbn upc ean asin barcode parcel shipment

@@ -112,7 +112,8 @@ class Conversion:
     def _make_turns(
         self, conversation: Conversation, used: set[int], copies: set[int], left_out: Counter[str]
     ) -> list[TurnRecord]:
-        default = f"{data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]}-{self.report.conversations + 1:06d}"
+        stem = data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]
+        default = f"{stem}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
         if not turns:
             left_out[NO_MESSAGES] += 1

@@ -27,3 +27,5 @@ class LabelImportParameters(JobParameters, frozen=True):
     persona: str | None = None
     create: bool = False
     adjudicated: bool = False
+    label_map: str | UnsetType = UNSET
+    question: str | UnsetType = UNSET

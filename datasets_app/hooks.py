@@ -6,10 +6,12 @@ An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/app
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-# Called with (dataset, first session pk, last session pk) in the transaction of an import, after the turns
-# are stored; the dataset's sessions in that range are the new ones. The returned counts are added to the
-# import's result.
-after_import: list[Callable[[Any, int, int], dict[str, int]]] = []
+from datasets_app.domain.traces.label_rules import LabelRules
+
+# Called with (dataset, first session pk, last session pk, LabelRules) in the transaction of an import, after
+# the turns are stored; the dataset's sessions in that range are the new ones. The returned counts are added
+# to the import's result.
+after_import: list[Callable[[Any, int, int, LabelRules], dict[str, int]]] = []
 
 # Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
 dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []

@@ -18,7 +18,7 @@ operations["reapply_erasures"] = Operation(parameters.NoParameters, commits_itse
 
 @task(parameters.ImportParameters)
 def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, Any]:
-    from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset, read_import_options
     from datasets_app.importing.stated_origins import PreparedUpload
 
     upload = job.row.files.get(kind="upload")
@@ -32,14 +32,7 @@ def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, An
             [ImportSource(files.get_local_path(upload, folder), upload.name)],
             name=job.row.dataset_name,
             origin=options.origin or None,
-            options=ImportOptions(
-                options.format or "auto",
-                options.persona or None,
-                options.renumber,
-                options.on_error == "quarantine",
-                options.append,
-                options.reading,
-            ),
+            options=read_import_options(options),
             quarantine_dir=quarantine_dir,
             upload=PreparedUpload(options.uploaded_by or "", options.prepared_origin),
             override=job.override,

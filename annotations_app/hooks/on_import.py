@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import connection
 
+from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS, MAX_VALUES, LabelRules, map_labels
+
 # What is no label, no name, no number of the right kind stays with the turn only: it is a key
 # like any other there (``label`` may be an intent), and must not make an import fail.
 _INSERT_ANNOTATIONS_SQL = """
@@ -29,8 +31,65 @@ ORDER BY t.session_id, t.turn_index
 """
 
 
-def annotate_imported_turns(dataset: Any, first_session: int, last_session: int) -> dict[str, int]:
-    """One annotation for each turn of these sessions whose line has ``label`` 0 or 1."""
+# Labels that other tools gave a reply, as a conversion keeps them.
+_LABELS = """
+FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+CROSS JOIN LATERAL jsonb_array_elements(
+    CASE WHEN jsonb_typeof(t.metadata->'labels') = 'array' THEN t.metadata->'labels' ELSE '[]' END
+) WITH ORDINALITY AS item (label, place)
+CROSS JOIN LATERAL (
+    SELECT COALESCE(item.label->>'question', '') AS question,
+           CASE WHEN jsonb_typeof(item.label->'value') IN ('string', 'number', 'boolean')
+                 AND length(item.label->>'value') <= %(max_value)s THEN item.label->>'value' END AS value
+) said
+"""
+_WHERE = """
+WHERE s.dataset_id = %(dataset)s AND s.id BETWEEN %(first)s AND %(last)s AND t.metadata ? 'labels'
+  AND jsonb_typeof(item.label) = 'object' AND item.label ? 'value'
+"""
+_COUNT_LABELS = f"""
+SELECT question, value, sum(count(*)) OVER () {_LABELS} {_WHERE}
+GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT %(max_values)s
+"""  # constants of this module # nosec B608
+_INSERT_LABELS = f"""
+INSERT INTO annotations_app_annotation
+    (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp)
+SELECT s.dataset_id, t.id,
+       CASE WHEN item.label->'applies' = 'false' THEN 1 - known.label ELSE known.label END, s.persona_id,
+       CASE WHEN length(item.label->>'annotator') BETWEEN 1 AND 200 THEN item.label->>'annotator' END,
+       CASE WHEN jsonb_typeof(item.label->'notes') = 'string' THEN item.label->>'notes' END,
+       CASE WHEN jsonb_typeof(item.label->'confidence') = 'number'
+             AND abs((item.label->'confidence')::numeric) < 1e300
+            THEN (item.label->'confidence')::float END,
+       CASE WHEN item.label->>'timestamp' ~ '^[0-9-]{{10}}T[0-9:]{{8}}[0-9.:+Z-]*$'
+            THEN item.label->>'timestamp' END
+{_LABELS}
+JOIN unnest(%(questions)s::text[], %(values)s::text[], %(labels)s::int[]) AS known (question, value, label)
+  ON known.question = said.question AND known.value = said.value
+{_WHERE} AND s.persona_id IS NOT NULL
+ORDER BY t.session_id, t.turn_index, item.place
+"""  # constants of this module # nosec B608
+
+
+def annotate_imported_turns(
+    dataset: Any, first_session: int, last_session: int, rules: LabelRules
+) -> dict[str, int]:
+    """One annotation for each turn of these sessions whose line has ``label`` 0 or 1, and for each label in
+    ``metadata.labels`` that says on-brand or off-brand. The others stay there: ``kept_labels``."""
     with connection.cursor() as cursor:
         cursor.execute(_INSERT_ANNOTATIONS_SQL, [dataset.pk, first_session, last_session])
-        return {"annotations": cursor.rowcount} if cursor.rowcount else {}
+        added = cursor.rowcount
+        values = {
+            "dataset": dataset.pk, "first": first_session, "last": last_session,
+            "max_value": MAX_VALUE_CHARACTERS, "max_values": MAX_VALUES,
+        }  # fmt: skip
+        cursor.execute(_COUNT_LABELS, values)
+        counted = cursor.fetchall()
+        kept = int(counted[0][2]) if counted else 0
+        mapped = map_labels([(name, value) for name, value, _ in counted if value is not None], rules)
+        if mapped:
+            questions, answers = zip(*mapped, strict=True)
+            known = {"questions": list(questions), "values": list(answers), "labels": list(mapped.values())}
+            cursor.execute(_INSERT_LABELS, values | known)
+            added, kept = added + cursor.rowcount, kept - cursor.rowcount
+    return {key: count for key, count in (("annotations", added), ("kept_labels", kept)) if count}

@@ -13,6 +13,7 @@ from annotations_app.labels.label_staging import (
     StagedLabels,
     stage_labels,
 )
+from annotations_app.labels.tool_labels import open_tool_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import facts, gates
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
@@ -27,17 +28,21 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import UnreadableFile, read_lines
 from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
+from datasets_app.domain.traces.label_rules import LabelRules, map_labels, read_value
 from datasets_app.models import Dataset
 
 MAX_ANNOTATOR_LENGTH = 200
 
 
 class LabelImport(NamedTuple):
-    """The result of an import, and its dataset."""
+    """The result of an import, and its dataset. Of a file of another tool: what became of each of its
+    ``questions``, and how many labels are ``unmapped``, which are not imported."""
 
     dataset: Dataset
     created: bool
     saved: SavedLabels
+    questions: list[tuple[str, str]] = []
+    unmapped: int = 0
 
 
 def import_annotations(
@@ -48,10 +53,13 @@ def import_annotations(
     persona: str | None = None,
     create: bool = False,
     adjudicated: bool = False,
+    format: str = "auto",
+    rules: LabelRules = LabelRules(),  # noqa: B008
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> LabelImport:
-    """Save the labels of an annotation file, each with its turn; see label_staging for the joining.
+    """Save the labels of an annotation file, or of another tool's, each with its turn; see label_staging for
+    the joining.
 
     ``persona`` stands in for lines without a persona_id; a line that names another is an error.
     ``adjudicated``: the labels are adjudicated, saved in addition to those of annotators.
@@ -60,12 +68,13 @@ def import_annotations(
     name = dataset_name or data_stem(file_name or path.name)
     file_name = file_name or path.name
     problems = LineProblems("nothing was saved")
-    lines = _read_label_lines(path, persona, report_progress)
+    tool = open_tool_labels(path, format=format, name=file_name, rules=rules, persona=persona)
+    lines = tool.records() if tool else _read_label_lines(path, persona, rules, report_progress)
     with transaction.atomic():
         dataset, created = lock_dataset(name, create=create, actor=actor)
         erased = ErasedSessions(dataset.name)  # before COPY keeps the connection busy
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
-        with stage_labels(dataset, kind) as staged:
+        with stage_labels(dataset, kind, match_texts=tool is not None and not tool.has_places) as staged:
             try:
                 count = staged.stage(problems.skip(file_name, _refuse_erased(erased, lines)))
             except UnreadableFile as error:
@@ -85,7 +94,7 @@ def import_annotations(
             **saved._asdict(),
         )
     dataset.refresh_from_db()
-    return LabelImport(dataset, created, saved)
+    return LabelImport(dataset, created, saved, *((tool.questions, tool.unmapped) if tool else ()))
 
 
 def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
@@ -172,7 +181,7 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
 
 
 def _read_label_lines(
-    path: Path, persona: str | None, report_progress: ProgressCallback
+    path: Path, persona: str | None, rules: LabelRules, report_progress: ProgressCallback
 ) -> Iterator[LabelRecord | LineError]:
     size = path.stat().st_size if path.exists() else 0
     for item in read_lines(path, configured_limits(), lambda done: report_progress(done, size)):
@@ -181,10 +190,16 @@ def _read_label_lines(
             continue
         line, raw = item
         try:
-            yield parse_import_label(decode_object(raw), line, persona)
+            yield parse_import_label(_map_value(decode_object(raw), rules), line, persona)
         except InvalidRecord as error:
             yield error.to_line_error(line, find_session_id(raw))
     report_progress(size, size)
+
+
+def _map_value(value: dict[str, Any], rules: LabelRules) -> dict[str, Any]:
+    if rules.values and (text := read_value({"value": value.get("label")})) is not None:
+        value["label"] = map_labels([("label", text)], rules).get(("label", text), value["label"])
+    return value
 
 
 def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:

@@ -44,6 +44,7 @@ UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
 FROM datasets_app_session s
 JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
+  AND (NOT %(match_texts)s OR t.text = l.text)
 """
 _OWN_SESSION_ID = """
 'label-' || left(encode(sha256(convert_to(CASE
@@ -212,11 +213,14 @@ class LabelOutcome(NamedTuple):
 
 
 class StagedLabels:
-    """The labels of one file. Lines must be unique: they identify outcomes."""
+    """The labels of one file. Lines must be unique: they identify outcomes. With ``match_texts``, a place
+    with another text is not the label's."""
 
-    def __init__(self, dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> None:
+    def __init__(
+        self, dataset: Dataset, kind: str = Annotation.Kind.LABEL, *, match_texts: bool = False
+    ) -> None:
         self.dataset, self.kind = dataset, kind
-        self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind}
+        self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind, "match_texts": match_texts}
 
     def stage(self, labels: Iterable[LabelRecord]) -> int:
         """Stage the labels; returns their number. Passes on exceptions of the iterable."""
@@ -290,14 +294,16 @@ class StagedLabels:
 
 
 @contextmanager
-def stage_labels(dataset: Dataset, kind: str = Annotation.Kind.LABEL) -> Iterator[StagedLabels]:
+def stage_labels(
+    dataset: Dataset, kind: str = Annotation.Kind.LABEL, *, match_texts: bool = False
+) -> Iterator[StagedLabels]:
     """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
 
     A turn and persona have one adjudicated label: a conflicting earlier one is withdrawn.
     """
     with connection.cursor() as cursor:
         cursor.execute(_CREATE_TABLE)
-    yield StagedLabels(dataset, kind)
+    yield StagedLabels(dataset, kind, match_texts=match_texts)
     # After an exception, the rollback drops the table.
     with connection.cursor() as cursor:
         cursor.execute("DROP TABLE staged_label")

@@ -15,6 +15,7 @@ from datasets_app.catalog import gates, policies
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import read_convert_options
+from datasets_app.domain.traces.label_rules import read_label_rules
 from datasets_app.jobs.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
 from datasets_app.models import Dataset
 from datasets_app.models.dataset import NAME_PATTERN
@@ -69,6 +70,21 @@ class ImportOptionsForm(forms.Form):
         help_text="For tables: session_id=…, role=…, text=…, timestamp=…; empty uses the columns that were "
         "detected.",
     )
+    question = forms.CharField(
+        label="Label question",
+        required=False,
+        max_length=200,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="For label tools: the only question whose answers are on-brand or off-brand.",
+    )
+    label_map = forms.CharField(
+        label="Label values",
+        required=False,
+        max_length=1000,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="For label tools: good=1, bad=0; empty recognizes yes, no, 1, 0, on-brand, off-brand and "
+        "thumbs.",
+    )
     on_error = forms.ChoiceField(
         label="If there are problems",
         choices=list(ON_ERROR_LABELS.items()),
@@ -98,6 +114,13 @@ class ImportOptionsForm(forms.Form):
         except UnreadableFile as error:
             raise forms.ValidationError(f"{str(error).capitalize()}.") from None
         return self.cleaned_data["columns"]
+
+    def clean_label_map(self) -> str:
+        try:
+            read_label_rules("", self.cleaned_data["label_map"])
+        except UnreadableFile as error:
+            raise forms.ValidationError(f"{str(error).capitalize()}.") from None
+        return self.cleaned_data["label_map"]
 
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("dataset_name")

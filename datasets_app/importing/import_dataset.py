@@ -29,6 +29,7 @@ from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import summarize_report
+from datasets_app.domain.traces.label_rules import LabelRules
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows
@@ -40,6 +41,7 @@ from datasets_app.importing.stated_origins import (
     choose_origin,
     list_stated_origins,
 )
+from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.models import Dataset, Session, SourceFile
 
 MIN_TURNS_TO_ANALYZE = 10_000
@@ -54,6 +56,19 @@ class ImportOptions(NamedTuple):
     quarantine: bool = False
     append: bool = False
     reading: ConvertOptions = ConvertOptions()
+    labels: LabelRules = LabelRules()
+
+
+def read_import_options(parameters: ImportParameters) -> ImportOptions:
+    return ImportOptions(
+        parameters.format or "auto",
+        parameters.persona or None,
+        parameters.renumber,
+        parameters.on_error == "quarantine",
+        parameters.append,
+        parameters.reading,
+        parameters.label_rules,
+    )
 
 
 class ImportSource(NamedTuple):
@@ -254,7 +269,7 @@ def _import_file(
         facts.add_modification(dataset, f"{count} quarantined sessions of {name} left out")
     _save_source_file(dataset, source, entry)
     _apply_metadata(dataset, source, keys)
-    return entry | _run_import_hooks(dataset, keys)
+    return entry | _run_import_hooks(dataset, keys, options.labels)
 
 
 def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
@@ -310,11 +325,11 @@ def _resolve_existing_sessions(
     return same
 
 
-def _run_import_hooks(dataset: Dataset, keys: "array[int]") -> dict[str, int]:
+def _run_import_hooks(dataset: Dataset, keys: "array[int]", labels: LabelRules) -> dict[str, int]:
     added: dict[str, int] = {}
     if keys:
         for extension in hooks.after_import:
-            added.update(extension(dataset, keys[0], keys[-1]))
+            added.update(extension(dataset, keys[0], keys[-1], labels))
     return added
 
 
@@ -341,7 +356,7 @@ def _save_totals(
     dataset.session_count += sessions
     dataset.turn_count += turns
     result: dict[str, Any] = {"dataset": dataset.name, "sessions": sessions, "turns": turns, "files": files}
-    for key in ("annotations", "quarantined_sessions", "erased_sessions", "problem_total"):
+    for key in ("annotations", "kept_labels", "quarantined_sessions", "erased_sessions", "problem_total"):
         if count := sum(file.get(key, 0) for file in files):
             result[key] = count
     result["problems"] = [problem for file in files for problem in file.pop("problems", [])][:100]
@@ -358,7 +373,9 @@ def _save_totals(
         turns=turns,
         origin=dataset.origin,
         # Who is the assistant may be a person's name.
-        options=mask_values({key: item for key, item in options._asdict().items() if key != "reading"}),
+        options=mask_values(
+            {key: item for key, item in options._asdict().items() if key not in ("reading", "labels")}
+        ),
         **({"uploaded_by": upload.uploaded_by} if upload.uploaded_by else {}),
         # Digests only: a file name may identify a person, and the audit log keeps it forever.
         files=[

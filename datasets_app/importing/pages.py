@@ -109,6 +109,8 @@ def _job_parameters(
         persona=options["persona"] or None,
         assistant=options["assistant"] or UNSET,
         columns=options["columns"] or UNSET,
+        label_map=options["label_map"] or UNSET,
+        question=options["question"] or UNSET,
         override=options.get("override") or UNSET,
         prepared_origin=prepared_origin,
         uploaded_by=uploaded_by,
@@ -159,6 +161,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             format=options.format or "auto",
             renumber=options.renumber,
             options=options.reading,
+            labels=options.label_rules,
         )
     raw_access.record_upload_access(
         job,
@@ -168,10 +171,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         turns=len(preview_result.turns[:10]),
     )
     context = {
-        "job": job,
-        "file": job_file,
-        "form": form,
-        "preview": preview_result,
+        "job": job, "file": job_file, "form": form, "preview": preview_result,
         "format": IMPORT_FORMAT_LABELS.get(preview_result.format, preview_result.format),
         "sessions": _group_by_session(preview_result.turns[:10]),
         "problems": [] if preview_result.annotation_file else preview_result.problems[:20],

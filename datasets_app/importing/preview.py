@@ -21,6 +21,7 @@ from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out
+from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
 
 MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
@@ -69,6 +70,10 @@ class ImportPreview:
     columns: dict[str, str] = field(default_factory=dict)
     metadata_keys: list[str] = field(default_factory=list)
     whole: bool = True
+    # Labels of other tools: what becomes of each question's, and how many people gave them.
+    tally: LabelTally = field(default_factory=LabelTally)
+    questions: list[tuple[str, str]] = field(default_factory=list)
+    annotators: int = 0
 
 
 def preview_import(
@@ -79,13 +84,16 @@ def preview_import(
     renumber: bool = False,
     max_turns: int = 10,
     options: ConvertOptions = ConvertOptions(),  # noqa: B008
+    labels: LabelRules = LabelRules(),  # noqa: B008
 ) -> ImportPreview:
     """Preview the first thousand lines of a seekable file, or its first 32 MiB."""
-    converted = preview_conversion(file, name=name, format=format, options=options, max_turns=max_turns)
-    if converted is not None:
-        return converted
-    file.seek(0)
-    return _preview_lines(file, name, format, renumber, max_turns)
+    preview = preview_conversion(file, name=name, format=format, options=options, max_turns=max_turns)
+    if preview is None:
+        file.seek(0)
+        preview = _preview_lines(file, name, format, renumber, max_turns)
+    preview.questions = preview.tally.describe(labels)
+    preview.annotators = len(preview.tally.annotators)
+    return preview
 
 
 def preview_conversion(
@@ -135,6 +143,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     _check_records(preview, records, whole and len(records) < MAX_LINES_READ, renumber=False)
     turns = [record for record in records if isinstance(record, TurnRecord)]
     preview.turns = turns[:max_turns]
+    _count_labels(preview, turns)
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
     preview.left_out, preview.columns = list_left_out(report), report.mapping
@@ -168,11 +177,18 @@ def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_
     _check_records(preview, records, whole, renumber)
     turns = [record for record in records if isinstance(record, TurnRecord)]
     preview.turns = turns[:max_turns]
+    _count_labels(preview, turns)
     preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
     preview.labels = sum((turn.extra or {}).get("label") in (0, 1) for turn in turns)
     if records and not turns and not preview.error and not preview.annotation_file:
         preview.error = "E100 No conversations found. Is this the right file?"
     return preview
+
+
+def _count_labels(preview: ImportPreview, turns: list[TurnRecord]) -> None:
+    for turn in turns:
+        labels = (turn.metadata or {}).get("labels")
+        preview.tally.add(labels if type(labels) is list else [])
 
 
 def _parse_line(

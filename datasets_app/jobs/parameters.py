@@ -15,6 +15,7 @@ from datasets_app.domain.pii.canary.survival_text import DEFAULT_LIMIT, DEFAULT_
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.domain.traces.convert import LABELS, ConvertOptions, read_convert_options
+from datasets_app.domain.traces.label_rules import LabelRules, read_label_rules
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Session
 from datasets_app.templatetags.datasets_display import format_value, sentence_case
@@ -113,9 +114,11 @@ class ImportParameters(OverridableParameters, frozen=True):
     append: bool = False
     prepared_origin: str | None = None
     uploaded_by: str | None = None
-    # Who is the assistant, and "text=Body, role=Author": for messengers and tables.
+    # "text=Body, role=Author" of a table; "good=1, bad=0" and the only question that counts of label tools.
     assistant: str | UnsetType = UNSET
     columns: str | UnsetType = UNSET
+    label_map: str | UnsetType = UNSET
+    question: str | UnsetType = UNSET
     # What a command imported, and how earlier versions of it stored on_error.
     files: list[str] | UnsetType = UNSET
     quarantine: bool | UnsetType = UNSET
@@ -123,6 +126,10 @@ class ImportParameters(OverridableParameters, frozen=True):
     @property
     def reading(self) -> ConvertOptions:
         return read_convert_options(self.assistant or "", self.columns or "")
+
+    @property
+    def label_rules(self) -> LabelRules:
+        return read_label_rules(self.question or "", self.label_map or "")
 
     LABELS: ClassVar = {
         "on_error": "If there are problems",

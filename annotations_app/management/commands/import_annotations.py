@@ -1,16 +1,25 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from msgspec import UNSET
+
 from annotations_app.job_parameters import LabelImportParameters
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import data_stem
+from datasets_app.domain.traces.convert import NAMES
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.format_options import add_label_options, parse_label_rules
 from datasets_app.management.terminal import command_error
 
 HELP = """\
 Import labels (annotation JSONL: one label per line, with text, label 0 or 1, and persona_id).
+
+Files of label tools (Label Studio, Argilla, doccano, Prodigy) and tables (CSV, XLSX, Parquet)
+are read as well: the labels of each annotator, by the question they answer. Values that say
+on-brand or off-brand are imported; --label-map names others, --question the question. They
+need --persona, unless each record has a persona_id.
 
 Each label is joined to its turn by session_id and turn_index; failing that by its exact text,
 within the session it names, then anywhere in the dataset (an assistant's turn before a user's;
@@ -45,6 +54,14 @@ class Command(BaseCommand):
             action="store_true",
             help="the labels are adjudicated: they don't count as an annotator's, and become gold items",
         )
+        parser.add_argument(
+            "--format",
+            choices=["auto", "turns", *NAMES],
+            default="auto",
+            metavar="FORMAT",
+            help=f"default: auto, detected automatically; turns for annotation JSONL; or {', '.join(NAMES)}",
+        )
+        add_label_options(parser)
         parser.add_argument("--create", action="store_true", help="create the dataset if it doesn't exist")
 
     def handle(self, *, file: str, dataset: str | None, **options: Any) -> None:
@@ -52,6 +69,7 @@ class Command(BaseCommand):
             raise command_error("Standard input has no name; name the dataset with --dataset NAME.")
         with provide_local_file(file) as path:
             name = dataset or data_stem(path.name)
+            rules = parse_label_rules(options)
             settings = {key: options[key] for key in ("persona", "create", "adjudicated")}
             result = run_job(
                 "import_annotations",
@@ -60,11 +78,18 @@ class Command(BaseCommand):
                     dataset_name=name,
                     report_progress=job.report_progress,
                     file_name="standard input" if file == "-" else "",
+                    format=options["format"],
+                    rules=rules,
                     **settings,
                 ),
                 make_facts=lambda result: result.saved._asdict(),
                 dataset_name=name,
-                parameters=LabelImportParameters(file=path.name, **settings),
+                parameters=LabelImportParameters(
+                    file=path.name,
+                    **settings,
+                    label_map=options["label_map"] or UNSET,
+                    question=options["question"] or UNSET,
+                ),
                 progress=Progress("Importing labels"),
             )
         self.report(result)
@@ -75,6 +100,14 @@ class Command(BaseCommand):
             f"{result.dataset.name}{new}: {format_count(saved.added, 'label')} added, "
             f"{saved.known:,} existed already."
         )
+        for question, described in result.questions:
+            self.stdout.write(f"  {question or '(no question)'}: {described}")
+        if result.unmapped:
+            count = format_count(result.unmapped, "label")
+            self.stdout.write(
+                f"{count} not imported: they don't say on-brand or off-brand. Name what they mean "
+                "with --label-map, or import the file with import_dataset, which keeps them as metadata."
+            )
         if saved.sessions_added:
             sessions = format_count(saved.sessions_added, "one-turn session")
             self.stdout.write(f"{sessions} added for texts that match no turn.")

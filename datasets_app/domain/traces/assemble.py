@@ -11,17 +11,27 @@ from hashlib import blake2b
 
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.rebuild import Spoken, list_spoken, rebuild_conversation
-from datasets_app.domain.traces.records import Call, Conversation, LeftOut, Span
+from datasets_app.domain.traces.records import (
+    NOT_CONVERSATIONS,
+    Call,
+    Conversation,
+    LabeledText,
+    LeftOut,
+    Message,
+    Span,
+)
 from datasets_app.domain.traces.select_calls import select_calls
 from datasets_app.domain.traces.spool import Spool
 
-Record = Span | Call | Conversation | LeftOut | LineError
+Record = Span | Call | Conversation | LabeledText | LeftOut | LineError
 
 
 class Assembly:
-    """Counts what it reads. ``problems`` are lines that could not be read."""
+    """Counts what it reads. ``problems`` are lines that could not be read. With ``labeled_texts``, a labeled
+    text becomes a conversation of one reply, which names the place of the text."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, labeled_texts: bool = False) -> None:
+        self.labeled_texts = labeled_texts
         self.left_out: Counter[str] = Counter()
         self.problems: list[LineError] = []
         self.problem_total = self.calls = self.traces = 0
@@ -39,6 +49,11 @@ class Assembly:
                 self._add_call(calls, record)
             elif type(record) is LineError:
                 self._add_problem(record)
+            elif type(record) is LabeledText:
+                if self.labeled_texts:
+                    yield _make_reply(record)
+                else:
+                    self.left_out[NOT_CONVERSATIONS] += max(1, len(record.labels))
             elif type(record) is LeftOut:
                 self.left_out[record.reason] += record.total
         for group in spans.groups():
@@ -58,6 +73,11 @@ class Assembly:
         self.problem_total += 1
         if len(self.problems) < 100:
             self.problems.append(problem)
+
+
+def _make_reply(record: LabeledText) -> Conversation:
+    details = {"labels": record.labels, "place": record.place}
+    return Conversation("", [Message("assistant", record.text, details)], {}, record.line)
 
 
 def _rebuild(calls: Spool[Call]) -> Iterator[tuple[float, bool, Conversation]]:

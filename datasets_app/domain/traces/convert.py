@@ -16,6 +16,7 @@ from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import messengers
+from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recognize
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
@@ -33,11 +34,12 @@ NAMES = (*LABELS, *ALIASES)
 
 class ConvertOptions(NamedTuple):
     """``assistant`` is the name of the participant who is the assistant; ``mapping`` names columns of a
-    table."""
+    table. ``labeled_texts`` makes a reply of each labeled text that is no conversation."""
 
     assistant: str = ""
     mapping: Mapping[str, str] = {}
     answered_only: bool = False
+    labeled_texts: bool = False
 
 
 def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
@@ -90,7 +92,7 @@ class Conversion:
 
     def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
         """The turns of each conversation; ``report`` is complete once all are read."""
-        assembly = Assembly()
+        assembly = Assembly(labeled_texts=self.options.labeled_texts)
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
@@ -157,13 +159,19 @@ class Conversion:
         columns = list(dict.fromkeys(key for _, row in peeked for key in row))
         mapping = self.options.mapping or tables.guess_mapping(columns)
         tables.check_mapping(self.options.mapping, columns)
+        labels = LabelColumns(columns)
+        rows = chain(peeked, rows)
         inner = None if self.options.mapping else recognize(peeked)
         if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and mapping):
             self.report.format = f"{self.report.format}: {inner.label}"
-            yield from inner.read(chain(peeked, rows))
+            reads_pairs = labels.found and inner.name == "messages"
+            yield from labels.read(rows, inner.read) if reads_pairs else inner.read(rows)
         elif mapping:
             self.report.mapping = dict(mapping)
-            yield from tables.read_rows(chain(peeked, rows), mapping, self.options.assistant)
+            taken = (Document(number, labels.take(row)) for number, row in rows)
+            yield from tables.read_rows(taken, mapping, self.options.assistant)
+        elif labels.found and self.options.labeled_texts:
+            yield from labels.read_texts(rows)
         elif peeked:
             raise UnreadableFile(
                 "has no columns that look like a conversation; name them, for example "
@@ -219,5 +227,7 @@ def _add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[T
     answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]
     if labels and answers:
         turn = turns[answers[-1]]
-        turns[answers[-1]] = turn._replace(metadata={**(turn.metadata or {}), "labels": labels})
+        known = (turn.metadata or {}).get("labels", [])
+        metadata = {**(turn.metadata or {}), "labels": [*known, *labels]}
+        turns[answers[-1]] = turn._replace(metadata=metadata)
     return turns

@@ -1,6 +1,7 @@
 """Calls whose history grows → one conversation, each turn once."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from datasets_app.domain.traces.messages import has_text
 from datasets_app.domain.traces.records import Call, Message
@@ -25,9 +26,53 @@ def list_spoken(messages: Iterable[Message]) -> Spoken:
 def rebuild_conversation(calls: list[Call]) -> list[Message]:
     """The messages of calls of one conversation, which are in the order of time."""
     messages: list[Message] = []
+    calls = _join_rows(calls)
     for number, call in enumerate(calls):
         same_trace = number > 0 and bool(call.trace) and call.trace == calls[number - 1].trace
         messages = extend(messages, call, same_trace=same_trace) if number else [*call.input, *call.output]
+        if number and not call.trace:
+            messages = _keep_labels(messages, call)
+    return messages
+
+
+def _join_rows(calls: list[Call]) -> list[Call]:
+    """Rows of a table that repeat a message for each of its annotators, as one."""
+    if not any(_find_labels(call.output) for call in calls):
+        return calls
+    joined: list[Call] = []
+    for call in calls:
+        last = joined[-1] if joined else None
+        if last and _find_row(last) is not None and _find_row(last) == _find_row(call):
+            joined[-1] = last._replace(output=_keep_labels(last.output, call))
+        else:
+            joined.append(call)
+    return joined
+
+
+def _find_labels(messages: list[Message]) -> list[Any]:
+    return [label for message in messages for label in (message.details or {}).get("labels", ())]
+
+
+def _find_row(call: Call) -> tuple[float, str, str] | None:
+    if not call.separate or len(call.output) != 1:
+        return None
+    return call.start, call.output[0].role, call.output[0].text
+
+
+def _keep_labels(messages: list[Message], call: Call) -> list[Message]:
+    """Labels of a repeated reply, which somebody else has given it, go to the one that is kept."""
+    for message in (*call.input, *call.output):
+        labels = (message.details or {}).get("labels")
+        if not labels or any(message is kept for kept in messages):
+            continue
+        for place in reversed(range(len(messages))):
+            kept = messages[place]
+            if (kept.role, kept.text) == (message.role, message.text):
+                known = (kept.details or {}).get("labels", [])
+                added = [label for label in labels if label not in known]
+                details = {**(kept.details or {}), "labels": [*known, *added]}
+                messages = [*messages[:place], kept._replace(details=details), *messages[place + 1 :]]
+                break
     return messages
 
 

@@ -64,6 +64,15 @@ class Conversation(NamedTuple):
     labels: list[dict[str, Any]] = []
 
 
+class LabeledText(NamedTuple):
+    """A labeled text that is no conversation. ``place`` may have a session_id, turn_index and persona_id."""
+
+    text: str
+    labels: list[dict[str, Any]]
+    place: dict[str, Any] = {}
+    line: int = 0
+
+
 class LeftOut(NamedTuple):
     """Something of the file that is no part of a conversation."""
 

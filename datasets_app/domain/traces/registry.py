@@ -9,6 +9,7 @@ from datasets_app.domain.traces.formats import (
     agent_logs,
     calls,
     chat_apps,
+    label_studio,
     labels,
     langfuse,
     langsmith,
@@ -51,10 +52,10 @@ _FORMATS = (
     Format("freshdesk", "Freshdesk tickets", tickets.matches_freshdesk, tickets.read_freshdesk),
     Format("argilla", "Argilla records", labels.matches_argilla, labels.read_argilla),
     Format("prodigy", "Prodigy annotations", labels.matches_prodigy, labels.read_prodigy),
-    Format("labelstudio", "Label Studio tasks", labels.matches_label_studio, labels.read_label_studio),
+    Format("labelstudio", "Label Studio tasks", label_studio.matches, label_studio.read),
     Format("calls", "Calls of OpenAI, Anthropic or compatible APIs", calls.matches, calls.read),
-    Format("messages", "Lists of messages", messages.matches, messages.read),
     Format("doccano", "doccano records", labels.matches_doccano, labels.read_doccano),
+    Format("messages", "Lists of messages", messages.matches, messages.read),
 )
 FORMATS = {item.name: item for item in _FORMATS}
 # Other names that people know a format by.

@@ -96,7 +96,7 @@ def _join(turn: TurnRecord, text: str, metadata: dict[str, Any], time: Any) -> T
 
 
 def _merge(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
-    lists = {name: [*one.get(name, []), *two.get(name, [])] for name in _LISTS}
+    lists = {name: [*one.get(name, []), *two.get(name, [])] for name in (*_LISTS, "labels")}
     return {**one, **two, **{name: value for name, value in lists.items() if value}}
 
 

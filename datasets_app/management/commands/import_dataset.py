@@ -15,7 +15,12 @@ from datasets_app.importing.import_dataset import ImportOptions, ImportSource, i
 from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
-from datasets_app.management.format_options import add_reading_options, parse_mapping
+from datasets_app.management.format_options import (
+    add_label_options,
+    add_reading_options,
+    parse_label_rules,
+    parse_mapping,
+)
 from datasets_app.management.terminal import command_error, print_problems
 from datasets_app.models import Dataset
 
@@ -57,6 +62,7 @@ exit codes:
             help=f"default: auto, detected automatically; or {', '.join(ALL_FORMATS)}",
         )
         add_reading_options(parser)
+        add_label_options(parser)
         parser.add_argument(
             "--renumber",
             action="store_true",
@@ -90,14 +96,7 @@ exit codes:
         files = options["files"]
         if files.count("-") > 1:
             raise command_error("Standard input can be read only once. Name - once.")
-        import_options = ImportOptions(
-            options["format"],
-            options["persona"],
-            options["renumber"],
-            options["on_error"] == "quarantine",
-            options["append"],
-            ConvertOptions(options["assistant"], parse_mapping(options["mapping"])),
-        )
+        import_options = _read_options(options)
         with ExitStack() as stack:
             sources = [
                 ImportSource(
@@ -148,11 +147,29 @@ exit codes:
             self.stdout.write(f"{name}: {text}")
 
 
+def _read_options(options: dict[str, Any]) -> ImportOptions:
+    return ImportOptions(
+        options["format"],
+        options["persona"],
+        options["renumber"],
+        options["on_error"] == "quarantine",
+        options["append"],
+        ConvertOptions(options["assistant"], parse_mapping(options["mapping"])),
+        parse_label_rules(options),
+    )
+
+
 def _format_result(result: dict[str, Any]) -> str:
     added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
     labels = f", {format_count(result['annotations'], 'label')}" if result.get("annotations") else ""
     notice = f" {result['notice']}" if "notice" in result else ""
-    return f"{result['dataset']}: {added}{labels} added.{notice}"
+    kept = ""
+    if count := result.get("kept_labels"):
+        kept = (
+            f" {format_count(count, 'label')} kept with their questions in the metadata: they don't say "
+            "on-brand or off-brand (--label-map, --question), or their sessions have no persona (--persona)."
+        )
+    return f"{result['dataset']}: {added}{labels} added.{kept}{notice}"
 
 
 def _describe_restriction(name: str, granted: list[str]) -> str:

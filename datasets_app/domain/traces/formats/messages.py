@@ -86,7 +86,7 @@ def matches(value: Any) -> bool:
         return are_messages(value)
     if type(value) is not dict:
         return False
-    if find_list(value) is not None or _is_message(value) or _find_pair(value) is not None:
+    if find_list(value) is not None or _is_message(value) or find_pair(value) is not None:
         return True
     return bool(_find_store(value)) or bool(_list_records(value)) or _read_other(value, "", 0) is not None
 
@@ -177,7 +177,7 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         if system and not any(message.role == "system" for message in messages):
             messages = read_messages({"role": "system", "content": system}) + messages
         return Conversation(name, messages, _describe(value, key), line) if messages else None
-    pair = _find_pair(value)
+    pair = find_pair(value)
     if pair is None:
         return _read_other(value, name, line)
     given = read_input({key: value[key] for key in _SYSTEM if key in value} | {"input": value[pair[0]]})[0]
@@ -191,7 +191,7 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
 
 
 def _has_preference(value: dict[str, Any]) -> bool:
-    return ("chosen" in value and "rejected" in value and _find_pair(value) is not None) or (
+    return ("chosen" in value and "rejected" in value and find_pair(value) is not None) or (
         "preferred_output" in value and "input" in value
     )
 
@@ -239,7 +239,7 @@ def find_list(value: dict[str, Any], depth: int = 0) -> tuple[str, list[Any]] | 
 
 def are_alternating(found: list[Any]) -> bool:
     """[{"user": …, "assistant": …}, …]: one exchange per element."""
-    return bool(found) and all(type(item) is dict and _find_pair(item) is not None for item in found[:5])
+    return bool(found) and all(type(item) is dict and find_pair(item) is not None for item in found[:5])
 
 
 def are_named(found: list[Any]) -> bool:
@@ -268,13 +268,13 @@ def _read_list(found: list[Any]) -> list[Message]:
         return assign_roles([(name, text, None) for name, text in named], "")
     messages: list[Message] = []
     for item in found:
-        pair = _find_pair(as_dict(item))
+        pair = find_pair(as_dict(item))
         if pair:
             messages += read_input(item[pair[0]])[0] + read_output(item[pair[1]])[0]
     return messages
 
 
-def _find_pair(value: dict[str, Any]) -> tuple[str, str] | None:
+def find_pair(value: dict[str, Any]) -> tuple[str, str] | None:
     for one, two in _PAIRS:
         if value.get(one) not in (None, "", [], {}) and value.get(two) not in (None, "", [], {}):
             kinds = type(value[one]), type(value[two])

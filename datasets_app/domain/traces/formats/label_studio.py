@@ -1,0 +1,196 @@
+"""Label Studio: tasks with annotations (JSON), or one row for each annotation (JSON_MIN, CSV)."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.formats.messages import find_pair, read_conversation
+from datasets_app.domain.traces.formats.tickets import strip_html
+from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS
+from datasets_app.domain.traces.labeled import TEXTS, Labels, attach_labels, find_dialogue, hold_labels
+from datasets_app.domain.traces.rebuild import list_spoken
+from datasets_app.domain.traces.records import (
+    CANCELED,
+    NOT_CONVERSATIONS,
+    Call,
+    Conversation,
+    LabeledText,
+    LeftOut,
+    Message,
+)
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json, drop_empty, pick
+
+_HTML_KEYS = ("dialogs", "dialog", "html", "conversation")
+# What JSON_MIN writes after the answers.
+_OF_ANNOTATION = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
+
+
+def matches(value: Any) -> bool:
+    if type(value) is not dict:
+        return False
+    if type(value.get("data")) is dict and any(
+        key in value for key in ("annotations", "predictions", "completions", "id")
+    ):
+        return not any(key in value for key in ("type", "object", "trace", "role"))
+    return "annotation_id" in value or ("lead_time" in value and "annotator" in value)
+
+
+def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | LabeledText | LeftOut]:
+    pieces = _Pieces()
+    for number, value in documents:
+        if not matches(value):
+            yield read_conversation(value, number) or LeftOut(NOT_CONVERSATIONS, number)
+            continue
+        labels: Labels = []
+        for annotation in as_list(value.get("annotations")) or as_list(value.get("completions")):
+            annotation = as_dict(annotation)
+            if annotation.get("was_cancelled"):
+                yield LeftOut(CANCELED, number)
+            else:
+                labels += _read_annotation(annotation)
+        data = as_dict(value.get("data"))
+        if not data:
+            data, labels = _read_row(value)
+        name = as_name(pick(value, "id"))
+        facts = {"metadata": value.get("meta")}
+        messages = _read_html(data)
+        if messages:
+            yield Conversation(name, messages, drop_empty(facts), number, separate=True, labels=labels)
+            continue
+        dialogue = find_dialogue(data, _read_chat(value))
+        for found in attach_labels(dialogue, labels, name, facts, number, value.get("meta"), data):
+            yield from pieces.join(_add_written_answer(found, data, labels, name), own="session_id" in data)
+
+
+def _read_row(value: dict[str, Any]) -> tuple[dict[str, Any], Labels]:
+    """(data, labels) of a row of JSON_MIN: the answers stand between the task's id and the annotator, unless
+    a table has sorted its columns."""
+    keys = list(value)
+    start = keys.index("id") + 1 if "id" in value else 0
+    end = min((keys.index(key) for key in _OF_ANNOTATION if key in value), default=len(keys))
+    texts = {"id", "session_id", *TEXTS, *_OF_ANNOTATION, *(find_pair(value) or ())}
+    labels = []
+    for key in keys[start:end] or keys:
+        if key in texts:
+            continue
+        answer = decode_json(value[key])
+        answer = as_dict(answer).get("choices", answer)
+        answer = answer[0] if type(answer) is list and len(answer) == 1 else answer
+        answer = as_dict(answer).get("rating", answer)
+        if type(answer) in (int, float) or (type(answer) is str and len(answer) <= MAX_VALUE_CHARACTERS):
+            labels.append(
+                drop_empty(
+                    {
+                        "question": key,
+                        "value": answer,
+                        "annotator": as_name(value.get("annotator")) or None,
+                        "timestamp": value.get("created_at"),
+                    }
+                )
+            )
+    asked = {label["question"] for label in labels if "value" in label}
+    data = {key: item for key, item in value.items() if key not in asked and key not in _OF_ANNOTATION}
+    return data, [label for label in labels if "value" in label]
+
+
+class _Pieces:
+    """Tasks about parts of one dialogue, each with all that was said until then, are one conversation."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+
+    def join(
+        self, found: Conversation | LabeledText | LeftOut, *, own: bool
+    ) -> Iterator[Call | Conversation | LabeledText | LeftOut]:
+        """``own``: the conversation has an id of its own, not only that of a task."""
+        if not isinstance(found, Conversation) or not found.id:
+            yield found
+            return
+        spoken = list_spoken(found.messages)
+        beginnings = [hash(tuple(spoken[:size])) for size in range(2, len(spoken) + 1)]
+        name = next((self.names[start] for start in reversed(beginnings) if start in self.names), found.id)
+        for start in beginnings:
+            self.names.setdefault(start, name)
+        messages = hold_labels(found).messages
+        name = found.id if own else name
+        yield Call(name, "", float(len(spoken)), messages, [], found.facts, found.line, separate=own)
+
+
+def _read_chat(value: dict[str, Any]) -> list[Any]:
+    """The messages of the tag <Chat>, which stand in the annotation."""
+    annotations = as_list(value.get("annotations")) or as_list(value.get("predictions"))
+    results = as_list(as_dict(next(iter(annotations), None)).get("result"))
+    values = [as_dict(as_dict(item).get("value")) for item in results]
+    return [found["chatmessage"] for found in values if type(found.get("chatmessage")) is dict]
+
+
+def _add_written_answer(
+    found: Conversation | LabeledText | LeftOut, data: dict[str, Any], labels: Labels, name: str
+) -> Conversation | LabeledText | LeftOut:
+    """The record with the answer that an annotator wrote, if it has none."""
+    written = _read_written_answer(labels)
+    if not written:
+        return found
+    if isinstance(found, Conversation):
+        answered = any(message.role == "assistant" for message in found.messages)
+        return found if answered else found._replace(messages=[*found.messages, *written])
+    question = pick(data, "prompt", "question", "text", "input")
+    given = [Message("user", question)] if type(question) is str else []
+    return Conversation(name, [*given, *written], {}, found.line, labels=labels)
+
+
+def _read_annotation(annotation: dict[str, Any]) -> Labels:
+    by = annotation.get("completed_by")
+    by = pick(by, "email", "username", "id") if type(by) is dict else by
+    labels: Labels = []
+    for item in map(as_dict, as_list(annotation.get("result"))):
+        value = as_dict(item.get("value"))
+        answer = next(
+            (
+                value[key]
+                for key in ("choices", "rating", "text", "taxonomy", "number", "labels")
+                if key in value
+            ),
+            None,
+        )
+        if answer is None:
+            answer = value.get(str(item.get("type")))
+        answer = answer[0] if type(answer) is list and len(answer) == 1 else answer
+        labels.append(
+            drop_empty(
+                {
+                    "question": item.get("from_name"),
+                    "value": answer,
+                    "annotator": as_name(by) if type(by) in (int, str) else None,
+                    "about": item.get("to_name"),
+                    "place": value.get("start"),
+                    "timestamp": annotation.get("created_at"),
+                }
+            )
+        )
+    return labels
+
+
+def _read_written_answer(labels: Labels) -> list[Message]:
+    for label in labels:
+        if (
+            label.get("question") in ("answer", "response", "completion", "reply", "instruction")
+            and type(label.get("value")) is str
+        ):
+            return [Message("assistant", label["value"])]
+    return []
+
+
+def _read_html(data: dict[str, Any]) -> list[Message]:
+    """A dialogue drawn as HTML, one box for each message, the person's on the right."""
+    for key in _HTML_KEYS:
+        value = data.get(key)
+        if type(value) is str and "<div" in value:
+            messages = []
+            for box in value.split("<div")[1:]:
+                text = strip_html(f"<div{box}")
+                if text:
+                    side = box.partition(">")[0]
+                    messages.append(Message("user" if "left" in side else "assistant", text))
+            return messages
+    return []

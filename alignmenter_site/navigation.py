@@ -97,6 +97,7 @@ UNFOLD: dict[str, Any] = {
                             "datasets_app.view_dataset", "datasets_app.generate_dataset"
                         ),
                     },
+                    _changelist_item("Sources", "cloud_download", "datasets_app", "source"),
                     {
                         **_changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
                         "active": _is_job_page,

@@ -206,6 +206,9 @@ release_key.former_keys()
 LLM_ENDPOINTS = env.base_urls("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, minimum=1)
 LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)
+# Of one request of the OTLP receiver, unpacked; and of all spans that wait to become conversations.
+OTLP_MAX_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_BYTES", 16 << 20, minimum=1024)
+OTLP_MAX_WAITING_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_WAITING_BYTES", 4 << 30, minimum=1024)
 AUDIT_HEAD_PLACES = head_places.head_places()
 # When retention deletes what is due, and what else happens once a night: an hour in TIME_ZONE.
 NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, minimum=0)

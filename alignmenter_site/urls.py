@@ -8,6 +8,7 @@ from django.views.generic import RedirectView
 
 from alignmenter_site.sign_in import views
 from datasets_app.downloads import download_job_file, download_release
+from datasets_app.sources.receiver_pages import receive_traces
 
 admin.autodiscover()
 # The queue's own pages show what the queue remembers, which is not what ran: the job pages do.
@@ -29,6 +30,7 @@ def reject_view_on_site(request: HttpRequest, **_: Any) -> HttpResponse:
 urlpatterns = [
     path("", views.home, name="home"),
     path("", include("alignmenter_site.sign_in.urls")),
+    path("v1/traces", receive_traces, name="receive_traces"),
     path("annotate/", include("annotations_app.urls")),
     path("admin/login/", views.redirect_to_sign_in),
     path("admin/logout/", views.log_out),

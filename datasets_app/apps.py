@@ -12,6 +12,7 @@ class DatasetsConfig(AppConfig):
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
         from datasets_app.jobs.permissions import cancel_pending_jobs
+        from datasets_app.sources import tasks as source_tasks  # noqa: F401
 
         permission_events.connect_signals()
         pre_migrate.connect(snapshot_permissions, sender=self)

@@ -20,11 +20,13 @@ from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import NightlyParameters
 from datasets_app.jobs.running import ClaimLost
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset, JobRun, Source
 from datasets_app.releasing.verify import verify_releases
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.reapply_erasures import verify_erasures
 from datasets_app.retention.warnings import mail_warnings
+from datasets_app.sources.due import start_nightly_pulls
+from datasets_app.sources.seen import forget_old
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +65,11 @@ def _run_audit_verification(job_run: JobRun | None, report_progress: ProgressCal
     return {"events": verified.events, "position": verified.head.position}
 
 
+def _start_pulls(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
+    """In jobs of their own, which the night doesn't wait for."""
+    return {"sources": start_nightly_pulls(), "forgotten_traces": forget_old()}
+
+
 def _run_text_scans(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
     """Search what was left: by label imports, erasures and versions that did not search yet."""
     facts = gates.load_all_facts(Dataset.objects.exclude(status=Dataset.Status.EXPIRED))
@@ -80,6 +87,7 @@ NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("sessions", lambda job_run, report_progress: {"sessions": clear_expired_sessions()}),
     ("erasures", lambda job_run, report_progress: verify_erasures()),
     ("text", _run_text_scans),
+    ("sources", _start_pulls),
     ("releases", _run_release_verification),
     ("audit trail", _run_audit_verification),
 )
@@ -119,7 +127,9 @@ def night_start(now: datetime) -> datetime:
 def is_night_due(now: datetime) -> bool:
     """Whether this night's work has not been started, and there is anything that was there before it."""
     begins = night_start(now)
-    return not _has_started(begins.date()) and Dataset.objects.filter(created_at__lt=begins).exists()
+    if _has_started(begins.date()):
+        return False
+    return any(model.objects.filter(created_at__lt=begins).exists() for model in (Dataset, Source))
 
 
 def start_if_due() -> JobRun | None:

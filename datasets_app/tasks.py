@@ -9,7 +9,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.jobs import files, parameters, queue, runs
 from datasets_app.jobs.registry import Operation, operations, task
 from datasets_app.jobs.running import RunningJob
-from datasets_app.models import Dataset, JobRun, ScrubRun
+from datasets_app.models import JobRun, ScrubRun
 
 # Only commands run these; their parameters are shown on the job's page.
 operations["sample_dataset"] = Operation(parameters.SampleParameters)
@@ -42,13 +42,8 @@ def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, An
         files.store_files(job.row, "quarantine", sorted(quarantine_dir.iterdir()))
     # The dataset holds what was imported; the upload is one more copy of private text.
     files.discard_file(upload)
-    start_text_scan(result["dataset"], job.actor)
+    runs.request_text_scan_of(result["dataset"], actor=job.actor)
     return result
-
-
-def start_text_scan(name: str, actor: Any) -> None:
-    if dataset := Dataset.objects.filter(name=name).first():  # none, if nothing was imported
-        runs.request_text_scan(dataset, actor=actor)
 
 
 @task(commits_itself=True)
@@ -112,16 +107,20 @@ def check_dataset(job: RunningJob[parameters.NoParameters]) -> dict[str, Any]:
 def scrub_dataset(job: RunningJob[parameters.ScrubParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 
-    return scrub_dataset(
+    options = job.parameters
+    result = scrub_dataset(
         job.dataset,
-        parse_policy(job.parameters.policy),
+        parse_policy(options.policy),
         actor=job.actor,
-        dry_run=job.parameters.dry_run,
-        sample=job.parameters.sample,
+        dry_run=options.dry_run,
+        sample=options.sample,
         job_run=job.row,
         report_progress=job.report_progress,
         start_helpers=start_helper_jobs,
     )
+    if options.check:
+        runs.start_follow_up("check_dataset", actor=job.actor, dataset=job.dataset)
+    return result
 
 
 @task(parameters.ScrubPartParameters, commits_itself=True)
@@ -157,7 +156,7 @@ def bootstrap_dataset(job: RunningJob[parameters.GenerationParameters]) -> dict[
 
     generate = _generate_with_model if is_model(job.parameters.model or OFFLINE) else _generate_offline
     result = generate(job)
-    start_text_scan(job.row.dataset_name, job.actor)
+    runs.request_text_scan_of(job.row.dataset_name, actor=job.actor)
     return result
 
 

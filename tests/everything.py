@@ -26,6 +26,7 @@ from datasets_app.models import (
     ScrubRun,
     Session,
     SharingReview,
+    Source,
     SourceFile,
     Turn,
 )
@@ -74,6 +75,7 @@ def make_full_dataset(marker: str = "canary", *, origin: str = "external") -> Da
     RetentionPolicy.objects.create(
         pk=FIXED_PK, position=1, pattern="*", retention="1 year", reason="All of it"
     )
+    Source.objects.create(pk=FIXED_PK, name=f"{marker}-source", kind="otlp", dataset_name=dataset.name)
     audit.record("import", actor=None, dataset_name=dataset.name, file=f"{marker}.jsonl")
     return dataset
 

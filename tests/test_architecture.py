@@ -37,7 +37,7 @@ FLOORS = {
             "access",
             "tables",
         },
-        {"releasing"},
+        {"releasing", "sources"},
         {"retention"},
         {"nightly", "housekeeping"},
         {"tasks", "admin"},

@@ -36,6 +36,8 @@ class BodyLimitsMiddleware:
             return answer_with_reason(
                 request, LENGTH_REQUIRED, "The request has no length", "Send it with a Content-Length."
             )
+        if getattr(view, "reads_own_body", False):
+            return None
         length = int(request.META.get("CONTENT_LENGTH") or 0)
         if not length:
             return None

@@ -20,6 +20,8 @@ ROLES: dict[str, tuple[str, ...]] = {
         "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.view_jobrun",
         "datasets_app.view_persona", "datasets_app.add_persona", "datasets_app.change_persona",
         "datasets_app.view_retentionpolicy",
+        "datasets_app.view_source", "datasets_app.add_source", "datasets_app.change_source",
+        "datasets_app.delete_source",
         "annotations_app.view_annotation", "annotations_app.add_annotation",
         "annotations_app.import_annotation", "annotations_app.export_annotation",
         "annotations_app.view_campaign", "annotations_app.add_campaign", "annotations_app.change_campaign",

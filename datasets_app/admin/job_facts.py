@@ -23,6 +23,8 @@ def result_facts(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     it would have failed."""
     if job.operation == "verify_audit" and result.get("head"):
         return {"found": "nothing was changed", **result}
+    if job.operation == "pull_source":
+        return {key: value for key, value in result.items() if key != "more"}
     if job.operation != "erase_session":
         return result
     shown = {key: value for key, value in result.items() if key != "releases" and (key != "also_in" or value)}

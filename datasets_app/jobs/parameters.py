@@ -176,11 +176,13 @@ class SampleParameters(JobParameters, frozen=True):
 
 
 class ScrubParameters(JobParameters, frozen=True):
-    """``policy`` is of :meth:`Policy.as_json`; ``sample`` is how many sessions a dry run looks at."""
+    """``policy`` is of :meth:`Policy.as_json`; ``sample`` is how many sessions a dry run looks at; with
+    ``check``, the checks run afterwards."""
 
     policy: dict[str, Any] | None = None
     dry_run: bool = False
     sample: int | None = None
+    check: bool = False
 
     def describe(self) -> Rows:
         """The policy in sentences; the terms it ignores are only counted, as they may be personal."""

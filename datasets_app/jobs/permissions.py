@@ -24,6 +24,7 @@ START_PERMISSIONS = {
     "canary_dataset": "datasets_app.scrub_dataset",
     "verify_releases": "datasets_app.release_dataset",
     "compare_releases": "datasets_app.view_release",
+    "pull_source": "datasets_app.change_source",
     "scan_text": "datasets_app.view_dataset",
     "nightly": "datasets_app.apply_retention",
     "activate_retention": "datasets_app.activate_retentionpolicy",

@@ -110,6 +110,12 @@ def request_text_scan(dataset: Dataset, *, actor: Any) -> None:
         start_follow_up("scan_text", actor=actor, dataset=dataset)
 
 
+def request_text_scan_of(name: str, *, actor: Any) -> None:
+    """:func:`request_text_scan` by name, for what may not have made the dataset."""
+    if dataset := Dataset.objects.filter(name=name).first():
+        request_text_scan(dataset, actor=actor)
+
+
 def start_prepared_job(job_run: JobRun, *, actor: Any) -> None:
     """Put a prepared job on the queue. Raises UserError if too many jobs of ``actor`` haven't ended."""
     with transaction.atomic():

@@ -10,6 +10,7 @@ from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy, Tombstone
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.models.scrub_audit import AuditedTurn, ScrubAudit
+from datasets_app.models.source import ReceivedSpan, SeenTrace, Source
 from datasets_app.models.text_scan import Attestation, TextScan
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "JobRun",
     "PartitionForeignKey",
     "Persona",
+    "ReceivedSpan",
     "Release",
     "ReleaseFile",
     "RetentionPolicy",
@@ -35,8 +37,10 @@ __all__ = [
     "ScrubFinding",
     "ScrubMark",
     "ScrubRun",
+    "SeenTrace",
     "Session",
     "SharingReview",
+    "Source",
     "SourceFile",
     "TextScan",
     "Tombstone",

@@ -95,6 +95,14 @@ class TurnQuerySet(models.QuerySet[Any]):
         return self.annotate(start=Left("text", characters), characters=Length("text")).defer("text")
 
 
+class SourceQuerySet(models.QuerySet[Any]):
+    def visible_to(self, user: Any) -> "SourceQuerySet":
+        """All but those of datasets that are hidden from a user."""
+        from datasets_app.models import Dataset
+
+        return self.exclude(dataset_name__in=Dataset.objects.hidden_from(user).order_by().values("name"))
+
+
 class ScrubMarkQuerySet(models.QuerySet[Any]):
     def applied_to(self, dataset: Any) -> "ScrubMarkQuerySet":
         """The corrections of a dataset, and the terms that stay in all datasets."""

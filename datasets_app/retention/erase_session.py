@@ -39,6 +39,7 @@ from datasets_app.retention.session_identity import (
     list_other_datasets,
     match_any,
 )
+from datasets_app.sources.received import delete_received_of
 
 ACTION = "erase_session"
 
@@ -207,6 +208,7 @@ def _delete_sessions(
     deleted.update(delete_contents.delete_reports(dataset))
     for hook in hooks.erasure_hooks:
         deleted.update(hook.delete(dataset, match_any([session])))
+    deleted.update(received_spans=sum(delete_received_of(dataset, target) for target in sessions))
     deleted.update(delete_contents.delete_sessions(dataset, [target.pk for target in sessions]))
     redact_jobs(dataset, [target.session_id for target in sessions], terms, job_run)
     record_deletion(dataset, turns=deleted["turns"])

@@ -103,6 +103,10 @@ DOORS: dict[str, Door] = {
         "retentionpolicy_change", of_dataset=False, shows='name="pattern"'
     ),
     "datasets_app.delete_retentionpolicy": _page("retentionpolicy_delete", of_dataset=False),
+    "datasets_app.view_source": _list("source_changelist", also=("datasets_app.change_source",)),
+    "datasets_app.add_source": _list("source_add"),
+    "datasets_app.change_source": _page("source_revoke", post={}),
+    "datasets_app.delete_source": _page("source_delete", of_dataset=False),
     "annotations_app.view_annotation": _labels("campaign_agreement", FIXED_PK),
     "annotations_app.add_annotation": _labels("annotation_add", of_dataset=False),
     "annotations_app.change_annotation": _labels("annotation_change", FIXED_PK + 1, shows='name="notes"'),

@@ -1,4 +1,4 @@
-"""Names the few pages that accept files, which ``alignmenter_site/middleware/body_limits.py`` asks for."""
+"""Names the few pages that accept more than forms; ``alignmenter_site/middleware/body_limits.py`` asks."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,6 +17,12 @@ def accepts_files(find_limit: Callable[[Any], int]) -> Callable[[V], V]:
         return view
 
     return mark
+
+
+def reads_own_body(view: V) -> V:
+    """Mark a view that knows who sends something before it reads it, and limits what it reads."""
+    view.reads_own_body = True  # type: ignore[attr-defined]
+    return view
 
 
 def find_file_limit(view: Any, user: Any) -> int:

@@ -10,6 +10,7 @@ from datasets_app.auditing.heads import record_due_heads
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import recovery
 from datasets_app.nightly import start_if_due
+from datasets_app.sources.due import start_due_assembly
 
 STEP_SECONDS = 3.0
 STEPS_BETWEEN_CLEANUPS = 1200  # about an hour
@@ -19,8 +20,9 @@ STEPS_BETWEEN_NIGHT_CHECKS = 20  # about a minute
 class Command(BaseCommand):
     help = (
         "Take care of what must happen by itself: jobs whose worker is gone are queued again "
-        "and heads of the audit log are recorded outside the database (every 3 seconds), files past their "
-        "date are deleted (every hour), and a worker is given the night's work: retention, warnings, "
+        "and heads of the audit log are recorded outside the database (every 3 seconds), received traces "
+        "are imported once they are complete (every minute), files past their date are deleted (every "
+        "hour), and a worker is given the night's work: retention, warnings, pulls from sources, "
         "verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
     )
     requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
@@ -38,6 +40,7 @@ class Command(BaseCommand):
                     delete_expired_files()
                 if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:
                     start_if_due()
+                    start_due_assembly()
                 reachable = True
             except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()

@@ -1,0 +1,138 @@
+"""Sources of production conversations."""
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db import transaction
+from django.db.models import QuerySet, Sum
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from datasets_app.core import audit
+from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset, JobRun, Source
+from datasets_app.sources import pages
+from datasets_app.sources.forms import NEEDS_PROJECT, TAKES_TOKEN, SourceForm
+from datasets_app.templatetags.datasets_display import short_datetime
+
+
+def _shown_for(kinds: Any) -> str:
+    """An expression for the form's script."""
+    return " || ".join(f"kind == '{kind}'" for kind in kinds)
+
+
+@admin.register(Source)
+class SourceAdmin(ModelAdmin):
+    form = SourceForm
+    list_display = ["name", "show_kind", "dataset_name", "active", "show_last_pull", "show_waiting"]
+    list_filter = ["kind", "active"]
+    change_form_outer_before_template = "datasets_app/source_before.html"
+    conditional_fields = {
+        "location": "kind != 'otlp'",
+        "project": _shown_for(NEEDS_PROJECT),
+        "token": _shown_for(TAKES_TOKEN),
+        "quiet_minutes": "kind != 'folder'",
+    }
+    fieldsets = [
+        (None, {"fields": ["name", "kind", "location", "project", "token", "dataset_name", "active"]}),
+        (
+            "What is kept",
+            {
+                "fields": [
+                    "rate",
+                    "only_models",
+                    "only_tags",
+                    "max_conversations",
+                    "skip_near_duplicates",
+                    "quiet_minutes",
+                    "scrub",
+                ]
+            },
+        ),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).visible_to(request.user)
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change, **options)
+        return type("SourceForm", (form,), {"user": request.user})
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """What was pulled is remembered by source, and what it delivers depends on its kind."""
+        return ["name", "kind"] if obj else []
+
+    def get_urls(self) -> list[URLPattern]:
+        wrap = self.admin_site.admin_view
+        own = [
+            ("<int:pk>/pull/", pages.pull_now, "pull"),
+            ("<int:pk>/token/", pages.make_source_token, "token"),
+            ("<int:pk>/revoke/", pages.revoke_source_token, "revoke"),
+        ]
+        return [
+            *(path(route, wrap(view), name=f"datasets_app_source_{name}") for route, view, name in own),
+            *super().get_urls(),
+        ]
+
+    def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
+        if not change:
+            obj.created_by = request.user
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            self._record_event(request, obj, "edit_source" if change else "add_source", form.changed_data)
+
+    def delete_model(self, request: HttpRequest, obj: Source) -> None:
+        with transaction.atomic():
+            self._record_event(request, obj, "delete_source", [])
+            super().delete_model(request, obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
+        for source in queryset:
+            self.delete_model(request, source)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """What waits for a dataset on legal hold is held, too."""
+        held = obj and Dataset.objects.filter(name=obj.dataset_name, legal_hold=True).exists()
+        return not held and super().has_delete_permission(request, obj)
+
+    def _record_event(self, request: HttpRequest, source: Source, action: str, changed: list[str]) -> None:
+        details = {"fields": sorted(changed)} if changed else {}
+        audit.record(
+            action,
+            actor=request.user,
+            dataset_name=source.dataset_name,
+            source=source.name,
+            kind=source.kind,
+            **details,
+        )
+
+    @admin.display(description="Kind", ordering="kind")
+    def show_kind(self, source: Source) -> str:
+        return source.get_kind_display()
+
+    @admin.display(description="Last pull")
+    def show_last_pull(self, source: Source) -> str:
+        """When, and how it ended."""
+        jobs = JobRun.objects.filter(operation="pull_source", parameters__source=source.pk)
+        job = jobs.order_by("-pk").first()
+        if job is None:
+            return "–"
+        url = reverse("admin:datasets_app_jobrun_change", args=[job.pk])
+        ended = f"{short_datetime(job.finished_at or job.created_at)}: {job.get_state_display().lower()}"
+        return format_html('<a class="ad-link" href="{}">{}</a>', url, ended)
+
+    @admin.display(description="Waiting")
+    def show_waiting(self, source: Source) -> str:
+        """Received spans whose conversations are not complete."""
+        if source.kind != Source.Kind.OTLP:
+            return "–"
+        spans = source.spans.aggregate(size=Sum("size", default=0))["size"]
+        return f"{format_count(source.spans.count(), 'span')}, {filesizeformat(spans)}"
+
+    def response_add(self, request: HttpRequest, obj: Source, post_url_continue: Any = None) -> Any:
+        if obj.kind == Source.Kind.OTLP:
+            messages.info(request, "Create a token on the page of the source to let collectors send traces.")
+        return super().response_add(request, obj, post_url_continue)

@@ -1,0 +1,15 @@
+"""The parameters of a pull; see ``jobs/parameters.py``."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from datasets_app.jobs.parameters import JobParameters
+
+
+class PullParameters(JobParameters, frozen=True):
+    """``source`` is the primary key; without ``since`` the pull continues where the last one ended."""
+
+    source: int = 0
+    since: datetime | None = None
+
+    HIDDEN: ClassVar = frozenset({"source"})

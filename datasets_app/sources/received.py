@@ -1,0 +1,95 @@
+"""Received spans of conversations that are complete."""
+
+import re
+from array import array
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import IO
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from datasets_app.models import Dataset, ReceivedSpan, Session, Source
+from datasets_app.sources.delivery import Delivery
+from datasets_app.sources.seen import digest_id
+
+# A conversation that never pauses is taken as it is after this time.
+MAX_WAIT = timedelta(days=1)
+_SUFFIX = re.compile(r"-[0-9a-f]{8}$")
+# Of one pull; another one follows at once.
+MAX_BYTES = 256 << 20
+
+# Spans of a trace may come in many requests, and a conversation may have a trace for each question.
+_GROUPS = """
+WITH traces AS (
+    SELECT trace,
+           coalesce((array_agg(conversation) FILTER (WHERE conversation IS NOT NULL))[1], trace) AS key,
+           max(received_at) AS last, min(received_at) AS first, sum(size) AS size
+    FROM datasets_app_receivedspan WHERE source_id = %(source)s GROUP BY trace
+)
+SELECT array_agg(trace), sum(size)::bigint FROM traces GROUP BY key
+HAVING max(last) <= %(quiet)s OR min(first) <= %(overdue)s ORDER BY min(first)
+"""
+_SPANS = """
+SELECT id, content FROM datasets_app_receivedspan
+WHERE source_id = %(source)s AND trace = ANY(%(traces)s) ORDER BY id
+"""
+
+
+def has_complete_conversations(source: Source) -> bool:
+    return bool(_find_complete(source, 1)[0])
+
+
+def fetch_received(source: Source, folder: Path) -> Delivery:
+    traces, more = _find_complete(source, MAX_BYTES)
+    path = folder / "spans.jsonl"
+    with path.open("wb") as out:
+        spans = _write_spans(source, traces, out)
+    return Delivery([(path, "otel")] if spans else [], spans=spans, more=more)
+
+
+def delete_received(delivery: Delivery) -> None:
+    """In the transaction that imports their conversations."""
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM datasets_app_receivedspan WHERE id = ANY(%s)", [list(delivery.spans)])
+
+
+def delete_received_of(dataset: Dataset, session: Session) -> int:
+    """Delete what waits of an erased session, in the transaction that erases it; returns how many spans.
+
+    A session that continues another one has its id with a suffix.
+    """
+    name = session.session_id
+    names = {name, _SUFFIX.sub("", name)}
+    digests = [bytes.fromhex(name[:32])] if session.id_hashed else list(map(digest_id, names))
+    spans = ReceivedSpan.objects.filter(source__dataset_name=dataset.name)
+    traces = spans.filter(Q(conversation__in=digests) | Q(trace__in=digests)).values("trace")
+    return spans.filter(trace__in=list(traces.values_list("trace", flat=True))).delete()[0]
+
+
+def _find_complete(source: Source, max_bytes: int) -> tuple[list[bytes], bool]:
+    """(traces, whether there are more): whole conversations, at least one, the oldest first."""
+    now: datetime = timezone.now()
+    quiet = now - timedelta(minutes=source.quiet_minutes)
+    traces: list[bytes] = []
+    with connection.cursor() as cursor:
+        cursor.execute(_GROUPS, {"source": source.pk, "quiet": quiet, "overdue": now - MAX_WAIT})
+        for group, size in cursor.fetchall():
+            if traces and max_bytes < size:
+                return traces, True
+            traces += group
+            max_bytes -= size
+    return traces, False
+
+
+def _write_spans(source: Source, traces: list[bytes], out: IO[bytes]) -> "array[int]":
+    keys = array("q")
+    with connection.cursor() as cursor:
+        for start in range(0, len(traces), 1000):
+            cursor.execute(_SPANS, {"source": source.pk, "traces": traces[start : start + 1000]})
+            while rows := cursor.fetchmany(1000):
+                for key, content in rows:
+                    keys.append(key)
+                    out.write(bytes(content) + b"\n")
+    return keys

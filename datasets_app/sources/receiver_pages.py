@@ -1,0 +1,96 @@
+"""POST /v1/traces: OTLP over HTTP, for collectors and SDKs.
+
+https://opentelemetry.io/docs/specs/otlp/#otlphttp: clients send again after 429 and 503, and drop what any
+other error answers.
+"""
+
+import logging
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.csrf import csrf_exempt
+
+from datasets_app.core.web.uploads import reads_own_body
+from datasets_app.sources import otlp_body
+from datasets_app.sources.receive import SpoolFull, find_receiver, store_spans
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 30
+_BLOCK_BYTES = 1 << 16
+
+
+class _Refusal(Exception):
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status, self.message = status, message
+
+
+@csrf_exempt
+@reads_own_body
+def receive_traces(request: HttpRequest) -> HttpResponse:
+    content_type = (request.content_type or "").lower()
+    try:
+        if request.method != "POST":
+            raise _Refusal(405, "Send spans with POST.")
+        return _receive(request, content_type)
+    except _Refusal as refusal:
+        response = HttpResponse(
+            otlp_body.make_error(content_type, refusal.message),
+            content_type if content_type == otlp_body.PROTOBUF else otlp_body.JSON,
+            refusal.status,
+        )
+        if refusal.status in (429, 503):
+            response["Retry-After"] = str(RETRY_SECONDS)
+        if refusal.status == 401:
+            response["WWW-Authenticate"] = "Bearer"
+        if refusal.status == 405:
+            response["Allow"] = "POST"
+        return response
+
+
+def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
+    try:
+        source = find_receiver(_read_token(request))
+        if source is None:
+            raise _Refusal(401, "The token is missing or unknown, or its source is off.")
+        if content_type not in (otlp_body.PROTOBUF, otlp_body.JSON):
+            raise _Refusal(415, f"Send {otlp_body.PROTOBUF} or {otlp_body.JSON}.")
+        spans, rejected = otlp_body.read_request(_read_body(request), content_type)
+        store_spans(source, spans)
+    except otlp_body.TooLarge:
+        raise _Refusal(
+            413, f"The body is larger than {settings.OTLP_MAX_BYTES} bytes; send smaller batches."
+        ) from None
+    except otlp_body.InvalidBody as error:
+        raise _Refusal(400, str(error)) from None
+    except SpoolFull:
+        raise _Refusal(429, "Too many spans wait to be processed.") from None
+    except (DatabaseError, InterfaceError) as error:
+        # Its message could quote what was sent.
+        log.error("received spans could not be stored: %s", type(error).__name__)
+        raise _Refusal(503, "The spans could not be stored.") from None
+    return HttpResponse(otlp_body.make_response(content_type, rejected), content_type)
+
+
+def _read_token(request: HttpRequest) -> str:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _read_body(request: Any) -> bytes:
+    limit = settings.OTLP_MAX_BYTES
+    encoding = request.headers.get("Content-Encoding", "identity").lower()
+    if encoding not in ("identity", "gzip"):
+        raise _Refusal(415, "Send the body uncompressed or with gzip.")
+    length = int(request.META.get("CONTENT_LENGTH") or 0)
+    if length > limit:
+        raise otlp_body.TooLarge
+    body = bytearray()
+    while block := request.read(min(_BLOCK_BYTES, length - len(body) or 1)):
+        body += block
+    if len(body) < length:
+        raise _Refusal(400, "The body is shorter than its Content-Length.")
+    return otlp_body.unpack_gzip(bytes(body), limit) if encoding == "gzip" else bytes(body)

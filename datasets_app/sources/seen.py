@@ -1,0 +1,46 @@
+"""What a source has delivered before, by keyed hashes."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.domain.pii.session_ids import hash_session_id
+from datasets_app.models import SeenTrace, Source
+
+REMEMBERED = timedelta(days=400)
+_BATCH = 10_000
+
+
+def digest_id(name: str) -> bytes:
+    """The beginning of the hash that a scrub makes of a session id."""
+    return bytes.fromhex(hash_session_id(name, hash_key())[:32])
+
+
+def find_seen(source: Source, names: Iterable[str]) -> set[str]:
+    """Those of ``names`` that the source has delivered before."""
+    by_digest = {digest_id(name): name for name in names}
+    digests, seen = list(by_digest), set[str]()
+    for start in range(0, len(digests), _BATCH):
+        rows = SeenTrace.objects.filter(source=source, digest__in=digests[start : start + _BATCH])
+        seen.update(by_digest[bytes(digest)] for digest in rows.values_list("digest", flat=True))
+    return seen
+
+
+def add_seen(source: Source, names: Iterable[str]) -> None:
+    """In the caller's transaction, the one that imports. What was known is remembered longer."""
+    digests: Sequence[bytes] = sorted({digest_id(name) for name in names})
+    with connection.cursor() as cursor:
+        for start in range(0, len(digests), _BATCH):
+            cursor.execute(
+                "INSERT INTO datasets_app_seentrace (source_id, digest) SELECT %s, unnest(%s::bytea[]) "
+                "ON CONFLICT (source_id, digest) DO UPDATE SET seen_at = now()",
+                [source.pk, list(digests[start : start + _BATCH])],
+            )
+
+
+def forget_old() -> int:
+    """Keep the table bounded; returns how many were forgotten."""
+    return SeenTrace.objects.filter(seen_at__lt=timezone.now() - REMEMBERED).delete()[0]

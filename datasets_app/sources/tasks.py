@@ -1,0 +1,37 @@
+"""What a worker does for a pull."""
+
+from typing import Any
+
+from datasets_app.core.errors import UserError
+from datasets_app.jobs import files, runs
+from datasets_app.jobs.registry import task
+from datasets_app.jobs.running import RunningJob
+from datasets_app.models import Source
+from datasets_app.sources.parameters import PullParameters
+
+
+@task(PullParameters)
+def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
+    from datasets_app.sources.pull import pull_source, start_follow_ups
+
+    source = Source.objects.filter(pk=job.parameters.source).first()
+    if source is None:
+        raise UserError("The source was deleted, so this job can't run.")
+    with files.work_folder(job.row) as folder:
+        result = pull_source(
+            source,
+            folder=folder,
+            since=job.parameters.since,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        )
+        files.store_files(job.row, "quarantine", sorted(folder.glob("quarantine/*")))
+    if result["more"]:
+        # Each job is one transaction, so that what was pulled stays.
+        more = PullParameters(source=source.pk)
+        runs.start_follow_up(
+            "pull_source", actor=job.actor, dataset_name=source.dataset_name, parameters=more
+        )
+    elif result["sessions"]:
+        start_follow_ups(source, actor=job.actor)
+    return result

@@ -1,0 +1,163 @@
+"""Sources: what they deliver comes into a restricted production dataset, once."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.utils import timezone
+
+from datasets_app.jobs import runs
+from datasets_app.models import (
+    AuditEvent,
+    Dataset,
+    DatasetGrant,
+    JobRun,
+    ReceivedSpan,
+    Session,
+    Source,
+    Turn,
+)
+from datasets_app.retention.delete_contents import count_contents, delete_dataset_rows
+from datasets_app.retention.erase_session import erase_session
+from datasets_app.sources import received
+from datasets_app.sources.due import start_due_assembly
+from datasets_app.sources.parameters import PullParameters
+from datasets_app.sources.receive import store_spans
+from tests.factories import run_task
+from tests.spans import make_span
+
+pytestmark = pytest.mark.django_db
+
+
+def make_source(kind: str = "otlp", **fields: Any) -> Source:
+    return Source.objects.create(name=f"the-{kind}", kind=kind, dataset_name="prod", **fields)
+
+
+def pull(source: Source, **parameters: Any) -> dict[str, Any]:
+    parameters_of_job = PullParameters(source=source.pk, **parameters)
+    job = runs.create_job(
+        "pull_source", actor=None, dataset_name=source.dataset_name, parameters=parameters_of_job
+    )
+    return run_task(job)
+
+
+def receive(source: Source, *spans: dict[str, Any], minutes_ago: int = 20) -> int:
+    before = set(ReceivedSpan.objects.values_list("pk", flat=True))
+    stored = store_spans(source, {(span["traceId"], span["spanId"]): span for span in spans})
+    new = ReceivedSpan.objects.exclude(pk__in=before)
+    new.update(received_at=timezone.now() - timedelta(minutes=minutes_ago))
+    return stored
+
+
+def texts() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for turn in Turn.objects.select_related("session").order_by("session__pk", "turn_index"):
+        found.setdefault(turn.session.session_id, []).append(turn.text)
+    return found
+
+
+def test_spans_of_a_conversation_are_put_together_once_it_is_quiet() -> None:
+    owner = User.objects.create(username="ada")
+    source = make_source(created_by=owner)
+    receive(source, make_span(1, 2, question="And then?", answer="Done.", conversation="c"), minutes_ago=20)
+    receive(source, make_span(2, 1, question="Bye", answer="Bye!", conversation="c"), minutes_ago=1)
+    receive(source, make_span(3, 1, question="Alone?", answer="Yes."), minutes_ago=11)
+    assert start_due_assembly() == 1
+    assert start_due_assembly() == 0  # it is waiting
+    result = run_task(JobRun.objects.get())
+    assert (result["sessions"], result["more"]) == (1, False)
+    assert texts() == {f"{3:032x}": ["Alone?", "Yes."]}
+    dataset = Dataset.objects.get()
+    assert (dataset.origin, dataset.restricted, dataset.status) == ("production", True, "raw")
+    assert DatasetGrant.objects.get().user == owner
+    ReceivedSpan.objects.update(received_at=timezone.now() - timedelta(minutes=11))
+    assert pull(source)["sessions"] == 1
+    assert texts()["c"] == ["And then?", "Done.", "Bye", "Bye!"]
+    assert not ReceivedSpan.objects.exists()
+    assert pull(source) == {"sessions": 0, "more": False}
+
+
+def test_the_same_span_adds_nothing_and_a_late_one_is_not_lost() -> None:
+    source = make_source()
+    spans = [
+        make_span(1, 1, conversation="c"),
+        make_span(1, 2, question="More?", answer="No.", conversation="c"),
+    ]
+    assert receive(source, *spans) == 2
+    assert receive(source, *spans) == 0
+    pull(source)
+    assert receive(source, *spans) == 0
+    before = texts()
+    late = make_span(1, 3, question="Late?", answer="Never.", conversation="c")
+    assert receive(source, *spans, late) == 1
+    pull(source)
+    after = texts()
+    assert before == {"c": ["How do I export it?", "Choose Export.", "More?", "No."]}
+    assert [after.pop("c"), *after.values()] == [before["c"], ["Late?", "Never."]]
+
+
+def test_what_never_pauses_is_taken_after_a_day_and_much_in_several_pulls(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(received, "MAX_BYTES", 100)
+    source = make_source()
+    receive(source, make_span(1, 1, conversation="c"), minutes_ago=25 * 60)
+    receive(source, make_span(2, 1, conversation="c"), minutes_ago=0)
+    receive(source, make_span(3, 1))
+    assert pull(source)["more"]
+    follow_up = JobRun.objects.get(state="queued")
+    assert (follow_up.operation, follow_up.parameters["source"]) == ("pull_source", source.pk)
+    assert not run_task(follow_up)["more"]
+    assert set(texts()) == {"c", f"{3:032x}"}
+    assert JobRun.objects.filter(operation="scan_text").count() == 1
+
+
+def test_the_event_and_the_job_hold_counts_only() -> None:
+    source = make_source(rate=0.0)
+    receive(source, make_span(1, 1, question="wexcanaryquill", conversation="wexsessionquill"))
+    assert pull(source) == {"conversations": 1, "not_sampled": 1, "sessions": 0, "more": False}
+    event = AuditEvent.objects.get(action="pull_source")
+    assert event.details == {"source": "the-otlp", "conversations": 1, "not_sampled": 1, "sessions": 0}
+    assert not ReceivedSpan.objects.exists()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT string_agg(t::text, '') FROM datasets_app_jobrun t")
+        assert "quill" not in cursor.fetchone()[0]
+
+
+def test_scrub_and_check_follow_if_the_rule_says_so() -> None:
+    source = make_source(scrub=True)
+    receive(source, make_span())
+    pull(source)
+    scrub = JobRun.objects.get(operation="scrub_dataset")
+    assert (scrub.state, scrub.parameters["check"], scrub.dataset) == ("queued", True, Dataset.objects.get())
+    assert not JobRun.objects.filter(operation="scan_text").exists()
+
+
+def test_an_erased_session_is_erased_from_what_waits_and_stays_away() -> None:
+    source = make_source()
+    receive(source, make_span(1, 1, conversation="c"), make_span(2, 1, conversation="d"))
+    pull(source)
+    receive(source, make_span(3, 1, answer="More of c.", conversation="c"), make_span(3, 2))
+    receive(source, make_span(4, 1, conversation="d"))
+    dataset = Dataset.objects.get()
+    session = Session.objects.get(dataset=dataset, session_id="c")
+    erased = erase_session(session, "a request")
+    assert erased["received_spans"] == 2
+    assert ReceivedSpan.objects.count() == 1
+    receive(source, make_span(5, 1, answer="Again.", conversation="c"))
+    assert pull(source)["erased_sessions"] == 1
+    assert "c" not in texts()
+
+
+def test_retention_deletes_what_waits() -> None:
+    source = make_source()
+    receive(source, make_span(1, 1))
+    pull(source)
+    receive(source, make_span(2, 1))
+    dataset = Dataset.objects.get()
+    assert count_contents(dataset)["received_spans"] == 1
+    Dataset.objects.update(status=Dataset.Status.EXPIRED)
+    assert delete_dataset_rows(dataset)["received_spans"] == 1
+    assert not ReceivedSpan.objects.exists()

@@ -5,7 +5,8 @@ same goes for numbers, addresses and passwords that a turn requests.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
@@ -31,6 +32,7 @@ from datasets_app.domain.pii.rules.births import find_answered_dates
 from datasets_app.domain.pii.rules.handle_contexts import find_answered_accounts
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
+from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 # High enough to replace the answer, and below the score of values that have a shape.
 ANSWER_SCORE = 0.8
@@ -169,33 +171,29 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-_QUESTION_HINT = re.compile(
-    r"name|who|phon|mobil|cel|contact|fax|whatsapp|n[uú]m|client|cuenta|reach|call|text|ssn|social|card|mail|pass|\bpin\b"
-    r"|otp|code|user|log|profile|player|nick|handle|gamer|tag|discord|insta|twitter|telegram|skype|snap"
-    r"|usu[aá]rio"
-    r"|nutzer|använd|insta|seller|sign|spieler|konto|compte|identifi|pseudo|utente|gebruik|bruger|bruker"
-    r"|użytk|käyttäj|kullan|uživ|felhaszn|ник|логин"
-    r"|ユーザ|用户|用戶|账号|微信|아이디|닉네임"
-    r"|zip|post|where|street|anschrift|adress?e|plz|direc|indirizzo|endere|cep|kod|адрес"
-    r"|birth|b-?day|born|geb|naiss|\bnée?\b|nac|\bnat[oa]\b|nasc|cumple|complea|verjaar|födel|född|fød"
-    r"|synty|urodz"
-    r"|naroz|szület|doğum|lahir|dob|d\.o\.b|рожд|родил|народж|γενν|sinh|วันเกิด|לידה|لاد|जन्म"
-    r"|[住地주出生생誕태]"
-    r"|cv[vc]|iban|account|acct|a/c|\bid\b|\bno\b|#|details|wallet|address|tel|ihre|номер|[电手電携전연账会口会계]",
-    re.IGNORECASE,
-)
+_ASKED_KINDS = tuple(_QUESTION_PATTERNS)
+
+
+@cache
+def _load_prefilter() -> Callable[[str], Sequence[int]]:
+    """Of all questions, and last of what makes a turn a request."""
+    return make_prefilter([*_QUESTION_PATTERNS.values(), _REQUEST])
 
 
 def find_requested_kinds(question: str) -> tuple[str, ...]:
     """The classes of personal data that a turn asks the other side for."""
     question = question[-MAX_QUESTION_CHARACTERS:]
-    has_hint, asks_id = _QUESTION_HINT.search(question) is not None, is_requested(question)
-    if not _REQUEST.search(question):
+    possible = _load_prefilter()(question)
+    if len(_ASKED_KINDS) not in possible or not _REQUEST.search(question):
         return ()
-    kinds = [kind for kind, pattern in _QUESTION_PATTERNS.items() if has_hint and pattern.search(question)]
+    kinds = [
+        kind
+        for kind in map(_ASKED_KINDS.__getitem__, possible[:-1])
+        if _QUESTION_PATTERNS[kind].search(question)
+    ]
     if PHONE not in kinds and asks_for_phone(question):
         kinds.append(PHONE)
-    return (*kinds, ID_NUMBER) if asks_id else tuple(kinds)
+    return (*kinds, ID_NUMBER) if is_requested(question) else tuple(kinds)
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:

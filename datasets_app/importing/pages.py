@@ -171,7 +171,10 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         turns=len(preview_result.turns[:10]),
     )
     context = {
-        "job": job, "file": job_file, "form": form, "preview": preview_result,
+        "job": job,
+        "file": job_file,
+        "form": form,
+        "preview": preview_result,
         "format": IMPORT_FORMAT_LABELS.get(preview_result.format, preview_result.format),
         "sessions": _group_by_session(preview_result.turns[:10]),
         "problems": [] if preview_result.annotation_file else preview_result.problems[:20],

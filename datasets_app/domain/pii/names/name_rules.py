@@ -6,12 +6,13 @@ Positions are word indexes, so that a rule can never split a word.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
+from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 RULE_SCORE = 0.6  # comparable to model probabilities
 _TITLES_TEXT = """
@@ -59,84 +60,77 @@ class Trust(IntEnum):
 
 
 class Cue(NamedTuple):
-    """A name may begin where ``before`` ends; it is tried only in texts with one of ``words``."""
+    """A name may begin where ``before`` ends."""
 
-    words: frozenset[str]
     before: re.Pattern[str]
     trust: Trust
 
 
-def _make_cue(words: str, before: str, trust: Trust) -> Cue:
-    return Cue(frozenset(words.split()), re.compile(before, re.IGNORECASE), trust)
+def _make_cue(before: str, trust: Trust) -> Cue:
+    return Cue(re.compile(before, re.IGNORECASE), trust)
 
 
 _NAME_QUALIFIERS = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"
 _CUES = (
     _make_cue(
-        "name surname",
         rf"\b{_NAME_QUALIFIERS}\s{{1,3}}(?:{_NAME_QUALIFIERS}\s{{1,3}})?(?:sur)?name\s{{0,3}}(?:\bis\b|\bwas\b|['’]s\b|[:=-])\s{{0,3}}",
         Trust.SURE,
     ),
-    _make_cue("name", r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.LIKELY),
+    _make_cue(r"\b(?:under|in|on)\s{1,3}the\s{1,3}name\s{1,3}(?:of\s{1,3})?", Trust.LIKELY),
     _make_cue(
-        "name surname named",
         rf"(?:\b{_NAME_QUALIFIERS}\s{{1,3}}(?:sur)?name|\bnamed|\bsame\s{{1,3}}name|(?:^|[,.;]\s{{0,3}})(?:the\s{{1,3}})?name\s{{1,3}}is)"
         r"\s{1,3}",
         Trust.LIKELY,
     ),
     _make_cue(
-        "name surname customer client attn cardholder holder from to cc reporter reviewer assignee owner"
-        " author patient contact guest passenger agent by",
         r"(?:^|[\n,;|{\"'(])\s{0,8}[\"']?(?:[a-z]{1,12}[ _-])?(?:name|surname|customer|client|attn|cardholder"
         r"|holder|from|to|cc|reporter|reviewer|assignee|owner|author|patient|contact|guest|passenger|agent|by)"
         r"[\"']?\s{0,3}[:=]\s{0,3}[\"']?",
         Trust.LIKELY,
     ),
-    _make_cue("call calls called", r"\bcall(?:s|ed)?\s{1,3}(?:me|myself|him|her)\s{1,3}", Trust.LIKELY),
+    _make_cue(r"\bcall(?:s|ed)?\s{1,3}(?:me|myself|him|her)\s{1,3}", Trust.LIKELY),
     _make_cue(
-        "booking reservation table account registered reserved room order",
         r"\b(?:booking|reservation|table|account|registered|reserved|room|order|it['’]?s|is)\s{1,3}"
         r"(?:is\s{1,3})?under\s{1,3}",
         Trust.LIKELY,
     ),
     _make_cue(
-        "am i'm im this here's it's is 'm ’m",
         r"(?:\bi\s{1,3}am|\bi['’]?m|\bthis\s{1,3}is|\bhere\s{1,3}is|\bit\s{1,3}is|\bit['’]s)\s{1,3}",
         Trust.WEAK,
     ),
     _make_cue(
-        "dear hi hello hey thanks thank thx cheers bye welcome morning afternoon evening sorry",
         r"(?:^|[.!?\n,]\s{0,3})(?:dear|hi|hello|hey|thanks|thank\s{1,3}you|thx|cheers|bye|welcome"
         r"|good\s{1,3}(?:morning|afternoon|evening)|sorry)[,\s]{1,3}",
         Trust.WEAK,
     ),
-    _make_cue("dear", r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY),
+    _make_cue(r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY),
     _make_cue(
-        "regards sincerely best cheers thanks yours greetings wishes faithfully truly",
         r"(?:regards|sincerely|best|cheers|thanks|yours|greetings|wishes|faithfully|truly)\s{0,3}[,.!]?"
         r"\s{0,3}\n\s{0,8}[-–—~]{0,3}\s{0,3}",
         Trust.LIKELY,
     ),
     _make_cue(
-        "speak talk spoke talked speaking talking chatting chat chatted met meeting",
         r"\b(?:speak|talk|spoke|talked|speaking|talking|chat|chatting|chatted|met|meeting)\s{1,3}(?:to|with)\s{1,3}",
         Trust.WEAK,
     ),
     _make_cue(
-        "ask asked tell told ping message cc invite assign assigned pay paid transfer send sent order payment"
-        " money",
         r"\b(?:ask|asked|tell|told|ping|message|cc|invite|pay|paid|(?:assign(?:ed)?|transfer|sent?d?|order|payment"
         r"|paid|money)\s{1,3}to)\s{1,3}",
         Trust.WEAK,
     ),
     _make_cue(
-        "transfer transfers transferred transferring payment payments order debit",
         r"\b(?:transfer(?:s|red|ring)?|payments?|standing\s{1,3}order|direct\s{1,3}debit)\s{1,3}to\s{1,3}",
         Trust.SURE,
     ),
-    _make_cue(" ".join(TITLES), rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
+    _make_cue(rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
 )
-_ALL_CUE_WORDS = frozenset().union(*(cue.words for cue in _CUES))
+
+
+@cache
+def _load_prefilter() -> Callable[[str], Sequence[int]]:
+    return make_prefilter([cue.before for cue in _CUES])
+
+
 CODE_INTRODUCERS = frozenset("cvv cvc and password pass pwd pswd pin otp is my the id no number code".split())
 _MAX_REPLY_WORDS = 8  # words and marks
 _INTRODUCTION_WORDS = frozenset({"here", "speaking"})
@@ -148,7 +142,7 @@ def find_names(text: str, words: Sequence[str], starts: Sequence[int]) -> list[t
     # In a text all in capitals, they mean nothing.
     shouted = text.isupper()
     reader = _NameReader(words, plain, shouted)
-    found = list(_find_after_cues(text, plain, starts, reader))
+    found = list(_find_after_cues(text, starts, reader))
     found += reader.find_introduced()
     found += reader.find_whole_reply()
     found += reader.find_name_pairs()
@@ -159,22 +153,18 @@ def find_announced(text: str, words: Sequence[str], starts: Sequence[int]) -> se
     """The words of names that more than a weak cue announces: "my name is …", "Mr. …", "customer: …"."""
     plain = [word.lower() for word in words]
     reader = _NameReader(words, plain, text.isupper())
-    names = _find_after_cues(text, plain, starts, reader, min_trust=Trust.LIKELY)
+    names = _find_after_cues(text, starts, reader, min_trust=Trust.LIKELY)
     return {number for first, last in names for number in range(first, last + 1)}
 
 
 def _find_after_cues(
     text: str,
-    plain: Sequence[str],
     starts: Sequence[int],
     reader: "_NameReader",
     min_trust: Trust = Trust.WEAK,
 ) -> Iterator[tuple[int, int]]:
-    present = _ALL_CUE_WORDS.intersection(plain)
-    if not present:
-        return
-    for cue in _CUES:
-        if cue.trust < min_trust or cue.words.isdisjoint(present):
+    for cue in map(_CUES.__getitem__, _load_prefilter()(text)):
+        if cue.trust < min_trust:
             continue
         for match in cue.before.finditer(text):
             number = bisect_left(starts, match.end())

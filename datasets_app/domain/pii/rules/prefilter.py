@@ -11,7 +11,12 @@ from typing import Any
 
 MAX_MEMORY_BYTES = 64 << 20
 # Two levels of parentheses inside are enough for ours; RE2 refuses what is left of a deeper one.
-_ASSERTION = re.compile(r"\(\?<?!(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\\[bB]")
+_ASSERTION = r"\(\?<?!(?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\\[bB]"
+_CLASS = r"\[(?:\\.|[^\]\\])+\]"
+_PART = re.compile(rf"(?P<assertion>{_ASSERTION})|(?P<class>{_CLASS})|\\.", re.DOTALL)
+# RE2 means ASCII by these, and what they exclude can't be widened.
+_NARROWER = re.compile(r"\\[WdDS]|\[\^[^\]]*\\[ws]")
+_SPACES = r"\s\pZ\x0b\x1c-\x1f\x{85}"
 # Python takes these for letters i when it ignores case, RE2 doesn't.
 _DOTLESS = str.maketrans("İı", "ii")
 
@@ -39,6 +44,13 @@ def make_prefilter(patterns: Sequence[re.Pattern[str]]) -> Callable[[str], Seque
 
 
 def _loosen(pattern: re.Pattern[str]) -> str:
-    if not pattern.flags & re.IGNORECASE:
-        raise ValueError("A pattern that heeds case would be loosened further than it need be.")
-    return _ASSERTION.sub("", pattern.pattern).replace(r"\w", r"\S").replace(r"\s", r"[\s\pZ]")
+    if not pattern.flags & re.IGNORECASE or _NARROWER.search(pattern.pattern):
+        raise ValueError(f"This pattern has no looser form: {pattern.pattern[:80]}")
+    return _PART.sub(_loosen_part, pattern.pattern)
+
+
+def _loosen_part(part: re.Match[str]) -> str:
+    if part["assertion"]:
+        return ""
+    spaces = _SPACES if part["class"] else f"[{_SPACES}]"
+    return part[0].replace(r"\w", r"\S").replace(r"\s", spaces)

@@ -21,17 +21,39 @@ def storage_settings(url: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def _bucket_settings(url: str) -> dict[str, Any]:
+def source_roots(variable: str) -> list[str]:
+    """Absolute paths, and buckets as for files of our own: what sources may read is below one of them."""
+    roots = env.word_list(variable, [])
+    for number, root in enumerate(roots, 1):
+        if root.startswith("s3://"):
+            _bucket_settings(root, variable)
+        elif not root.startswith("/"):
+            raise env.EnvironmentVariableError(
+                f"{variable}: place {number} must be an absolute path, or like s3://bucket/prefix"
+            )
+    return roots
+
+
+def open_bucket(root: str, location: str) -> tuple[Any, str]:
+    """(the bucket of ``location``, the prefix of its keys), with the options of ``root``."""
+    from storages.backends.s3 import S3Storage
+
+    options = _bucket_settings(root)["OPTIONS"]
+    prefix = urlsplit(location).path.strip("/")
+    return S3Storage(**options).bucket, f"{prefix}/" if prefix else ""
+
+
+def _bucket_settings(url: str, variable: str = ENV_VAR) -> dict[str, Any]:
     parts = urlsplit(url)
     given = dict(parse_qsl(parts.query))
     # Never repeat the address: someone may have put a password into it.
     if parts.scheme != "s3" or not parts.hostname or parts.netloc != parts.hostname or parts.fragment:
         raise env.EnvironmentVariableError(
-            f"{ENV_VAR} must be like s3://bucket/prefix, with no user and no port"
+            f"{variable} must be like s3://bucket/prefix, with no user and no port"
         )
     if unknown := sorted(given.keys() - set(ALLOWED_OPTIONS)):
         raise env.EnvironmentVariableError(
-            f"{ENV_VAR}: unknown {unknown[0]!r}; known are {', '.join(ALLOWED_OPTIONS)}"
+            f"{variable}: unknown {unknown[0]!r}; known are {', '.join(ALLOWED_OPTIONS)}"
         )
     try:
         import storages  # noqa: F401  # Django imports its backend by name, later
@@ -39,7 +61,7 @@ def _bucket_settings(url: str) -> dict[str, Any]:
         from botocore.config import Config
     except ImportError:
         raise env.EnvironmentVariableError(
-            f"{ENV_VAR} names a bucket, and the packages for buckets (boto3, django-storages) are not "
+            f"{variable} names a bucket, and the packages for buckets (boto3, django-storages) are not "
             f"installed. Install them where the application is installed: pip install -r {REQUIREMENTS}"
         ) from None
 

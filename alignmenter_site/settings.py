@@ -206,6 +206,9 @@ release_key.former_keys()
 LLM_ENDPOINTS = env.base_urls("ALIGNMENTER_LLM_ENDPOINTS", ["https://api.openai.com/v1"])
 LLM_TIMEOUT = env.integer("ALIGNMENTER_LLM_TIMEOUT", 120, minimum=1)
 LLM_RETRIES = env.integer("ALIGNMENTER_LLM_RETRIES", 5)
+# Folders and buckets below which sources may read, and private networks in which they may ask tools.
+SOURCE_ROOTS = file_storage.source_roots("ALIGNMENTER_SOURCE_ROOTS")
+SOURCE_NETWORKS = env.networks("ALIGNMENTER_SOURCE_NETWORKS")
 # Of one request of the OTLP receiver, unpacked; and of all spans that wait to become conversations.
 OTLP_MAX_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_BYTES", 16 << 20, minimum=1024)
 OTLP_MAX_WAITING_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_WAITING_BYTES", 4 << 30, minimum=1024)

@@ -233,10 +233,8 @@ _SHARE_LABELS = {
 
 
 class GenerationParameters(JobParameters, frozen=True):
-    """The options of a generation and of its model; None stands for the default.
-
-    The job stores the last two while it runs: the digest of its plan, and the progress of the model.
-    """
+    """The options of a generation and of its model; None stands for the default. The job stores the last two
+    while it runs: the digest of its plan, and the progress of the model."""
 
     persona: str | None = None
     sessions: int | None = None

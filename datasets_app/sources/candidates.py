@@ -46,18 +46,21 @@ class Candidates:
         self.traces: list[str] = []
 
     def add_file(self, path: Path, format: str, report_progress: ProgressCallback) -> None:
-        """Raises UserError if the file can't be read."""
+        """Raises UserError for an answer of a tool that can't be read; files of a folder are only counted."""
         try:
             file = open_conversation_file(
                 path, format=format, limits=configured_limits(), name=self.source.name
             )
-            file.scan()
-            sessions = groupby(file.turns(), key=lambda record: record.session_id)
-            for batch in _batch(_list_turns(sessions, self.counts)):
-                self._add_batch(batch)
-                report_progress(self.counts["conversations"], None)
+            file.scan(lambda _: report_progress(self.counts["conversations"], None))
         except UnreadableFile as error:
-            raise UserError(f"What the source delivered can't be read: it {error}.") from None
+            if self.source.kind != Source.Kind.FOLDER:
+                raise UserError(f"What the source delivered can't be read: it {error}.") from None
+            self.counts["unreadable_files"] += 1
+            return
+        sessions = groupby(file.turns(), key=lambda record: record.session_id)
+        for batch in _batch(_list_turns(sessions, self.counts)):
+            self._add_batch(batch)
+            report_progress(self.counts["conversations"], None)
 
     def _add_batch(self, batch: list[list[TurnRecord]]) -> None:
         by_session = {turns[0].session_id: _list_traces(turns) for turns in batch}
@@ -113,16 +116,19 @@ class Candidates:
         it has is written as a session of its own: nothing that was imported changes."""
         taken: set[str] = set()
         same: set[str] = set()
+        first: dict[str, Candidate] = {}
         if dataset is not None:
             for start in range(0, len(chosen), _BATCH):
                 ids = [candidate.session_id for candidate in chosen[start : start + _BATCH]]
                 rows = Session.objects.filter(dataset=dataset, session_id__in=ids)
                 taken.update(rows.values_list("session_id", flat=True))
-            records = (turn for item in chosen if item.session_id in taken for turn in self.read_turns(item))
+            # Of several with one id, the dataset can have but the first.
+            first = {item.session_id: item for item in reversed(chosen) if item.session_id in taken}
+            records = (turn for item in first.values() for turn in self.read_turns(item))
             same = find_identical(dataset, records, taken, None) if taken else set()
         written = 0
         for candidate in chosen:
-            if candidate.session_id in same:
+            if candidate.session_id in same and first[candidate.session_id] is candidate:
                 self.counts["already_in_dataset"] += 1
                 continue
             name = candidate.session_id

@@ -7,7 +7,8 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, Source
-from datasets_app.sources.locations import check_location
+from datasets_app.sources.folder import check_folder
+from datasets_app.sources.http_client import check_url
 from datasets_app.sources.secrets import encrypt_credential
 
 NEEDS_TOKEN = (Source.Kind.LANGFUSE, Source.Kind.LANGSMITH)
@@ -57,7 +58,8 @@ class SourceForm(forms.ModelForm):
             cleaned["location"] = ""
         elif kind and "location" in cleaned:
             try:
-                cleaned["location"] = check_location(kind, cleaned["location"])
+                check = check_folder if kind == Source.Kind.FOLDER else check_url
+                cleaned["location"] = check(cleaned["location"])
             except UserError as error:
                 self.add_error("location", error.message)
         if kind not in NEEDS_PROJECT:

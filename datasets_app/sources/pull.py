@@ -18,8 +18,10 @@ from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.models import Dataset, Source
 from datasets_app.sources.candidates import Candidates
 from datasets_app.sources.delivery import Delivery
+from datasets_app.sources.folder import fetch_files
 from datasets_app.sources.received import delete_received, fetch_received
 from datasets_app.sources.seen import add_seen
+from datasets_app.sources.tools import fetch_traces
 
 # Any number: the first half of a lock's name, the second is the source.
 _PULL_LOCK = 7_203_025
@@ -113,7 +115,11 @@ def _lock(source: Source) -> Iterator[None]:
 def _fetch(
     source: Source, folder: Path, since: datetime | None, report_progress: ProgressCallback
 ) -> Delivery:
-    return fetch_received(source, folder)
+    if source.kind == Source.Kind.OTLP:
+        return fetch_received(source, folder)
+    if source.kind == Source.Kind.FOLDER:
+        return fetch_files(source, folder, since, report_progress)
+    return fetch_traces(source, build_rule(source), folder, since, report_progress)
 
 
 def _import(

@@ -132,7 +132,7 @@ def read_span(value: dict[str, Any], conversation: str = "", line: int = 0) -> S
         metadata=drop_empty(
             {**(describe_reply(attributes) if produced else {}), "error": _find_error(value, events)}
         ),
-        facts=describe_conversation(attributes),
+        facts={**describe_conversation(attributes), **_read_scores(value)},
         line=line,
     )
 
@@ -223,6 +223,17 @@ def _find_times(value: dict[str, Any]) -> tuple[float, float]:
     if start and not end and type(value.get("duration")) in (int, float):
         end = start + value["duration"] / 1e6  # Jaeger and Zipkin count in microseconds
     return start or 0.0, end or start or 0.0
+
+
+def _read_scores(value: dict[str, Any]) -> dict[str, Any]:
+    """What people and programs said of it: Phoenix has it apart from the span."""
+    results = {
+        item["name"]: as_dict(item.get("result"))
+        for item in as_list(value.get("span_annotations"))
+        if type(item) is dict and type(item.get("name")) is str
+    }
+    scores = {name: pick(found, "score", "label") for name, found in results.items()}
+    return {"scores": scores} if scores else {}
 
 
 def _find_error(value: dict[str, Any], events: list[dict[str, Any]]) -> Any:

@@ -1,0 +1,201 @@
+"""JSON over HTTPS from an address that a person entered.
+
+The host is resolved once, each address it has must be allowed, and the connection goes to what was resolved.
+Redirects are not followed. Nothing of an answer is quoted in an error.
+"""
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import msgspec
+from django.conf import settings
+
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback
+
+TIMEOUT_SECONDS = 30.0
+MAX_ANSWER_SECONDS = 300.0
+MAX_ANSWER_BYTES = 64 << 20
+MAX_TRIES = 5
+# The first pause; each is twice as long as the one before, unless the server asks for another.
+PAUSE_SECONDS = 1.0
+MAX_PAUSE_SECONDS = 60.0
+# IPv6 addresses that stand for IPv4 addresses behind a gateway.
+_GATEWAYS = [
+    ipaddress.ip_network(name) for name in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
+]
+
+
+class _TryAgain(Exception):
+    """``pause`` is what the server asks for, in seconds; the message completes the error."""
+
+    def __init__(self, message: str, pause: float | None = None) -> None:
+        super().__init__(message)
+        self.pause = pause
+
+
+def check_url(url: str) -> str:
+    """The address without a slash at its end. Raises UserError if it can't be one."""
+    try:
+        parts = urlsplit(url.strip())
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid or "@" in parts.netloc or parts.query or parts.fragment or not url.isascii():
+        # Never repeat it: it may be wrong because it contains a password.
+        raise UserError("Enter an address like https://host, without user, password or query.")
+    return url.strip().rstrip("/")
+
+
+class ApiClient:
+    """Calls ``report_progress`` with (``done``, None) between requests, also while it waits."""
+
+    def __init__(self, url: str, headers: Mapping[str, str], report_progress: ProgressCallback) -> None:
+        self._parts = urlsplit(check_url(url))
+        self._headers = {"Accept": "application/json", "User-Agent": "alignmenter-datasets", **headers}
+        self._report = report_progress
+        self._address: tuple[str, int] | None = None
+        self.host = str(self._parts.hostname)
+        self.done = 0
+
+    def get(self, path: str, parameters: Any = ()) -> Any:
+        """``parameters`` is a dict, or pairs."""
+        return self._request("GET", f"{path}?{urlencode(parameters)}" if parameters else path, None)
+
+    def post(self, path: str, value: Any) -> Any:
+        return self._request("POST", path, msgspec.json.encode(value))
+
+    def _request(self, method: str, path: str, body: bytes | None) -> Any:
+        pause = PAUSE_SECONDS
+        for left in reversed(range(MAX_TRIES)):
+            self._report(self.done, None)
+            try:
+                return self._try(method, self._parts.path + path, body)
+            except _TryAgain as error:
+                if not left:
+                    raise UserError(
+                        f"{self.host} {error} {MAX_TRIES} times, so nothing was pulled."
+                    ) from None
+                self._wait(min(pause if error.pause is None else error.pause, MAX_PAUSE_SECONDS))
+                pause *= 2
+        raise AssertionError
+
+    def _wait(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._report(self.done, None)
+            time.sleep(min(left, 0.5))
+
+    def _try(self, method: str, path: str, body: bytes | None) -> Any:
+        connection = self._connect()
+        headers = self._headers | ({"Content-Type": "application/json"} if body else {})
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            self._check_status(answer)
+            return _decode(self._read(answer))
+        except http.client.HTTPException:
+            raise _TryAgain("ended its answer too early") from None
+        except ssl.SSLCertVerificationError:
+            raise UserError(f"The certificate of {self.host} is not valid for it.") from None
+        except TimeoutError:
+            raise _TryAgain("did not answer in time") from None
+        except OSError:
+            raise _TryAgain("could not be reached") from None
+        finally:
+            connection.close()
+
+    def _check_status(self, answer: http.client.HTTPResponse) -> None:
+        if answer.status in (408, 429) or answer.status >= 500:
+            raise _TryAgain(f"answered {answer.status}", _read_seconds(answer.headers.get("Retry-After")))
+        if answer.status in (401, 403):
+            raise UserError(f"{self.host} refused the token ({answer.status}). Enter another one.")
+        if answer.status in range(300, 400):
+            raise UserError(
+                f"{self.host} redirects to another address, which is not followed. Enter the right one."
+            )
+        if answer.status != 200:
+            raise UserError(
+                f"{self.host} answered {answer.status}. Check the address and the name of the project."
+            )
+
+    def _read(self, answer: http.client.HTTPResponse) -> bytes:
+        deadline, content = time.monotonic() + MAX_ANSWER_SECONDS, bytearray()
+        while block := answer.read(1 << 16):
+            content += block
+            if len(content) > MAX_ANSWER_BYTES:
+                raise UserError(f"{self.host} sent an answer of more than {MAX_ANSWER_BYTES >> 20} MB.")
+            if time.monotonic() > deadline:
+                raise _TryAgain("did not answer in time")
+            self._report(self.done, None)
+        if answer.length:
+            raise _TryAgain("ended its answer too early")
+        return bytes(content)
+
+    def _connect(self) -> http.client.HTTPConnection:
+        if self._address is None:
+            self._address = _resolve(
+                self.host, self._parts.port or _PORTS[self._parts.scheme], self._parts.scheme
+            )
+        address = self._address
+        connection: http.client.HTTPConnection
+        if self._parts.scheme == "https":
+            connection = http.client.HTTPSConnection(
+                self.host, self._parts.port, timeout=TIMEOUT_SECONDS, context=ssl.create_default_context()
+            )
+        else:
+            connection = http.client.HTTPConnection(self.host, self._parts.port, timeout=TIMEOUT_SECONDS)
+        # Names in the certificate and in the Host header stay those of the host.
+        connection._create_connection = _connect_to(address)  # type: ignore[attr-defined]
+        return connection
+
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def _connect_to(address: tuple[str, int]) -> Callable[..., socket.socket]:
+    return lambda _, *rest: socket.create_connection(address, *rest)
+
+
+def _resolve(host: str, port: int, scheme: str) -> tuple[str, int]:
+    """The first address, if all are allowed: one of them may be our own network's."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError:
+        raise UserError(f"The host {host} was not found. Check the address.") from None
+    addresses = [ipaddress.ip_address(str(item[4][0]).partition("%")[0]) for item in found]
+    listed = [any(address in network for network in settings.SOURCE_NETWORKS) for address in addresses]
+    if not all(known or _is_public(address) for known, address in zip(listed, addresses, strict=True)):
+        raise UserError(
+            f"{host} has an address in a private network. An administrator can allow it with "
+            "ALIGNMENTER_SOURCE_NETWORKS."
+        )
+    if scheme != "https" and not all(listed):
+        raise UserError("Enter an https address: a token must not be sent unencrypted.")
+    return str(addresses[0]), port
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped:
+            return _is_public(address.ipv4_mapped)
+        if any(address in network for network in _GATEWAYS):
+            return False
+    return address.is_global and not address.is_multicast
+
+
+def _read_seconds(value: str | None) -> float | None:
+    return float(value) if value and value.isdigit() else None
+
+
+def _decode(content: bytes) -> Any:
+    try:
+        return msgspec.json.decode(content)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        raise _TryAgain("sent no valid JSON") from None

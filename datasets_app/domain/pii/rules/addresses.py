@@ -63,9 +63,13 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
     return (
         _CODE_SHAPE.search(shape) is not None
         or (b"0000" in shape and _NUMBER_AND_CODE.search(shape) is not None)
-        or any(_ends_as_street(encoded, number.start()) for number in _NUMBER_BEHIND_SUFFIX.finditer(encoded))
+        or ((b"a 0" in shape or b"a. 0" in shape or b"a  0" in shape) and _has_street_and_number(encoded))
         or (not encoded.isascii() and _ASIAN_BYTE.search(encoded) is not None)
     )
+
+
+def _has_street_and_number(encoded: bytes) -> bool:
+    return any(_ends_as_street(encoded, number.start()) for number in _NUMBER_BEHIND_SUFFIX.finditer(encoded))
 
 
 def _has_number_behind(encoded: bytes, shape: bytes, cues: Iterable[bytes]) -> bool:

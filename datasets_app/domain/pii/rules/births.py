@@ -152,16 +152,21 @@ _BORN_SUFFIX = re.compile(r"(?<=[年년日일])[ ]?(?:生(?![产産年命活物�
 
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
+    if b"0" not in shape and b"ty" not in encoded and b"teen" not in encoded and b"thousand" not in encoded:
+        return False
     cues = find_cues(encoded)
-    return (
+    if cues and (
         not CUE_WORDS.isdisjoint(cues)
         or not _TURNING_CUES.isdisjoint(cues)
-        or any(cues >= spelled for spelled in SPELLED_CUES)
-        or b"ll be " in encoded
+        or any(map(cues.issuperset, SPELLED_CUES))
+    ):
+        return True
+    return (
+        b"ll be " in encoded
         or b"(*" in encoded
         or b"b. " in encoded
-        or (not encoded.isascii() and any(cue in encoded for cue in UNSPACED_CUES))
-    ) and (b"0" in shape or b"ty" in encoded or b"teen" in encoded or b"thousand" in encoded)
+        or (not encoded.isascii() and any(map(encoded.__contains__, UNSPACED_CUES)))
+    )
 
 
 def search_folded(text: str) -> list[Match]:

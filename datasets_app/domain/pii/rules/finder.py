@@ -155,6 +155,28 @@ _UNUSUAL_SIGN = re.compile(
     r")",
     re.ASCII,
 )
+_LONG_WORD = b"a" * 20
+
+
+def _may_hold_unusual_sign(encoded: bytes, shape: bytes) -> bool:
+    """Whether :data:`_UNUSUAL_SIGN` may match: constants that are in whatever one of its alternatives matches."""
+    return (
+        b"a0" in shape
+        or b"/" in shape
+        or b":" in shape
+        or b"a.a" in shape
+        or b"_" in shape
+        or b"a-0" in shape
+        or b"=" in encoded
+        or b"@" in encoded
+        or b"\\" in shape
+        or b"~" in shape
+        or _LONG_WORD in shape
+        or (b"-" in shape and encoded.count(b"-") > 3)
+        or (b"." in shape and (b"0.0" in shape or b"0.a" in shape or b"a.0" in shape))
+    )
+
+
 # Sites known to be public: a file repeats the same few, so each is checked once.
 _KNOWN_SITES: set[str] = set()
 _MAX_KNOWN_SITES = 10_000
@@ -168,7 +190,9 @@ def find_quickly(text: str) -> list[Match]:
     For checking files line by line. Missing are e-mail addresses and numbers that are written out, and
     passwords that are plain words within a sentence ("my password is letmein").
     """
-    unusual = _UNUSUAL_SIGN.search(text)
+    encoded = text.encode("utf-8", "surrogatepass")
+    shape = encoded.translate(_SHAPE_TABLE)
+    unusual = _UNUSUAL_SIGN.search(text) if _may_hold_unusual_sign(encoded, shape) else None
     while unusual:
         site = _SITE_PATTERN.match(text, text.rfind("/", 0, unusual.start()) + 1)
         if site is None or site[0] not in _KNOWN_SITES:
@@ -176,13 +200,12 @@ def find_quickly(text: str) -> list[Match]:
         if urls.PEOPLE_FOLDER_PATTERN.search(text, site.end(), site.end() + _MAX_PATH_CHARACTERS):
             return find_all(text)
         unusual = _UNUSUAL_SIGN.search(text, site.end())
-    if not text.isascii() and needs_folding(text.encode("utf-8", "surrogatepass").translate(None, _ASCII)):
+    if len(encoded) != len(text) and needs_folding(encoded.translate(None, _ASCII)):
         return find_all(text)
-    encoded = text.encode("utf-8", "surrogatepass")
     found = patterns.search_numbers(text, encoded)
     if len(found) > 1:
         found = merge_matches(found)
-    searches = _choose_further_searches(_QUICK_SEARCHES, encoded, encoded.translate(_SHAPE_TABLE), ALL_KINDS)
+    searches = [search.find for search in _QUICK_SEARCHES if search.may_hold(encoded, shape)]
     if searches:
         blank = blank_placeholders(text)
         found = sorted(chain(found, *(search(blank) for search in searches)), key=_get_place)

@@ -12,6 +12,7 @@ from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
+from datasets_app.domain.pii.rules.cue_words import PlainWords
 from datasets_app.domain.pii.rules.handle_shapes import NO_NAME, OF_NAMES, OF_WORDS, UNMISTAKABLE, rank
 
 _TOKEN = re.compile(
@@ -46,7 +47,19 @@ def may_hold_context(encoded: bytes, shape: bytes) -> bool:
     return b"aaa0" in shape or b"a.a" in shape or (b"_" in encoded and (b"a_" in shape or b"_a" in shape))
 
 
+def _has_no_name(part: str) -> bool:
+    """Whether no token in a part of a text between spaces may be a name, whatever stands around the part."""
+    return all(
+        rank(match[0]) == NO_NAME and not _may_be_announced(match[0]) for match in _TOKEN.finditer(part)
+    )
+
+
+_NO_NAMES = PlainWords(_has_no_name)
+
+
 def find_in_context(text: str) -> Iterator[Span]:
+    if not _NO_NAMES.find_others(frozenset(text.split())):
+        return
     for match in _TOKEN.finditer(text):
         looks = rank(match[0])
         start, end = match.span()

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
-from datasets_app.domain.pii.rules.cue_words import split_letters
+from datasets_app.domain.pii.rules.cue_words import PlainWords, split_letters
 
 _MIN_CHARACTERS, _MAX_CHARACTERS = 5, 24
 _MIN_PART = 3
@@ -21,9 +21,6 @@ _WORD_ENDINGS = frozenset("sydre")
 _WORD_ENDING = re.compile(
     r".*(?:i[ao]ns?|ing|ance|ence|ment|ness|eria|able|ible|ville|chester|minster|shire|dale)"
 )
-# Words of the gazetteer, found to be no such names: most of a text, so that few of its words are looked up.
-_ORDINARY: set[bytes] = set()
-_MAX_ORDINARY = 20_000
 _ENGLISH = frozenset(b"the my is and you with this was are it please to have i me your not".split())
 _FOREIGN = frozenset(
     "de la el que les des und der die das ich nicht il di che per non een het niet och att jag w na z "
@@ -48,29 +45,41 @@ _TOKEN = re.compile(
 
 def may_hold_names(encoded: bytes) -> bool:
     """Whether a word of the text is of names run together."""
-    return any(map(_is_unusual_name, split_letters(encoded) - _ORDINARY))
+    return bool(_USUAL.find_others(split_letters(encoded)))
 
 
 def find_names(text: str) -> Iterator[Span]:
     """Those of an English text that stand for themselves."""
     words = split_letters(text.encode("utf-8", "surrogatepass"))
-    if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words):
+    if (
+        _ENGLISH.isdisjoint(words)
+        or not _FOREIGN.isdisjoint(words)
+        or not _UNCERTAIN.find_others(words)
+    ):
         return
     for match in _TOKEN.finditer(text):
         if is_certain(match[0].lower()):
             yield match.span()
 
 
-def _is_unusual_name(word: bytes) -> bool:
-    """Whether a word is of names run together; remembers the gazetteer's own words, which never are."""
+def _is_usual(word: bytes) -> bool:
+    """Whether a word is not of names run together, as the gazetteer's own words never are."""
     if not word.isascii():
-        return False
+        return True
     text = word.decode()
     if len(word) < _MIN_CHARACTERS or look_up_word(text) != UNKNOWN_WORD:
-        if len(_ORDINARY) < _MAX_ORDINARY:
-            _ORDINARY.add(word)
-        return False
-    return is_run_together(text) or is_of_words(text)
+        return True
+    return not (is_run_together(text) or is_of_words(text))
+
+
+def _has_no_certain_name(word: bytes) -> bool:
+    """Whether no token of :data:`_TOKEN` is a name in what :func:`split_letters` calls a word: letters of
+    scripts without spaces may stand around it."""
+    return not any(map(is_certain, _ASCII_LETTERS.findall(word.decode("utf-8", "replace"))))
+
+
+_ASCII_LETTERS = re.compile("[a-z]+")
+_USUAL, _UNCERTAIN = PlainWords(_is_usual), PlainWords(_has_no_certain_name)
 
 
 _SHORT_WORDS = frozenset("i a of in my me is to no be so we it im mr ms dr xo xx dj mc jr by on or".split())

@@ -75,21 +75,23 @@ _TAGGED_HINT = re.compile(rb"[A-Za-z0-9_]#(?:[0-9]{4}|[A-Z0-9]{3,5}\b)")
 
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
-    return bool(
+    # Names with a dot, "jane.bsky.social" too, have a context.
+    if may_hold_context(encoded, shape) or may_hold_names(encoded):
+        return True
+    cues = find_cues(encoded)
+    if cues and (
+        not HANDLE_CUES.isdisjoint(cues)
+        or may_hold_phrase(encoded, cues)
+        or (not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
+    ):
+        return True
+    return (
         b"@" in encoded
-        or b"u/" in encoded
-        or b"U/" in encoded
         or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
-        or b".bsky.social" in encoded
         or (b"$" in encoded and b"ash" in encoded)
         or (b"<" in encoded and b"> " in encoded)
-        or not HANDLE_CUES.isdisjoint(cues := find_cues(encoded))
-        or may_hold_context(encoded, shape)
-        or may_hold_phrase(encoded, cues)
-        or may_hold_names(encoded)
+        or (b"/" in encoded and (b"u/" in encoded or b"U/" in encoded or may_hold_profile(encoded)))
         or may_hold_carrier(encoded)
-        or (cues and not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
-        or (b"/" in encoded and may_hold_profile(encoded))
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import ID_NUMBER, Match, drop_overlaps
 from datasets_app.domain.pii.placeholders import BLANK
+from datasets_app.domain.pii.rules.cue_words import split_letters
 from datasets_app.domain.pii.rules.id_checks import is_checked
 from datasets_app.domain.pii.rules.id_formats import (
     Cue,
@@ -32,9 +33,6 @@ from datasets_app.domain.pii.rules.id_values import (
 )
 
 _DIGITS = b"0123456789"
-_NON_LETTERS_TO_SPACES = bytes(
-    byte if byte >= 0x80 or (chr(byte).isascii() and chr(byte).isalpha()) else 32 for byte in range(256)
-)
 # Every form that counts without a cue has one of these in its shape (finder.py). Most texts have none of the
 # parts that several begin with, and are asked no further.
 _FORM_SHAPES = {
@@ -72,18 +70,24 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
     if _may_have_cue(encoded):
         return True
     if digits >= 4 and (
-        any(part in shape and any(map(shape.__contains__, forms)) for part, forms in _FORM_SHAPES.items())
+        _has_shape_of_form(shape)
         or (digits >= 5 and b"0000" in shape and _LONG_CODE.search(encoded) is not None)
     ):
         return True
     return b"a.a.a" in shape
 
 
+def _has_shape_of_form(shape: bytes) -> bool:
+    for part, forms in _FORM_SHAPES.items():
+        if part in shape and any(map(shape.__contains__, forms)):
+            return True
+    return False
+
+
 def _may_have_cue(encoded: bytes) -> bool:
     tables = load_tables()
-    words = encoded.lower().translate(_NON_LETTERS_TO_SPACES).split()
-    return not tables.rare_words.isdisjoint(words) or (
-        not encoded.isascii() and any(cue in encoded for cue in tables.undivided)
+    return not tables.rare_words.isdisjoint(split_letters(encoded)) or (
+        not encoded.isascii() and any(map(encoded.__contains__, tables.undivided))
     )
 
 

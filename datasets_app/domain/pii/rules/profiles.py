@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
+from datasets_app.domain.pii.rules.cue_words import has_ascii_variants
 
 _NAME = r"(?P<name>[@$~]?[^\W_](?:[\w.%-]{0,60}\w)?)"
 # Whatever stands behind the address is a person's, or a team's, page.
@@ -92,14 +93,43 @@ def is_profile_site(host: str) -> bool:
     return _SITE_HINT.search(f"{host}/".encode()) is not None
 
 
+# What the names of the hosts in _SITES end with, before ".com".
+_SITE_NAMES = tuple(
+    "twitter x instagram facebook fb tiktok threads snapchat pinterest twitch soundcloud vk venmo ko-fi patreon "
+    "onlyfans medium flickr myspace vimeo keybase tumblr weibo quora dribbble behance kaggle replit cash linktr "
+    "paypal letterboxd strava last goodreads codepen trello gravatar t m about wa telegram instagr linkedin "
+    "reddit youtube steamcommunity discord bsky ycombinator stackoverflow spotify".split()
+)
+
+
+def _may_be_at_site(text: str) -> bool:
+    """Whether a host is there that _PROFILE may match; some letters of other scripts are ASCII to it."""
+    if has_ascii_variants(text):
+        return True
+    parts = text.lower().split("/")
+    return any(part.rpartition(".")[0].endswith(_SITE_NAMES) for part in parts)
+
+
+def _may_be_at_code_host(text: str) -> bool:
+    if has_ascii_variants(text):
+        return True
+    lower = text.lower()
+    return "github." in lower or "gitlab." in lower or "bitbucket." in lower
+
+
 def find_profiles(text: str) -> Iterator[Span]:
     """Addresses of pages, with everything before the name, to the end of the name."""
     if "/" not in text:
         return
-    for pattern in (_PROFILE, _AT_PROFILE):
+    patterns = [_PROFILE] if _may_be_at_site(text) else []
+    if "/@" in text:
+        patterns.append(_AT_PROFILE)
+    for pattern in patterns:
         for match in pattern.finditer(text):
             if is_name_on_site(match["name"]):
                 yield match.span()
+    if not _may_be_at_code_host(text):
+        return
     for match in _CODE_HOST.finditer(text):
         if is_name_on_site(match["name"]) and _SAID_TO_BE_OWN.search(
             text, max(0, match.start() - 60), match.start()

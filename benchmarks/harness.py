@@ -14,13 +14,14 @@ from statistics import median
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
+# None of them announces the number behind it, which would be personal data.
 VOCABULARY = """
 the a of and to in is it you that for on with as are be at this have from or had by word but not
 what all were we when your can said there use an each which she do how their if will up other about
 out many then them these so some her would make like him into time has look two more write go see
-number no way could people my than first water been call who oil its now find long down day did get
-come made may part account order delivery refund invoice password reset customer service update
-payment address shipping support
+no way could people my than first water been who oil its now find long down day did get
+come made may part delivery refund invoice reset service update
+payment shipping support
 """
 WORDS = VOCABULARY.split()
 

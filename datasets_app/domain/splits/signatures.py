@@ -6,7 +6,7 @@ All of it depends on the texts alone, so that batches can be signed in any proce
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,10 @@ _DIGITS = re.compile(r"\d+")
 # Thai, Lao, Burmese, Khmer, kana and Han have no space between words: there a word is a character.
 _UNSPACED_SCRIPTS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED_SCRIPTS}]|[^\W_{_UNSPACED_SCRIPTS}]+")
+_OTHER_SIGNS = re.compile(rf"[^\w\x00-\x7f{_UNSPACED_SCRIPTS}]")
+_ASCII_SIGNS = {
+    code: "0" if chr(code).isdigit() else " " for code in range(128) if not chr(code).isalpha()
+}
 
 Texts = Sequence[str]
 
@@ -69,30 +73,50 @@ class Signer:
     def sign(self, sessions: Sequence[Texts]) -> SignedBatch:
         if len(self._hash_of_word) > _MAX_CACHED_WORDS:
             self._hash_of_word.clear()
-        shingles = [self._hash_shingles(split_words(texts)) for texts in sessions]
-        raw = [found.tobytes() for found in shingles]
-        signatures = _compute_signatures([found for found in shingles if len(found)])
+        shingles, sizes = self._hash_shingles([split_words(texts) for texts in sessions])
+        raw = shingles.tobytes()
+        bounds = [0, *accumulate(8 * size for size in sizes)]
+        signatures = _compute_signatures(shingles, [size for size in sizes if size])
         return SignedBatch(
-            [len(found) for found in shingles],
-            b"".join(raw),
-            [hashlib.blake2b(each, digest_size=16).digest() for each in raw],
+            sizes,
+            raw,
+            [hashlib.blake2b(raw[start:end], digest_size=16).digest() for start, end in pairwise(bounds)],
             _hash_bands(signatures, self._bands, self._rows),
             signatures[:, :SKETCH_BYTES].astype(np.uint8),
         )
 
-    def _hash_shingles(self, words: list[str]) -> Any:
-        """The hashes of a session's pairs of neighboring words, once each, in order; of a single word its
-        own: the same ones on every machine, in every run."""
+    def _hash_shingles(self, sessions: list[list[str]]) -> tuple[Any, list[int]]:
+        """The hashes of the pairs of neighboring words, of one session after the other, once each, in order;
+        of a single word its own: the same ones on every machine, in every run. And how many each has."""
         known = self._hash_of_word
-        for word in set(words).difference(known):
+        for word in set().union(*sessions).difference(known):
             digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
             known[word] = int.from_bytes(digest, "little")
-        numbers = np.fromiter(map(known.__getitem__, words), np.uint64, len(words))
-        pairs = numbers
-        if len(numbers) > 1:
-            pairs = (numbers[:-1] * np.uint64(0xD6E8FEB86659FD93)) ^ (numbers[1:] >> np.uint64(7))
-            pairs = (pairs ^ (pairs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-        return np.unique(pairs)
+        lengths = np.fromiter(map(len, sessions), np.int64, len(sessions))
+        numbers = np.fromiter(
+            map(known.__getitem__, chain.from_iterable(sessions)), np.uint64, int(lengths.sum())
+        )
+        pairs = (numbers * np.uint64(0xD6E8FEB86659FD93)) ^ (np.roll(numbers, -1) >> np.uint64(7))
+        pairs = (pairs ^ (pairs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        ends = np.cumsum(lengths)
+        single = ends[lengths == 1] - 1
+        pairs[single] = numbers[single]
+        # With the last word of a session begins no pair.
+        return _sort_and_drop_repeated(
+            np.delete(pairs, ends[lengths > 1] - 1), np.where(lengths > 1, lengths - 1, lengths)
+        )
+
+
+def _sort_and_drop_repeated(numbers: Any, lengths: Any) -> tuple[Any, list[int]]:
+    """Rows of so many numbers, one behind the other: each sorted and without repetitions, and their lengths."""
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    for start, end in pairwise(bounds.tolist()):
+        numbers[start:end].sort()
+    is_first = np.ones(len(numbers), bool)
+    is_first[1:] = numbers[1:] != numbers[:-1]
+    is_first[bounds[:-1][lengths > 0]] = True
+    counts = np.concatenate([[0], np.cumsum(is_first)])
+    return numbers[is_first], np.diff(counts[bounds]).tolist()
 
 
 def split_words(texts: Texts) -> list[str]:
@@ -101,9 +125,19 @@ def split_words(texts: Texts) -> list[str]:
     text = "\n".join(texts)
     if "[" in text:
         text = _PLACEHOLDER.sub(" ", text)
-    return _WORD.findall(_DIGITS.sub("0", text.casefold())) or list(
-        chain.from_iterable(text.split() for text in texts)
-    )
+    text = text.casefold()
+    if not text.isascii():
+        text = _OTHER_SIGNS.sub(" ", text)
+    words = _split_ascii(text) if text.isascii() else _WORD.findall(_DIGITS.sub("0", text))
+    return words or list(chain.from_iterable(text.split() for text in texts))
+
+
+def _split_ascii(text: str) -> list[str]:
+    """What _WORD finds, in a tenth of the time."""
+    text = text.translate(_ASCII_SIGNS)
+    while "00" in text:
+        text = text.replace("00", "0")
+    return text.split()
 
 
 def choose_bands(similarity: float) -> tuple[int, int]:
@@ -115,15 +149,14 @@ def choose_bands(similarity: float) -> tuple[int, int]:
     return _SIGNATURE_HASHES // 2, 2
 
 
-def _compute_signatures(shingles: list[Any]) -> Any:
+def _compute_signatures(shingles: Any, sizes: list[int]) -> Any:
     """Sessions × hashes."""
-    if not shingles:
+    if not sizes:
         return np.empty((0, _SIGNATURE_HASHES), np.uint64)
-    places = np.concatenate([[0], np.cumsum([len(found) for found in shingles])]).astype(np.uint64)
-    matrix = RMinHash.digest_matrix_from_flat_token_hashes(
-        np.concatenate(shingles), places, _SIGNATURE_HASHES, _SEED
-    )
-    return np.array(matrix.to_rows(), dtype=np.uint64)
+    places = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
+    matrix = RMinHash.digest_matrix_from_flat_token_hashes(shingles, places, _SIGNATURE_HASHES, _SEED)
+    rows = chain.from_iterable(matrix.to_rows())
+    return np.fromiter(rows, np.uint64, len(sizes) * _SIGNATURE_HASHES).reshape(len(sizes), -1)
 
 
 def _hash_bands(signatures: Any, bands: int, rows: int) -> Any:

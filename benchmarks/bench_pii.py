@@ -7,9 +7,11 @@
 Each line of a corpus (``{"text": …, "spans": […]}``) goes through the scrubber as a conversation of one
 turn, or after the question it answers, and the scoring tool of the folder (score_scrub.py) compares what is
 left with what was marked. Besides the corpora of the folder ("gold") there are the generated sets of
-make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown. ``--model`` scores
-another name model than the packaged one: the packaged one may be trained on some corpora
-(docs/name-model.md), which are marked and not judged without it.
+make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown. Chats of brands are
+scored row by row, and once more with the rows of a brand as one dataset, which is searched for brands
+before its scrub; so are customers' names, with the persona of a brand. ``--model`` scores another name
+model than the packaged one: the packaged one may be trained on some corpora (docs/name-model.md), which
+are marked and not judged without it.
 """
 
 import argparse
@@ -18,8 +20,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import islice
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +32,7 @@ from benchmarks.pii_corpora import Corpus
 from benchmarks.pii_sets.values import ID_BY_CUE
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.personas.persona import parse_persona
+from datasets_app.domain.pii.brands import BrandCounter, BrandTally
 from datasets_app.domain.pii.detector import CREDENTIAL, HOST, KINDS
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
@@ -146,7 +149,9 @@ def list_corpora(given: argparse.Namespace, place: Path) -> Iterator[Corpus]:
         yield from pii_corpora.read_given(given.corpus)
         return
     if GOLD in given.only:
-        yield from pii_corpora.read_given(pii_corpora.find_gold(given.data))
+        gold = list(pii_corpora.read_given(pii_corpora.find_gold(given.data)))
+        yield from gold
+        yield from pii_corpora.list_brand_variants(gold, place / "sets")
     yield from pii_corpora.generate_sets([part for part in PARTS if part in given.only], place / "sets")
 
 
@@ -156,7 +161,7 @@ def list_corpora(given: argparse.Namespace, place: Path) -> Iterator[Corpus]:
 def score_corpus(
     corpus: Corpus, model: str, tool: Path, place: Path, misses_shown: int, is_training_corpus: bool
 ) -> Iterator[Row]:
-    names = {what: place / f"{corpus.name}.{what}" for what in ("gold.jsonl", "out.jsonl", "scores.json")}
+    names = {what: place / f"{corpus.label}.{what}" for what in ("gold.jsonl", "out.jsonl", "scores.json")}
     gold, predicted, scores = names.values()
     write_lines(gold, corpus.rows)
     write_lines(predicted, scrub_corpus(corpus, model))
@@ -166,7 +171,7 @@ def score_corpus(
         [*command, "--show", str(shown)], check=True, capture_output=True, text=True
     ).stdout
     if shown:
-        print(f"--- {corpus.name}", *(line for line in printed.splitlines() if " | " in line), sep="\n")
+        print(f"--- {corpus.label}", *(line for line in printed.splitlines() if " | " in line), sep="\n")
     yield from result_rows(corpus, json.loads(scores.read_text()), is_training_corpus)
 
 
@@ -177,26 +182,34 @@ def write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
 
 def scrub_corpus(corpus: Corpus, model: str) -> Iterator[dict[str, Any]]:
     """What is replaced in each row, in a scrub that knows the persona of the row's brand."""
-    rest = iter(corpus.rows)
-    while batch := list(islice(rest, BATCH_SIZE)):
-        by_brand: dict[str, list[int]] = {}
-        for place, row in enumerate(batch):
-            by_brand.setdefault(row.get("brand", ""), []).append(place)
+    brands = [row.get("brand", corpus.brand) for row in corpus.rows]
+    make = partial(make_scrubber, model, corpus)
+    scrubbers = {brand: make(brand, is_dataset=corpus.is_dataset) for brand in sorted(set(brands))}
+    for first in range(0, len(brands), BATCH_SIZE):
         found: dict[int, dict[str, Any]] = {}
+        by_brand: dict[str, list[int]] = {}
+        for place in range(first, min(first + BATCH_SIZE, len(brands))):
+            by_brand.setdefault(brands[place], []).append(place)
         for brand, places in by_brand.items():
-            persona = corpus.brand_folder / f"{brand}.yaml" if brand and corpus.brand_folder else None
-            scrubber = make_scrubber(model, persona)
-            found.update(zip(places, scrub_rows([batch[place] for place in places], scrubber), strict=True))
-        yield from (found[place] for place in range(len(batch)))
+            batch = [corpus.rows[place] for place in places]
+            found.update(zip(places, scrub_rows(batch, scrubbers[brand]), strict=True))
+        yield from (found[place] for place in sorted(found))
 
 
-@cache
-def make_scrubber(model: str, persona: Path | None) -> Scrubber:
+def make_scrubber(model: str, corpus: Corpus, brand: str, *, is_dataset: bool) -> Scrubber:
     terms: tuple[str, ...] = ()
-    if persona is not None:
-        known = parse_persona(persona.read_text(encoding="utf-8"))
-        terms = tuple(list_persona_terms(known))
-    return Scrubber(Policy(name_models=(model,)), key=HASH_KEY, persona_terms=terms)
+    if brand and corpus.brand_folder:
+        persona = (corpus.brand_folder / f"{brand}.yaml").read_text(encoding="utf-8")
+        terms = tuple(list_persona_terms(parse_persona(persona)))
+    policy = Policy(name_models=(model,))
+    if is_dataset:
+        tally, counter = BrandTally(), BrandCounter(policy, HASH_KEY, terms)
+        sessions = [make_session(row) for row in corpus.rows if row.get("brand", corpus.brand) == brand]
+        for first in range(0, len(sessions), BATCH_SIZE):
+            batch = sessions[first : first + BATCH_SIZE]
+            tally.add(counter.count(batch), len(batch))
+        policy = replace(policy, brands=tally.choose_brands(policy, HASH_KEY, terms))
+    return Scrubber(policy, key=HASH_KEY, persona_terms=terms)
 
 
 def scrub_rows(rows: Sequence[Mapping[str, Any]], scrubber: Scrubber) -> Iterator[dict[str, Any]]:
@@ -240,7 +253,7 @@ def apply_findings(text: str, findings: Sequence[Any]) -> str:
 
 def result_rows(corpus: Corpus, scores: Mapping[str, Any], is_training_corpus: bool) -> Iterator[Row]:
     """The rows of a corpus; one that the model was trained on has no targets."""
-    name = f"{corpus.name}, trained on" if is_training_corpus else corpus.name
+    name = f"{corpus.label}, trained on" if is_training_corpus else corpus.label
     known = {CORPUS_CLASS_NAMES.get(kind, kind) for kind in KINDS} | {ID_BY_CUE}
     for kind, of in scores["classes"].items():
         if kind in known and of["values"]:
@@ -267,7 +280,7 @@ def result_rows(corpus: Corpus, scores: Mapping[str, Any], is_training_corpus: b
 
 
 def get_max_leak(corpus: Corpus, kind: str) -> float | None:
-    if corpus.brand_folder is not None:
+    if corpus.brand_folder is not None and not corpus.brand:
         return MAX_GENERATED_LEAK.get(kind)
     return MAX_LEAK.get(kind) if kind != "NAME" else MAX_NAME_LEAK.get(corpus.name)
 

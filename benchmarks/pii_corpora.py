@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.make_pii_sets import HELD_OUT, write_sets
+from benchmarks.make_pii_sets import HELD_OUT, TUNE, write_sets
 
 MULTIDOGO_PATH = "data/multidogo_names_train.jsonl"  # beside the folder
 # Thresholds are chosen on dev, comments on videos; test, mostly tweets, is only reported.
 WNUT17_DEV_ROWS = 1_009
+
+# Read with the persona of a made-up brand as well.
+CUSTOMER_CORPORA, PERSONA = ("gold_nlupp", "multidogo"), "hollis_home"
 
 _HARDWARE_ADDRESS = re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
 
@@ -18,12 +21,22 @@ Row = Mapping[str, Any]
 
 
 class Corpus(NamedTuple):
-    """``brand_folder`` has the personas of rows that name a brand. What is ``held_out`` is never shown."""
+    """``brand_folder`` has the personas of rows that name a brand, and of ``brand``, whose chat all rows are.
+    ``is_dataset``: the rows of a brand are sessions of one dataset, searched for brands before its scrub.
+    What is ``held_out`` is never shown."""
 
     name: str
     rows: list[Row]
     brand_folder: Path | None = None
     held_out: bool = False
+    brand: str = ""
+    is_dataset: bool = False
+
+    @property
+    def label(self) -> str:
+        return (
+            self.name + (", a brand's" if self.brand else "") + (", as a dataset" if self.is_dataset else "")
+        )
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -58,6 +71,18 @@ def find_gold(data: Path) -> list[Path]:
 
 
 def generate_sets(parts: Iterable[str], folder: Path) -> Iterator[Corpus]:
-    """The sets of ``make_pii_sets``, written to ``folder``."""
+    """The sets of ``make_pii_sets``, written to ``folder``; chats of brands also as a dataset for each."""
     for path in write_sets(folder, parts):
-        yield Corpus(path.stem, read_rows(path), folder / "personas", path.stem.startswith(HELD_OUT))
+        corpus = Corpus(path.stem, read_rows(path), folder / "personas", path.stem.startswith(HELD_OUT))
+        yield corpus
+        if path.stem.endswith("brand_chat"):
+            yield corpus._replace(is_dataset=True)
+
+
+def list_brand_variants(corpora: Iterable[Corpus], folder: Path) -> Iterator[Corpus]:
+    """People in the chat of a brand: the corpora with names of customers, read with a persona."""
+    list(write_sets(folder, [TUNE]))
+    for corpus in corpora:
+        if corpus.name.startswith(CUSTOMER_CORPORA):
+            of_brand = corpus._replace(brand_folder=folder / "personas", brand=PERSONA)
+            yield from (of_brand, of_brand._replace(is_dataset=True))

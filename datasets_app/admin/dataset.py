@@ -223,6 +223,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
             ("<int:pk>/scrub/terms/", term_pages.keep_terms, "keep_terms"),
             ("<int:pk>/scrub/proposals/", term_pages.decide_proposal, "decide_proposal"),
+            ("<int:pk>/scrub/brands/", term_pages.scrub_brand, "scrub_brand"),
             ("<int:pk>/attest/", exception_pages.attest, "attest"),
             ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
             ("<int:pk>/scrub/keep/", mark_pages.keep_values, "keep_values"),

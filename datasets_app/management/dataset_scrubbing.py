@@ -12,6 +12,7 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
+from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
@@ -21,6 +22,7 @@ from datasets_app.management.files import open_output
 from datasets_app.management.kept_terms import write_proposals
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
+from datasets_app.scrubbing.brands import list_brands
 from datasets_app.scrubbing.kept_terms import keep_terms
 from datasets_app.scrubbing.proposals import list_proposals
 from datasets_app.scrubbing.report import build_dataset_report
@@ -65,6 +67,8 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
         if notice:
             stderr.write(str(notice))
     stdout.write(_format_summary(scrub))
+    if brands := list_brands(scrub):
+        stdout.write(describe_brands(brands))
     if not dry_run:
         stdout.write(f"Verified: no pattern matches remain in {dataset.name}.")
     elif scrub.totals:
@@ -114,7 +118,7 @@ def _write_proposals(options: dict[str, Any], scrub: ScrubRun, stdout: Any) -> N
         return
     raw_access.record_access(scrub.dataset, None, place="sanitize_dataset", scrub=scrub.pk)
     proposals = [(each.snippet.value, each.counts) for each in list_proposals(scrub)]
-    write_proposals(options["propose_terms"], proposals, stdout)
+    write_proposals(options["propose_terms"], proposals, list_brands(scrub), stdout)
     stdout.write(f"{format_count(len(proposals), 'term')} proposed.")
 
 

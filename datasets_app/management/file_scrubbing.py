@@ -21,6 +21,7 @@ from datasets_app.domain.conversations.reading import ConversationFile, data_ste
 from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
+from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.wording import format_count
@@ -168,6 +169,7 @@ def _preview(call: _SanitizeCall, file: ConversationFile, before: InputMetadata,
     _write_proposals(call, result)
     print_limited([_format_finding(call, place) for place in result.places], result.total, call.print)
     call.print(_format_summary(result, "found"))
+    _print_brands(call, result)
     if result.total:
         raise SystemExit(EXIT_FINDINGS)
 
@@ -228,6 +230,7 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
     if file.is_out_of_order:
         call.print("Lines were out of order and have been sorted.")
     call.print(_format_summary(result, "replaced"))
+    _print_brands(call, result)
     call.print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
 
 
@@ -251,11 +254,16 @@ def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup
         file.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
+def _print_brands(call: _SanitizeCall, result: SanitizeResult) -> None:
+    if result.brands:
+        call.print(f"{describe_brands(result.brands)} --propose-terms FILE lists them.")
+
+
 def _write_proposals(call: _SanitizeCall, result: SanitizeResult) -> None:
     target = call.options["propose_terms"]
     if target is not None:
         proposals = result.names.choose_proposals(result.sessions)
-        kept_terms.write_proposals(target, proposals, call.stdout)
+        kept_terms.write_proposals(target, proposals, result.brands, call.stdout)
         call.print(f"{format_count(len(proposals), 'term')} proposed.")
 
 

@@ -1,42 +1,54 @@
 """Files of terms to keep: proposed ones are written, with what helps to decide, and kept ones are read."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.exemptions import find_pattern_kind
-from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
+from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Brand, MissedMark
 from datasets_app.domain.pii.proposals import TermCount
 from datasets_app.management.files import open_output, read_text
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.kept_terms import MAX_TERMS
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
 
+_BRANDS_HEADING = """\
+# Kept already, as names of brands or products. Give names of people among them to --scrub-terms.
+# term\tsessions\tby the assistant\tas a thing
+"""
 _HEADING = """\
 # Words found as names in many sessions. Delete the lines of people, and give the rest to --keep-terms.
 # term\tsessions\toccurrences\tby the assistant\tbeside words for products
 """
 
 
-def write_proposals(target: str, proposals: Iterable[tuple[str, TermCount]], stdout: Any) -> None:
+def write_proposals(
+    target: str, proposals: Iterable[tuple[str, TermCount]], brands: Sequence[Brand], stdout: Any
+) -> None:
     """One term a line with its counts, separated by tabs, in a file that only its owner may read; ``-`` is
-    standard output."""
+    standard output. The brands that are kept anyway are remarks."""
+    kept = [f"# {brand.term}\t{brand.sessions}\t{brand.by_assistant}\t{brand.as_thing}\n" for brand in brands]
     lines = [
         f"{term}\t{count.sessions}\t{count.occurrences}\t{count.assistant_share:.0%}\t{count.product_share:.0%}\n"
         for term, count in proposals
     ]
     with open_output(target, stdout, private=True) as file:
-        file.write((_HEADING + "".join(lines)).encode())
+        file.write("".join([*([_BRANDS_HEADING, *kept] if kept else ()), _HEADING, *lines]).encode())
+
+
+def read_scrubbed_terms(file_name: str) -> Iterator[MissedMark]:
+    """Marks of the terms in the first column of each line that is no remark."""
+    for _, term in _read_terms(file_name):
+        if mark := make_missed_mark(NAME, term, hash_key()):
+            yield mark
 
 
 def read_kept_terms(file_name: str) -> tuple[str, ...]:
     """The first column of each line that is no remark. Refuses values of pattern classes."""
     terms: list[str] = []
-    for number, line in enumerate(read_text(file_name).removeprefix("\ufeff").splitlines(), 1):
-        term = " ".join(line.partition("\t")[0].split())
-        if not term or term.startswith("#"):
-            continue
-        if len(term) > MAX_TERM_CHARACTERS:
-            raise command_error(f"{file_name}:{number}: a term has at most {MAX_TERM_CHARACTERS} characters.")
+    for number, term in _read_terms(file_name):
         if kind := find_pattern_kind(term):
             raise command_error(
                 f"{file_name}:{number}: this is one of the {KIND_DESCRIPTIONS[kind]} that a scrub replaces. "
@@ -46,3 +58,14 @@ def read_kept_terms(file_name: str) -> tuple[str, ...]:
     if len(terms) > MAX_TERMS:
         raise command_error(f"{file_name} has {len(terms):,} terms; at most {MAX_TERMS:,} can be kept.")
     return tuple(dict.fromkeys(terms))
+
+
+def _read_terms(file_name: str) -> Iterator[tuple[int, str]]:
+    """The number of each line that is no remark, and its first column."""
+    for number, line in enumerate(read_text(file_name).removeprefix("\ufeff").splitlines(), 1):
+        term = " ".join(line.partition("\t")[0].split())
+        if not term or term.startswith("#"):
+            continue
+        if len(term) > MAX_TERM_CHARACTERS:
+            raise command_error(f"{file_name}:{number}: a term has at most {MAX_TERM_CHARACTERS} characters.")
+        yield number, term

@@ -8,7 +8,7 @@ from django.conf import settings
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
-from datasets_app.management.kept_terms import read_kept_terms
+from datasets_app.management.kept_terms import read_kept_terms, read_scrubbed_terms
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.recognizers import add_recognizer_files
 
@@ -36,6 +36,11 @@ def add_detection_options(parser: Any) -> None:
         "--keep-terms",
         metavar="FILE",
         help="names of brands and products to keep, one a line; what --propose-terms wrote",
+    )
+    parser.add_argument(
+        "--scrub-terms",
+        metavar="FILE",
+        help="names to replace wherever they stand, one a line, such as one that was kept as a brand",
     )
     parser.add_argument(
         "--persona",
@@ -70,6 +75,7 @@ def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
             patterns=patterns,
             allow=tuple(options["allow"]),
             allow_names=read_kept_terms(options["keep_terms"]) if options["keep_terms"] else (),
+            missed=tuple(read_scrubbed_terms(options["scrub_terms"])) if options["scrub_terms"] else (),
             name_models=tuple(model.strip() for model in models if model.strip()),
             **replacement,
         )

@@ -78,6 +78,13 @@ class ScrubForm(forms.Form):
         widget=_lines_input(),
         help_text="One per line as LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b. Matches become [LABEL].",
     )
+    keeps_brands = forms.BooleanField(
+        label="Keep names of brands",
+        required=False,
+        initial=True,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="Words that many sessions speak of as things, never as people; this tab lists them.",
+    )
     sample = forms.IntegerField(
         label="Preview sample (sessions)",
         min_value=1,
@@ -130,6 +137,7 @@ class ScrubForm(forms.Form):
             patterns=tuple(cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
             name_models=tuple(settings.NAME_MODELS),
+            keeps_brands=cleaned["keeps_brands"],
             hash_session_ids=cleaned["hash_session_ids"],
             fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,
             drop_timestamps=cleaned["timestamps"] == "drop",
@@ -161,6 +169,7 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,
+        "keeps_brands": policy.keeps_brands,
         "hash_session_ids": policy.hash_session_ids,
         "timestamps": "drop" if policy.drop_timestamps else "move" if policy.fuzz_seconds else "keep",
         "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,

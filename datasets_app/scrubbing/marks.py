@@ -88,7 +88,12 @@ def mark_missed(
     text = _find_string(turn, field)
     if not 0 <= start < end <= len(text):
         raise UserError("The marked place is not in the text (any more); read it again, and mark it then.")
-    mark = make_missed_mark(kind, text[start:end], hash_key())
+    return mark_value_missed(dataset, text[start:end], kind, actor=actor)
+
+
+def mark_value_missed(dataset: Dataset, value: str, kind: str, *, actor: Any) -> ScrubMark:
+    """Remember ``value`` by its digest: the next scrub replaces it everywhere. Raises UserError."""
+    mark = make_missed_mark(kind, value, hash_key())
     if mark is None:
         raise UserError("Mark a word or some, not more than twenty.")
     return _save_mark(

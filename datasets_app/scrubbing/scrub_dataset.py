@@ -1,6 +1,7 @@
 """Replaces personal data in a dataset, or previews it. Can be killed at any time and resumed."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from typing import Any
@@ -20,6 +21,7 @@ from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset, JobRun, ScrubChunk, ScrubRun
 from datasets_app.scrubbing import chunks as scrub_chunks
+from datasets_app.scrubbing.brands import add_brands
 from datasets_app.scrubbing.chunks import PatternMatchesRemain
 from datasets_app.scrubbing.complete import complete_scrub, covers_all_kinds
 from datasets_app.scrubbing.factory import make_scrubber
@@ -56,7 +58,7 @@ def scrub_dataset(
     if finished := _find_finished(job_run):
         return _build_result(finished, Policy.from_json(finished.policy))
     scrub = _prepare_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
-    policy = Policy.from_json(scrub.policy)
+    policy = _add_brands(scrub)
     if scrub.verified_at is None:
         _run_scrub(scrub, cache(partial(make_scrubber, policy)), actor, report_progress, start_helpers)
     if not scrub.dry_run:
@@ -141,10 +143,12 @@ def _find_resumable(
         raise UserError(f"{active} of {dataset.name} is already running (job {active.job_run_id}).")
     if not dry_run:
         gates.check_can_scrub(dataset)
-    policy = apply_marks(dataset, scrubber.policy).as_json()
+    policy = apply_marks(dataset, scrubber.policy)
     unfinished = others.filter(dry_run=False, verified_at=None)
-    resumable = unfinished.filter(policy=policy, key_fingerprint=session_ids.fingerprint_key(scrubber.key))
-    same = None if dry_run else resumable.order_by("-pk").first()
+    resumable = unfinished.filter(key_fingerprint=session_ids.fingerprint_key(scrubber.key)).order_by("-pk")
+    # The brands were found by the scrub itself.
+    alike = (run for run in resumable if replace(Policy.from_json(run.policy), brands=None) == policy)
+    same = None if dry_run else next(alike, None)
     # A preview's positions refer to raw text, so a scrub or another preview makes them obsolete.
     obsolete = others.filter(dry_run=True)
     if not dry_run:
@@ -180,6 +184,16 @@ def _create_scrub(
     if sample is not None:
         scrub_chunks.make_chunks(scrub, seed=scrubber.policy.seed or 0)
     return scrub
+
+
+def _add_brands(scrub: ScrubRun) -> Policy:
+    """The policy of a scrub; before its first chunk with the brands that the dataset shows."""
+    policy = Policy.from_json(scrub.policy)
+    if scrub.verified_at is None and policy.brands is None:
+        policy = add_brands(scrub.dataset, policy)
+        scrub.policy = policy.as_json()
+        scrub.save(update_fields=["policy"])
+    return policy
 
 
 def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
@@ -266,6 +280,7 @@ def _build_result(scrub: ScrubRun, policy: Policy) -> dict[str, Any]:
         "changed_turns": scrub.changed_turns,
         "findings": scrub.finding_count,
         "totals": scrub.totals,
+        "kept_brands": len(policy.brands or ()),
     }
     if scrub.dry_run:
         return facts | {"dry_run": True}

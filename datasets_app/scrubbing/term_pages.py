@@ -28,7 +28,7 @@ from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
-from datasets_app.scrubbing import kept_terms, marks
+from datasets_app.scrubbing import brands, kept_terms, marks
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
 
@@ -122,6 +122,21 @@ def decide_proposal(request: HttpRequest, pk: int) -> HttpResponse:
     following = parse_pk(request.POST.get(f"after-{finding.pk}", ""))
     anchor = f"#proposal-{following}" if following else "#proposals"
     return redirect(dataset_url(dataset, "scrub") + anchor)
+
+
+@require_POST
+def scrub_brand(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have a word replaced that was kept as a brand; "scrub" is its key."""
+    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = get_visible_dataset(request, pk)
+    try:
+        raw_access.check_may_read(request.user, dataset)
+        brands.scrub_brand(dataset, request.POST.get("scrub", ""), actor=request.user)
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"Always scrubbed. {NEXT_SCRUB_NOTE}")
+    return redirect(dataset_url(dataset, "scrub") + "#brands")
 
 
 def _mark_for_scrub(dataset: Dataset, finding: ScrubFinding, actor: Any) -> None:

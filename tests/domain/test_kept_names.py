@@ -6,6 +6,7 @@ import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.personas.persona import parse_persona
+from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
@@ -159,3 +160,15 @@ def test_terms_are_whole_phrases_and_the_parts_that_mean_them() -> None:
     assert {"Quixley's", "Dave's Double", "Carl's Jr"} <= {*terms}
     assert not {"Maria", "Wendy", "Thanks", "v1", "Try"} & {*terms}
     assert list_persona_terms(parse_persona("id: default_v1")) == ["default_v1"]
+
+
+def test_what_a_person_marked_as_missed_goes_although_things_are_called_so() -> None:
+    text = "my Solveig broke, the Solveig in blue"
+    mark = make_missed_mark("NAME", "solveig", KEY)
+    assert mark is not None
+    policy = Policy(kinds=("NAME",), missed=(mark,))
+    terms = list_persona_terms(parse_persona(OUTDOORS))
+    scrubber = Scrubber(policy, key=KEY, persona_terms=terms)
+    [session] = scrubber.scrub([SessionInput([TurnRecord("1", 1, "user", text, [])])])
+    assert session.turns[0].text == "my [NAME] broke, the [NAME] in blue"
+    assert not scrubber.count_remaining([SessionInput(session.turns)])

@@ -12,6 +12,7 @@ from django.urls import reverse
 from datasets_app.core.web.reauthentication import PROVED_AT
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark
+from datasets_app.scrubbing.brands import compute_brand_key
 from datasets_app.scrubbing.proposals import count_open_proposals
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.factories import make_dataset, make_turn
@@ -59,6 +60,30 @@ def test_proposals_are_decided_with_one_click_each(sign_in: Any, previewed: Data
     assert (scrubbed.verdict, scrubbed.kind, scrubbed.term) == ("missed", "NAME", "")
     assert count_open_proposals(previewed) == 0
     assert "Are these people?" not in read(curator.get(address("scrub", previewed)))
+
+
+def test_words_kept_as_brands_are_listed_and_taken_back(sign_in: Any, previewed: Dataset) -> None:
+    run = previewed.scrubs.get()
+    run.policy["brands"] = [["jelka", 5, 5, 4], ["moxwell", 4, 0, 4]]
+    run.save()
+    curator = sign_in("curator")
+    page = read(curator.get(address("scrub", previewed)))
+    assert "Kept as brands and products (2)" in page
+    assert AuditEvent.objects.filter(action="read_raw_text", details__place="brands").exists()
+    done = curator.post(address("scrub_brand", previewed), {"scrub": compute_brand_key("jelka")})
+    assert done.headers["Location"].endswith("#brands")
+    assert "Kept as brands and products (1)" in read(curator.get(address("scrub", previewed)))
+    lead = sign_in("lead")
+    wanted = ["view_scrubrun", "view_scrubfinding", "scrub_dataset"]
+    lead.user.user_permissions.add(*Permission.objects.filter(codename__in=wanted))
+    previewed.restricted = False
+    previewed.save(update_fields=["restricted"])
+    page = read(lead.get(address("scrub", previewed)))
+    assert "Kept as brands and products (1)" in page
+    assert "withheld, 7 characters" in page
+    assert not re.search("jelka|moxwell", page, re.IGNORECASE)
+    lead.post(address("scrub_brand", previewed), {"scrub": compute_brand_key("moxwell")})
+    assert ScrubMark.objects.count() == 1
 
 
 def test_without_the_permission_to_read_there_are_counts_alone(sign_in: Any, previewed: Dataset) -> None:

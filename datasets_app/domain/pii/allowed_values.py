@@ -5,16 +5,21 @@ from collections.abc import Iterable, Iterator
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match
 from datasets_app.domain.pii.kept_names import IsPerson, KeptNames
+from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.policy import Policy
 
 
 class AllowedValues:
     """``persona_terms`` are those of :mod:`persona_terms`, which are no people."""
 
-    def __init__(self, policy: Policy, persona_terms: Iterable[str] = ()) -> None:
+    def __init__(
+        self, policy: Policy, key: bytes, persona_terms: Iterable[str] = (), *, keeps_things: bool = True
+    ) -> None:
+        self._key, self._missed = key, {mark.digest for mark in policy.missed}
         terms = (*policy.allow, *policy.allow_names)
         self._values, self._names = AllowList(policy.allow), AllowList(terms)
-        self._kept_names = KeptNames(terms, persona_terms)
+        brands = (brand.term for brand in policy.brands or ())
+        self._kept_names = KeptNames(terms, persona_terms, brands, keeps_things=keeps_things)
 
     def is_allowed(self, text: str, match: Match) -> bool:
         """Whether a term that people listed covers the value."""
@@ -27,7 +32,14 @@ class AllowedValues:
         for match in matches:
             if self.is_allowed(text, match):
                 continue
-            if match.kind == NAME and self._kept_names:
+            if match.kind == NAME and self._kept_names and not self._is_missed(text, match):
                 yield from self._kept_names.cut_terms(text, match, is_person)
             else:
                 yield match
+
+    def _is_missed(self, text: str, match: Match) -> bool:
+        """Whether a person has marked the value as missed, whatever the words around it say."""
+        if not self._missed:
+            return False
+        mark = make_missed_mark(NAME, text[match.start : match.end], self._key)
+        return mark is not None and mark.digest in self._missed

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.brands import BrandCounter, BrandCounts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import TermCounts, count_terms
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
@@ -17,7 +19,7 @@ from datasets_app.domain.pii.session_ids import is_hashed_id
 TURNS_PER_BATCH = 2000
 CHARACTERS_PER_BATCH = 2_000_000
 MAX_PLACES_LISTED = 100
-SCRUB, PREVIEW, VERIFY = "scrub", "look", "verify"
+SCRUB, PREVIEW, VERIFY, COUNT_BRANDS = "scrub", "look", "verify", "brands"
 
 Task = tuple[str, list[TurnRecord]]
 
@@ -71,6 +73,13 @@ class VerifiedBatch(NamedTuple):
     places: list[FindingPlace]
 
 
+class BrandBatch(NamedTuple):
+    """What sessions say of words that may be brands. Raw, for the caller's memory alone."""
+
+    sessions: int
+    counts: BrandCounts
+
+
 def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
     """Whole sessions, about two thousand turns at once. ``turns`` come session by session."""
     batch: list[TurnRecord] = []
@@ -86,15 +95,19 @@ def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
         yield batch
 
 
-def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | VerifiedBatch]:
-    """What works off a task of kind :data:`SCRUB`, :data:`PREVIEW` or :data:`VERIFY`.
+def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | VerifiedBatch | BrandBatch]:
+    """What works off a task of kind :data:`SCRUB`, :data:`PREVIEW`, :data:`VERIFY` or :data:`COUNT_BRANDS`.
 
     Raises what :class:`Scrubber` raises for a policy that can't be carried out.
     """
     scrubber = Scrubber(setup.policy, key=setup.key, persona_terms=setup.persona_terms)
+    make_counter = cache(lambda: BrandCounter(setup.policy, setup.key, setup.persona_terms))
 
-    def work(task: Task) -> ScrubbedBatch | VerifiedBatch:
+    def work(task: Task) -> ScrubbedBatch | VerifiedBatch | BrandBatch:
         kind, turns = task
+        if kind == COUNT_BRANDS:
+            sessions = _group_sessions(turns, lambda _: False)
+            return BrandBatch(len(sessions), make_counter().count(sessions))
         if kind == VERIFY:
             return _verify_batch(scrubber, turns)
         return _scrub_batch(scrubber, turns, setup, with_lines=kind == SCRUB)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word, strip_accents
 from datasets_app.domain.pii.names.person_cues import RELATIVES
 from datasets_app.domain.pii.names.thing_cues import weigh_thing
@@ -58,12 +59,21 @@ class _Place(NamedTuple):
 
 
 class KeptNames:
-    """``terms`` were listed by people; ``persona_terms`` are those of :mod:`persona_terms`."""
+    """``terms`` were listed by people; ``persona_terms`` are those of :mod:`persona_terms`; ``brands`` are
+    what a whole dataset shows to be no people (:mod:`brands`)."""
 
-    def __init__(self, terms: Iterable[str], persona_terms: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        terms: Iterable[str],
+        persona_terms: Iterable[str] = (),
+        brands: Iterable[str] = (),
+        *,
+        keeps_things: bool = True,
+    ) -> None:
         self._terms: dict[str, list[Term]] = defaultdict(list)
+        self._brands = {words for brand in brands if (words := _list_words(brand))}
         persona_terms = tuple(persona_terms)
-        self._has_persona = bool(persona_terms)
+        self._keeps_things = keeps_things and bool(persona_terms)
         seen: set[tuple[str, ...]] = set()
         for is_persona, group in ((False, terms), (True, persona_terms)):
             for term in group:
@@ -74,17 +84,18 @@ class KeptNames:
                         self._terms[words[0]].append(made)
 
     def __bool__(self) -> bool:
-        return bool(self._terms)
+        return bool(self._terms or self._brands)
 
     def cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
         """The parts of a name in ``text`` that are no terms to keep; the match itself if none is. In the chat
-        of a persona, what is spoken of as a thing is none either."""
-        rest = self._cut_terms(text, match, is_person)
-        return (
-            [part for part in rest if not self._is_thing(text, part, is_person)]
-            if self._has_persona
-            else rest
-        )
+        of a persona, what is spoken of as a thing isn't one either, nor is a brand where nothing speaks of a
+        person."""
+        return [
+            part
+            for part in self._cut_terms(text, match, is_person)
+            if not (self._keeps_things and self._is_thing(text, part, is_person))
+            and not (self._brands and self._is_brand(text, part, is_person))
+        ]
 
     def _cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
         tokens = _split_around(text, match)
@@ -112,6 +123,15 @@ class KeptNames:
             not any(is_person(word.lower()) for word in words)
             and weigh_thing(text, match.start, match.end) >= MIN_THING_WEIGHT
         )
+
+    def _is_brand(self, text: str, match: Match, is_person: IsPerson) -> bool:
+        """Whether all of a match is a brand, but for an ordinary word before it."""
+        words = _list_words(text[match.start : match.end])
+        if words not in self._brands:
+            first = _WORD.search(text, match.start, match.end)
+            if len(words) < 2 or words[1:] not in self._brands or not (first and _is_ordinary(first[0])):
+                return False
+        return not any(map(is_person, words)) and read_cues(text, match.start, match.end) != Said.PERSON
 
     def _find_places(self, text: str, tokens: list[re.Match[str]]) -> Iterator[_Place]:
         forms = [_list_word_forms(token[0]) for token in tokens]
@@ -196,6 +216,11 @@ def _list_forms(term: str) -> Iterator[tuple[str, ...]]:
     joined = "".join(words)
     if len(words) > 1 and len(joined) >= MIN_JOINED_CHARACTERS:
         yield (joined,)
+
+
+def _list_words(term: str) -> tuple[str, ...]:
+    """The words of a brand, without a possessive."""
+    return tuple(_list_word_forms(word)[-1] for word in _WORD.findall(term))
 
 
 def _list_word_forms(word: str) -> tuple[str, ...]:

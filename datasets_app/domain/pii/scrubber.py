@@ -64,15 +64,18 @@ class RemainingValue(NamedTuple):
 class Scrubber:
     """Scrubs sessions under one policy. ``key`` is the installation's, for hashes and marks.
 
-    ``persona_terms`` are those of :mod:`persona_terms`, which are no people.
+    ``persona_terms`` are those of :mod:`persona_terms`, which are no people. With them, what a text speaks of
+    as a thing stays, unless ``keeps_things`` is False.
     Raises :class:`PolicyError` or an error of the name model where the policy can't be carried out.
     """
 
-    def __init__(self, policy: Policy, *, key: bytes, persona_terms: Iterable[str] = ()) -> None:
+    def __init__(
+        self, policy: Policy, *, key: bytes, persona_terms: Iterable[str] = (), keeps_things: bool = True
+    ) -> None:
         self.policy, self.key = policy, key
         self.kinds = frozenset(policy.kinds)
         self.placeholders = build_placeholder_pattern(policy.labels)
-        self.allowed = AllowedValues(policy, persona_terms)
+        self.allowed = AllowedValues(policy, key, persona_terms, keeps_things=keeps_things)
         self._detection = Detection(policy, key)
         self._rules = Detection(policy, key, rules_only=True)
 

@@ -59,6 +59,7 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
             fuzz_seconds=options["fuzz_timestamps"],
             drop_timestamps=options["drop_timestamps"],
             seed=options["seed"],
+            keeps_brands=options["keep_brands"],
         )
         scrubbing = file_scrubbing if options["dataset"] is None else dataset_scrubbing
         scrubbing.run(options, policy, self.stdout, self.stderr)
@@ -80,6 +81,13 @@ def _add_file_options(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write words found as names in many sessions, with counts, to this file, which only its owner "
         "may read (-: standard output); they are raw text",
+    )
+    parser.add_argument(
+        "--no-keep-brands",
+        dest="keep_brands",
+        action="store_false",
+        help="with a persona, the input is first searched for words that many sessions show to be brands or "
+        "products, which stay; this leaves the search out",
     )
     parser.add_argument(
         "--processes",

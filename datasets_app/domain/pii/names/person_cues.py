@@ -110,7 +110,16 @@ _MAX_BEHIND = 40
 
 def has_person_cue(text: str, start: int, end: int) -> bool:
     """Whether what is directly before or behind ``text[start:end]`` is said of people."""
-    before, behind = text[max(0, start - MAX_CUE_CHARACTERS) : start], text[end : end + _MAX_BEHIND]
-    if _BEFORE.search(before) or _BEHIND.match(behind):
+    return has_cue_before(text, start) or has_cue_behind(text, start, end)
+
+
+def has_cue_before(text: str, start: int) -> bool:
+    return bool(_BEFORE.search(text[max(0, start - MAX_CUE_CHARACTERS) : start]))
+
+
+def has_cue_behind(text: str, start: int, end: int) -> bool:
+    behind = text[end : end + _MAX_BEHIND]
+    if _BEHIND.match(behind):
         return True
+    before = text[max(0, start - MAX_CUE_CHARACTERS) : start]
     return bool(_INTRODUCED.match(behind) and _SENTENCE_START.search(before))

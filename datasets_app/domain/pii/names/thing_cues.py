@@ -245,6 +245,11 @@ def weigh_thing(text: str, start: int, end: int) -> int:
     return _count_cues(text, start, end) + head - _weigh_name(text, start, end)
 
 
+def weigh_cues(text: str, start: int, end: int) -> int:
+    """How much of what is said there speaks of a thing, whatever is known of the words."""
+    return _count_cues(text, start, end) + _weigh_head(text, start, end)
+
+
 def _join_partners(text: str, start: int, end: int) -> tuple[int, int]:
     """With both names of a firm: Lund & Sons."""
     capital = text[start].isupper()

@@ -15,6 +15,20 @@ from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.records import TurnRecord
 
 
+class RepeatedReplies:
+    """Counts replies whose text an earlier session has as well. Holds only digests."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[bytes, int] = {}
+        self.total = 0
+
+    def watch(self, replies: Iterable["CandidateReply"]) -> Iterator["CandidateReply"]:
+        for reply in replies:
+            session = hash(reply.turn.session_id)
+            self.total += self._sessions.setdefault(_digest("text", reply.turn.text), session) != session
+            yield reply
+
+
 class CandidateReply(NamedTuple):
     """An assistant's turn, with the turns before it."""
 

@@ -10,6 +10,7 @@ from typing import IO, NamedTuple
 from annotations_app.domain.candidates import (
     CandidateReply,
     LabeledReplies,
+    RepeatedReplies,
     encode_candidate,
     find_candidates,
     sample_candidates,
@@ -45,10 +46,11 @@ class CandidateOptions(NamedTuple):
 
 
 class ExtractionResult(NamedTuple):
-    """The numbers of lines written and of their sessions."""
+    """The numbers of lines written, of their sessions, and of the lines whose text an earlier session has."""
 
     replies: int
     sessions: int
+    repeated: int
 
 
 def extract_candidates(
@@ -157,7 +159,8 @@ def _write_candidates(
 ) -> ExtractionResult:
     count = sessions = 0
     last: str | None = None
-    for reply in candidates:
+    repeated = RepeatedReplies()
+    for reply in repeated.watch(candidates):
         persona = options.persona or reply.turn.persona_id
         if not persona:
             raise UserError(
@@ -168,7 +171,7 @@ def _write_candidates(
         count += 1
         sessions += reply.turn.session_id != last
         last = reply.turn.session_id
-    return ExtractionResult(count, sessions)
+    return ExtractionResult(count, sessions, repeated.total)
 
 
 def _no_candidates_message(options: CandidateOptions, labeled: LabeledReplies | None) -> str:

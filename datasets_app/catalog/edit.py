@@ -9,10 +9,11 @@ from datasets_app.catalog import gates, policies
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.domain.pii.masking import mask_values
+from datasets_app.domain.releases.manifest import LINEAGE_KEY
 from datasets_app.models import Dataset
 
 # The application records changes to the data itself; people can't edit these keys.
-MANAGED_PROVENANCE_KEYS = ("modifications", "anonymization")
+MANAGED_PROVENANCE_KEYS = ("modifications", "anonymization", LINEAGE_KEY)
 
 
 def keep_managed_provenance(dataset: Dataset, provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def find_table_problems(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str,
         is_text_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         problems["provenance"] = (
             f"{key} is recorded by the application and can't be changed; omit it"
-            if is_text_list
+            if is_text_list or key == LINEAGE_KEY
             else f"{key} must be a list of texts"
         )
     return problems

@@ -20,7 +20,7 @@ from datasets_app.jobs.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
 from datasets_app.models import Dataset
 from datasets_app.models.dataset import NAME_PATTERN
 
-UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip"
+UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.sqlite3"
 
 
 class ImportOptionsForm(forms.Form):

@@ -34,6 +34,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows
 from datasets_app.importing.erased_sessions import leave_out_erased
+from datasets_app.importing.manifests import apply_manifest
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.importing.stated_origins import (
     PreparedUpload,
@@ -336,6 +337,7 @@ def _run_import_hooks(dataset: Dataset, keys: "array[int]", labels: LabelRules) 
 def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") -> None:
     """Fill empty metadata of the dataset from the .meta.yaml of the file. A test split held out elsewhere
     stays held out here."""
+    apply_manifest(dataset, source.path)
     metadata = load_metadata(source.path)
     if metadata is None:
         return

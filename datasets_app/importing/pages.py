@@ -27,7 +27,7 @@ from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, requir
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.importing.forms import PreviewForm, UploadForm
-from datasets_app.importing.preview import preview_import
+from datasets_app.importing.preview import ImportPreview, preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.parameters import (
@@ -154,15 +154,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             start = False
         page = "jobrun_change" if start else "dataset_import_preview"
         return redirect(f"admin:datasets_app_{page}", job.pk)
-    with job_file.file.open("rb") as file:
-        preview_result = preview_import(
-            file,
-            name=job_file.name,
-            format=options.format or "auto",
-            renumber=options.renumber,
-            options=options.reading,
-            labels=options.label_rules,
-        )
+    preview_result = _preview_upload(job_file, options)
     raw_access.record_upload_access(
         job,
         request.user,
@@ -183,6 +175,18 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     }
     crumbs = dataset_breadcrumbs(None, (f"Import {job_file.name}", None))
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)
+
+
+def _preview_upload(job_file: JobFile, options: ImportParameters) -> ImportPreview:
+    with job_file.file.open("rb") as file:
+        return preview_import(
+            file,
+            name=job_file.name,
+            format=options.format or "auto",
+            renumber=options.renumber,
+            options=options.reading,
+            labels=options.label_rules,
+        )
 
 
 def _preview_notes(job: JobRun, job_file: JobFile) -> list[tuple[str, str]]:

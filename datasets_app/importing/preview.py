@@ -124,7 +124,7 @@ def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
     """Copy the first 8 MiB, unpacked; tables and archives in full. Whether it was everything."""
     start = file.read(8)
     file.seek(0)
-    packed = start.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1"))
+    packed = start.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1", b"SQLite f"))
     source = file if packed else unpack_stream(file)
     left = MAX_PACKED_BYTES if packed else MAX_CONVERTED_BYTES
     while left and (block := source.read(min(left, 1 << 20))):

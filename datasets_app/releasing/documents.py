@@ -9,7 +9,13 @@ from alignmenter_site.keys import release_key
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.metadata.metadata import DatasetMetadata, metadata_path, render_metadata
 from datasets_app.domain.releases import changelog
-from datasets_app.domain.releases.manifest import ContentSummary, build_manifest, encode_canonical_json
+from datasets_app.domain.releases.manifest import (
+    LINEAGE_KEY,
+    ContentSummary,
+    build_manifest,
+    encode_canonical_json,
+    read_lineage,
+)
 from datasets_app.domain.releases.versions import Version
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files
@@ -71,11 +77,11 @@ def render_changelog(release: Release) -> str:
 
 
 def _build_manifest(release: Release, contents: ContentSummary, previous: Release | None) -> dict[str, Any]:
-    provenance = []
+    provenance = read_lineage(release.dataset.provenance.get(LINEAGE_KEY))
     if previous:
         ref = f"{previous.dataset.name} {previous.version}"
         digest = previous.content_digest
-        provenance = [{"kind": "release", "ref": ref, "count": previous.turn_count, "digest": digest}]
+        provenance.append({"kind": "release", "ref": ref, "count": previous.turn_count, "digest": digest})
     return build_manifest(
         contents,
         id=release.dataset.name,

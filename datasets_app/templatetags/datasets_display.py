@@ -16,6 +16,7 @@ from django.utils.timezone import localtime
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
 from datasets_app.core.web.remedies import REMEDIES
+from datasets_app.domain.conversations.cases import Case, describe_case
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
@@ -324,6 +325,12 @@ _EMPTY_LIST_TEXTS = {
 def empty_list_text(model_name: str) -> tuple[str, str]:
     """The heading and text of an empty list."""
     return _EMPTY_LIST_TEXTS.get(model_name, ("Nothing here yet", "New entries are listed here."))
+
+
+@register.filter
+def case_facts(turn: Any) -> Case | None:
+    """What Alignmenter reads of a turn: its case, its sources, its rubrics."""
+    return describe_case(turn.metadata, turn.extra)
 
 
 @register.filter

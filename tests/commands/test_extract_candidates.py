@@ -118,6 +118,16 @@ def test_what_is_labelled_is_left_out(tmp_path: Path, extract: Any) -> None:
     assert [line["session_id"] for line in lines(done.stdout)] == ["s3", "s4", "s5"]
 
 
+def test_replies_that_alignmenter_would_ask_for_once_are_told(tmp_path: Path, extract: Any) -> None:
+    lines = [*make_session("a", 4), *make_session("b", 4), *make_session("c", 4)]
+    for place in (1, 3, 5):  # twice in one session, once more in another
+        lines[place]["text"] = "We are closed."
+    done = extract("--input", write_jsonl(tmp_path / "logs.jsonl", lines), "--persona", "p")
+    assert b"Warning: 1 candidate with the text of another session's." in done.stderr
+    done = extract("--input", write_jsonl(tmp_path / "logs.jsonl", lines[:4]), "--persona", "p")
+    assert b"Warning" not in done.stderr
+
+
 def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: Any) -> None:
     file = write_jsonl(tmp_path / "logs.jsonl", [*make_session("a"), b"{", make_turn("a", 3, role="robot")])
     (tmp_path / "out.jsonl").write_bytes(b"before")

@@ -12,8 +12,11 @@ from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.e202_repeated_turns import RepeatedTurns
 from datasets_app.domain.quality.e204_personas_in_session import PersonasInSession
 from datasets_app.domain.quality.e206_timestamps import TimestampOrder
+from datasets_app.domain.quality.e211_cases import Cases
+from datasets_app.domain.quality.e212_context import Context
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.w205_role_order import RoleOrder
+from datasets_app.domain.quality.w213_rubrics import Rubrics
 
 
 def turn(session_id: str = "s1", turn_index: int = 1, **fields: Any) -> TurnRecord:
@@ -36,6 +39,32 @@ def turns(*indexes: int, session_id: str = "s1", **fields: Any) -> list[TurnReco
 
 def found(records: list[Any], *checks: Any) -> list[Finding]:
     return list(run_checks(records, checks or TURN_CHECKS))
+
+
+CASES: list[tuple[list[dict[str, Any]], list[tuple[str, int]]]] = [
+    ([{"extra": {"case_id": "a", "case_revision": 2}}, {"extra": {"case_id": "b"}}], []),
+    ([{"extra": {"case_id": "a"}}, {"extra": {"case_id": "a"}}], [("E211", 4)]),
+    ([{"extra": {"case_id": " "}}, {"extra": {"case_id": "a", "case_revision": {}}}],
+     [("E211", 2), ("E211", 4)]),
+    ([{"metadata": {"context": ["a"]}}, {"metadata": {"context": {"excerpts": ["a"]}}}], [("E212", 2)]),
+    ([{"metadata": {"rubrics": [{"criterion": "x", "points": 2}]}}], []),
+    ([{"metadata": {"rubrics": [{"criterion": "x"}, {"points": 2}]}}], [("W213", 2)]),
+    ([{"metadata": {"rubrics": []}}], [("W213", 2)]),
+    ([{"metadata": {"rubrics": [{"criterion": "x"}]}}, {"metadata": {"rubrics": [{"criterion": "y"}]}}],
+     [("W213", 4)]),
+    ([{"metadata": {"rubrics": [{"criterion": "x"}]}, "text": " "}], [("W213", 2)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("replies", "expected"), CASES)
+def test_what_alignmenter_takes_of_a_case_is_checked(replies: Any, expected: Any) -> None:
+    records = [
+        record
+        for number, fields in enumerate(replies, 1)
+        for record in (turn("s", 2 * number - 1), turn("s", 2 * number, **fields))
+    ]
+    checks = (Cases, Context, Rubrics)
+    assert [(finding.code, finding.turn_index) for finding in found(records, *checks)] == expected
 
 
 @settings(max_examples=60, deadline=None)

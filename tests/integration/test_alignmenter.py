@@ -21,6 +21,8 @@ from annotations_app.labeling.lease_next import lease_next
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation
 from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.traces.converted_file import open_conversation_file
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, Persona, Turn
 from tests.alignmenter_tool import run_alignmenter
@@ -73,6 +75,13 @@ def test_a_run_scores_every_answer_of_an_exported_dataset(
     )
     scores = run_scores(tmp_path / "out")
     assert (scores["authenticity"]["turns"], scores["safety"]["turns"]) == (30, 30)
+    [run] = (tmp_path / "out").iterdir()
+    alignmenter("archive-export", run, "--out", tmp_path / "run.zip")
+    recorded = list(ConversationFile(files["demo.jsonl"]).turns())
+    for captured in (tmp_path / "run.zip", run):
+        file = open_conversation_file(captured)
+        captured_turns = sorted(turn._replace(line=0) for turn in file.turns())
+        assert captured_turns == sorted(turn._replace(line=0) for turn in recorded)
     # The persona's words are met in the answers, on both sides.
     assert scores["authenticity"]["preferred_hits"] > 0
     assert scores["authenticity"]["avoid_hits"] > 0

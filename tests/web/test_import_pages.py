@@ -247,3 +247,23 @@ def test_the_preview_says_what_an_export_becomes(curator: Any) -> None:
     job = JobRun.objects.latest("pk")
     assert (job.parameters["columns"], job.parameters["assistant"]) == ("role=Who, text=What", "Bot")
     assert "name columns like this" in upload(curator, table, "t.csv", columns="Who").content.decode().lower()
+
+
+def test_labels_of_a_label_tool_are_counted_and_mapped(curator: Any) -> None:
+    chat = [{"role": "user", "content": HI}, {"role": "assistant", "content": HELLO}]
+    answers = {"tone": [{"value": "warm", "user_id": "a"}, {"value": "cold", "user_id": "b"}]}
+    content = json.dumps([{"id": "1", "fields": {"chat": chat}, "responses": answers}]).encode()
+    page = " ".join(upload(curator, content, "argilla.json").content.decode().split())
+    assert "by 2 annotators" in page
+    assert "2 kept in the metadata" in page
+    assert "labels of sessions without one stay in the metadata" in page
+    job = JobRun.objects.get()
+    fields = {**OPTIONS, "dataset_name": "a", "persona": "p", "label_map": "warm=1, cold=0", "look": "1"}
+    page = curator.post(f"{FORM}{job.pk}/", fields, follow=True).content.decode()
+    assert "1 on-brand, 1 off-brand" in page
+    assert "stay in the metadata" not in page
+    page = curator.post(f"{FORM}{job.pk}/", fields | {"label_map": "warm"}).content.decode()
+    assert "Name values of labels like this: good=1, bad=0." in page
+    job.refresh_from_db()
+    result = factories.run_task(job)
+    assert result["annotations"] == 2

@@ -511,3 +511,22 @@ def _large_dataset(replies: int) -> Dataset:
         # As an import does: by the statistics of other tests' few rows, plans of large joins are quadratic.
         cursor.execute("ANALYZE datasets_app_session, datasets_app_turn")
     return dataset
+
+
+def test_the_case_of_a_reply_stands_beside_it(db: None, tmp_path: Path) -> None:
+    rubrics = [{"criterion": f"Names the limit {EVIL}", "points": 5}]
+    lines = factories.make_session("s", 2)
+    lines[0]["metadata"] = {"rubrics": rubrics}
+    lines[1] |= {"case_id": "late-returns", "metadata": {"context": {"excerpts": ["Within 30 days."]}}}
+    campaign = make(tmp_path, lines)
+    text = lease(annotator("anna"))
+    shown = ("late-returns", "1 rubric", "Names the limit", "5 points", "1 source", "Within 30 days.")
+    assert [value for value in shown if value not in text] == []
+    assert EVIL not in text
+    superuser = User.objects.create_superuser("root")
+    client = Client()
+    client.force_login(superuser)
+    session = Session.objects.get(dataset=campaign.dataset)
+    page = client.get(reverse("admin:datasets_app_session_change", args=[session.pk])).content.decode()
+    assert [value for value in shown if value not in page] == []
+    assert EVIL not in page

@@ -21,6 +21,7 @@ from annotations_app.labeling.views.persona_card import parse_persona_cached
 from annotations_app.labeling.views.recent import shorten_text
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.catalog import raw_access
+from datasets_app.domain.conversations.cases import Case, describe_case, read_rubrics
 from datasets_app.models import Turn
 
 TURNS_BEFORE, TURNS_AFTER, MORE_TURNS_COUNT = 12, 2, 40
@@ -41,6 +42,7 @@ class ReplyView:
     pieces: list[TextPiece]
     preferred: list[str]
     avoid: list[str]
+    case: Case | None = None
 
     @property
     def earlier(self) -> int:
@@ -60,7 +62,7 @@ def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
     window = turns_with_start(assignment.item.turn).filter(
         turn_index__range=(index - TURNS_BEFORE, index + TURNS_AFTER)
     )
-    turns = list(window.order_by("turn_index"))
+    turns = list(window.annotate(rubrics=F("metadata__rubrics")).order_by("turn_index"))
     turn = next(turn for turn in turns if turn.turn_index == index)
     turn.start = assignment.item.turn.text[:MAX_REPLY_CHARACTERS]
     pieces = highlight_text(turn.start, campaign)
@@ -74,7 +76,16 @@ def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
         pieces=pieces,
         preferred=list_highlighted_words(pieces, PREFERRED),
         avoid=list_highlighted_words(pieces, AVOID),
+        case=_find_case(assignment.item.turn, [turn for turn in turns if turn.turn_index < index]),
     )
+
+
+def _find_case(reply: Turn, before: list[Any]) -> Case | None:
+    """The case of a reply, with the rubrics of the session, which mostly stand at the question."""
+    case = describe_case(reply.metadata, reply.extra) or Case()
+    rubrics = next((found for turn in before if (found := read_rubrics(turn.rubrics))), case.rubrics)
+    case = case._replace(rubrics=rubrics)
+    return case if any(case) else None
 
 
 def record_raw_read(member: CampaignMember, is_raw: bool, **counts: int) -> None:

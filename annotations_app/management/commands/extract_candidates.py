@@ -120,6 +120,12 @@ class Command(BaseCommand):
             f"{format_count(result.replies, 'candidate')} from {format_count(result.sessions, 'session')}.",
             style_func=str,
         )
+        if result.repeated:
+            self.stderr.write(
+                f"Warning: {format_count(result.repeated, 'candidate')} with the text of another session's. "
+                "alignmenter calibrate label --append asks for each text only once, so these would stay "
+                "without a label. Label them without --append, or in a campaign."
+            )
 
 
 def _read_labeled(name: str | None, limits: Limits, persona: str) -> LabeledReplies | None:

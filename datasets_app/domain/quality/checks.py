@@ -9,6 +9,8 @@ from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.e202_repeated_turns import RepeatedTurns
 from datasets_app.domain.quality.e204_personas_in_session import PersonasInSession
 from datasets_app.domain.quality.e206_timestamps import TimestampOrder
+from datasets_app.domain.quality.e211_cases import Cases
+from datasets_app.domain.quality.e212_context import Context
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.e502_label_imbalance import LabelImbalance
 from datasets_app.domain.quality.e503_label_count import LabelCount
@@ -17,6 +19,7 @@ from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECK
 from datasets_app.domain.quality.reader_codes import IMPORT_CODES, READER_CODES
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
+from datasets_app.domain.quality.w213_rubrics import Rubrics
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 from datasets_app.domain.quality.w501_label_balance import LabelBalance
@@ -30,6 +33,9 @@ TURN_CHECKS: tuple[type[Check], ...] = (
     *INTEGRITY_CHECKS,
     RoleOrder,
     TimestampOrder,
+    Cases,
+    Context,
+    Rubrics,
     EmptyText,
     RepeatedText,
     *PERSONAL_DATA_CHECKS,

@@ -5,12 +5,17 @@ Alignmenter 0.3: ``alignmenter dataset manifest DATA --verify MANIFEST`` checks 
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 SCHEMA_VERSION = 1
+# Of a dataset's provenance: the entries of manifests that came with imported files.
+LINEAGE_KEY = "lineage"
+MAX_ENTRIES = 1000
 _DIGEST_BYTES = 32
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def encode_canonical_json(value: Any) -> bytes:
@@ -105,3 +110,37 @@ def build_manifest(
         "personas": contents.personas,
         "provenance": [{"schema_version": SCHEMA_VERSION, **entry} for entry in provenance],
     }
+
+
+def read_manifest(content: bytes) -> list[dict[str, Any]]:
+    """The provenance of a manifest, and the manifest itself as its last entry. Raises ValueError."""
+    value = json.loads(content)
+    if type(value) is not dict or value.get("schema_version") != SCHEMA_VERSION:
+        raise ValueError("no manifest")
+    own = {
+        "kind": "import",
+        "ref": f"{value.get('id')} {value.get('revision')}",
+        "count": value.get("record_count"),
+        "digest": value.get("content_digest"),
+    }
+    if not _DIGEST.fullmatch(str(own["digest"])) or type(own["count"]) is not int:
+        raise ValueError("no manifest")
+    return [*read_lineage(value.get("provenance")), own]
+
+
+def read_lineage(value: Any) -> list[dict[str, Any]]:
+    """The valid entries of a provenance, without what Alignmenter doesn't know."""
+    found = []
+    for entry in value[:MAX_ENTRIES] if isinstance(value, list) else ():
+        if not isinstance(entry, dict) or not str(entry.get("kind") or "").strip():
+            continue
+        count, digest = entry.get("count"), entry.get("digest")
+        found.append(
+            {
+                "kind": str(entry["kind"])[:100],
+                "ref": str(entry.get("ref") or "")[:500],
+                "count": count if type(count) is int and count >= 0 else 0,
+                "digest": digest if isinstance(digest, str) and _DIGEST.fullmatch(digest) else None,
+            }
+        )
+    return found

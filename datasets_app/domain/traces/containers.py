@@ -24,7 +24,7 @@ from datasets_app.domain.conversations.lines import (
     unpack_stream,
 )
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces import tables
+from datasets_app.domain.traces import alignmenter_runs, tables
 from datasets_app.domain.traces.documents import (
     Document,
     is_line_layout,
@@ -47,7 +47,8 @@ _FOLDER_FILES = ("*.arrow", "*.parquet", "*.jsonl", "*.jsonl.gz", "*.csv", "*.js
 
 
 class Source:
-    """An opened file. ``layout`` is lines, document, text, csv, xlsx, parquet, inspect or none."""
+    """An opened file. ``layout`` is lines, document, text, csv, xlsx, parquet, inspect, alignmenter or
+    none."""
 
     def __init__(self, path: Path, limits: Limits, on_bytes: OnBytes | None) -> None:
         self.path, self.limits, self.on_bytes = path, limits, on_bytes
@@ -105,6 +106,10 @@ class Source:
 def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> Iterator[Source]:
     """Raises UnreadableFile for what can't be opened, is empty, or is of a kind that is none of ours."""
     source = Source(path, limits, on_bytes)
+    if (path / alignmenter_runs.DATABASE).is_file():
+        source.layout = "alignmenter"
+        yield source
+        return
     if path.is_dir():
         source.files = _list_files(path)
         with open_source(source.files[0], limits) as first:
@@ -117,6 +122,10 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
         raw.seek(0)
         if magic.startswith((PARQUET, b"ARROW1")) or path.suffix == ".arrow":
             source.layout = "parquet"
+            yield source
+            return
+        if alignmenter_runs.SQLITE.startswith(magic) and magic:
+            source.layout = "alignmenter"
             yield source
             return
         if magic.startswith(ZIP):
@@ -190,6 +199,10 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
                 return
             if "header.json" in sizes and any(name.startswith("samples/") for name in sizes):
                 source.layout = "inspect"
+                yield
+                return
+            if sizes.keys() == {alignmenter_runs.INDEX, alignmenter_runs.DATABASE}:
+                source.layout = "alignmenter"
                 yield
                 return
             member = _choose_member(sizes)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces import tables
+from datasets_app.domain.traces import alignmenter_runs, tables
 from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.documents import Document, peek_documents
@@ -27,6 +27,7 @@ TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow"}
 LABELS = {
     **{item.name: item.label for item in FORMATS.values()},
     "whatsapp": "WhatsApp export",
+    "alignmenter": "Alignmenter run or transcript",
     **{name: f"{label} table" for name, label in TABLES.items()},
 }
 NAMES = (*LABELS, *ALIASES)
@@ -92,6 +93,9 @@ class Conversion:
 
     def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
         """The turns of each conversation; ``report`` is complete once all are read."""
+        if self.format == "alignmenter":
+            yield from self._read_alignmenter(on_bytes)
+            return
         assembly = Assembly(labeled_texts=self.options.labeled_texts)
         used: set[int] = set()
         copies: set[int] = set()
@@ -110,6 +114,29 @@ class Conversion:
         report.left_out += assembly.left_out
         report.problems += assembly.problems
         report.problem_total += assembly.problem_total
+
+    def _read_alignmenter(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
+        report = self.report
+        with open_source(self.path, self.limits, on_bytes) as source:
+            if source.layout == "alignmenter":
+                report.left_out[alignmenter_runs.NOT_CAPTURED] += alignmenter_runs.count_missing(self.path)
+                records = alignmenter_runs.read_run(self.path, self.limits)
+            else:
+                records = alignmenter_runs.read_transcript(source.documents())
+            for _, group in groupby(records, key=lambda record: record.session_id):
+                turns = []
+                for record in group:
+                    report.records += 1
+                    if isinstance(record, LineError):
+                        report.problems.append(record)
+                        report.problem_total += 1
+                    else:
+                        turns.append(record)
+                if turns:
+                    report.conversations += 1
+                    report.turns += len(turns)
+                    report.unanswered += not has_answer(turns)
+                    yield turns
 
     def _make_turns(
         self, conversation: Conversation, used: set[int], copies: set[int], left_out: Counter[str]
@@ -212,7 +239,7 @@ def _only_documents(
 def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
     """The name of the format, or None for what no format of this package knows."""
     with open_source(path, limits) as source:
-        if source.layout in TABLES:
+        if source.layout in TABLES or source.layout == "alignmenter":
             return source.layout
         if source.layout == "text":
             return "whatsapp" if messengers.matches_whatsapp(source.head_text()) else None

@@ -16,6 +16,7 @@ from datasets_app.domain.conversations.reading import (
     detect_format,
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.containers import open_source
 from datasets_app.domain.traces.convert import NAMES, Conversion, ConvertOptions, Report, detect
 from datasets_app.domain.traces.documents import Document, peek_documents
@@ -119,6 +120,8 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
             )
     except UnreadableFile:
         return detect_format(path, limits)
+    if first and all(is_transcript(document.value) for document in first):
+        return "alignmenter"
     if any(_is_turn(document.value) for document in first):
         return "turns"
     found = detect(path, limits)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from datasets_app.domain.conversations.cases import wrap_context
 from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.traces.parts import encode_text
@@ -86,6 +87,8 @@ def _make_turn(
     session_id: str, index: int, message: Message, text: str, metadata: dict[str, Any], time: Any
 ) -> TurnRecord:
     stamp = format_time(time) if isinstance(time, int | float) else None
+    if "context" in metadata:
+        metadata = {**metadata, "context": wrap_context(metadata["context"])}
     return TurnRecord(session_id, index, message.role, text, [], None, stamp, drop_empty(metadata) or None)
 
 

@@ -1,0 +1,170 @@
+"""Alignmenter's captured runs (archives, run folders, run.sqlite3) and transcripts, which number no turns.
+
+Records stay as they are: tags, persona, case and metadata come in with them.
+"""
+
+import hashlib
+import json
+import shutil
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn_object
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.spool import Spool
+
+DATABASE = "run.sqlite3"
+INDEX = "archive.json"
+SQLITE = b"SQLite format 3\0"
+MAX_DATABASE_BYTES = 512 << 20  # as Alignmenter's own limit
+NOT_CAPTURED = "turns that were not captured"
+_DAMAGED = "is no complete Alignmenter run; export it again: alignmenter archive-export RUN --out FILE"
+
+
+def is_transcript(value: Any) -> bool:
+    """A line of a transcript or dataset that leaves the numbers of turns to the order of its lines."""
+    return (
+        type(value) is dict and {"session_id", "role", "text"} <= value.keys() and "turn_index" not in value
+    )
+
+
+def read_transcript(documents: Iterator[Document | LineError]) -> Iterator[TurnRecord | LineError]:
+    return _number_turns(
+        item if isinstance(item, LineError) else ("", "", item.number, item.value) for item in documents
+    )
+
+
+def read_run(path: Path, limits: Limits) -> Iterator[TurnRecord | LineError]:
+    """The committed records; those of the model it was compared with are sessions of their own."""
+    with _open_database(path) as database:
+        models = {item["stream"]: item for item in _read_manifest(database).get("targets", ())}
+        yield from _number_turns(_read_records(database, models, limits))
+
+
+def count_missing(path: Path) -> int:
+    with _open_database(path) as database:
+        [(planned, captured)] = _query(
+            database, "SELECT (SELECT count(*) FROM inputs), (SELECT count(*) FROM records)"
+        )
+        return max(0, int(planned) - int(captured))
+
+
+def _read_records(
+    database: sqlite3.Connection, models: dict[str, Any], limits: Limits
+) -> Iterator[tuple[str, str, int, Any] | LineError]:
+    rows = _query(
+        database,
+        "SELECT stream, ordinal, length(CAST(payload AS BLOB)), substr(payload, 1, ?) FROM records "
+        "ORDER BY stream = 'compare', stream, ordinal",
+        limits.line_bytes,
+    )
+    for number, (stream, _, size, payload) in enumerate(rows, 1):
+        if size > limits.line_bytes:
+            yield LineError(number, "E109", f"record is larger than {limits.line_bytes:,} bytes")
+            continue
+        try:
+            value = decode_object(str(payload).encode())
+        except InvalidRecord as error:
+            yield error.to_line_error(number, None)
+            continue
+        target = models.get(stream, {})
+        suffix = "" if stream == "primary" else f"-{stream}"
+        yield suffix, target.get("model", "") if target.get("mode") == "generate" else "", number, value
+
+
+def _number_turns(
+    records: Iterator[tuple[str, str, int, Any] | LineError],
+) -> Iterator[TurnRecord | LineError]:
+    """The turns of one session after the other, in the order of their records, counted from 1."""
+    sessions: dict[str, int] = {}
+    spool: Spool[tuple[str, str, int, Any]] = Spool(tuple[str, str, int, Any])
+    for record in records:
+        if isinstance(record, LineError):
+            yield record
+            continue
+        suffix, model, number, value = record
+        if type(value) is not dict:
+            yield LineError(number, "E101", "expected a JSON object")
+            continue
+        session = f"{value.get('session_id')}{suffix}"
+        place = sessions.setdefault(session, len(sessions))
+        spool.add(f"{place:012d}", float(number), (session, model, number, value))
+    for group in spool.groups():
+        for index, (session, model, number, value) in enumerate(group, 1):
+            yield _make_turn(session, model, number, value, index)
+
+
+def _make_turn(session: str, model: str, number: int, value: Any, index: int) -> TurnRecord | LineError:
+    role = value.get("role") or "user"
+    changed = {"session_id": session, "turn_index": index, "role": role}
+    if isinstance(role, str):
+        changed["role"] = role.strip().lower()
+    try:
+        turn = parse_turn_object({**value, **changed}, number)
+    except InvalidRecord as error:
+        return error.to_line_error(number, session)
+    if model and turn.role == "assistant":
+        turn = turn._replace(metadata={"model": model, **(turn.metadata or {})})
+    return turn
+
+
+def _read_manifest(database: sqlite3.Connection) -> dict[str, Any]:
+    [(payload,)] = _query(database, "SELECT payload FROM manifest")
+    try:
+        manifest = json.loads(payload)
+    except ValueError:
+        raise UnreadableFile(_DAMAGED) from None
+    return manifest if type(manifest) is dict else {}
+
+
+def _query(database: sqlite3.Connection, statement: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+    try:
+        yield from database.execute(statement, values)
+    except sqlite3.Error:
+        raise UnreadableFile(_DAMAGED) from None
+
+
+@contextmanager
+def _open_database(path: Path) -> Iterator[sqlite3.Connection]:
+    """Reads only tables: a view could compute anything. Raises UnreadableFile."""
+    with tempfile.TemporaryDirectory(prefix="alignmenter-run-") as folder:
+        file = path / DATABASE if path.is_dir() else path
+        if zipfile.is_zipfile(file):
+            file = _unpack(file, Path(folder) / DATABASE)
+        mode = "ro" if path.is_dir() else "ro&immutable=1"
+        try:
+            database = sqlite3.connect(f"{file.resolve().as_uri()}?mode={mode}", uri=True)
+        except sqlite3.Error:
+            raise UnreadableFile(_DAMAGED) from None
+        with closing(database):
+            kinds = dict(_query(database, "SELECT name, type FROM sqlite_master"))
+            tables = {name for name, kind in kinds.items() if kind == "table"}
+            if not {"manifest", "inputs", "records"} <= tables or {"view", "trigger"} & set(kinds.values()):
+                raise UnreadableFile(_DAMAGED)
+            yield database
+
+
+def _unpack(path: Path, target: Path) -> Path:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if archive.getinfo(INDEX).file_size > 1 << 16:
+                raise UnreadableFile(_DAMAGED)
+            if archive.getinfo(DATABASE).file_size > MAX_DATABASE_BYTES:
+                raise UnreadableFile(f"is larger than {MAX_DATABASE_BYTES >> 20} MiB unpacked")
+            index = json.loads(archive.read(INDEX))
+            with archive.open(DATABASE) as source, target.open("wb") as out:
+                shutil.copyfileobj(source, out)
+    except (zipfile.BadZipFile, KeyError, ValueError, OSError):
+        raise UnreadableFile(_DAMAGED) from None
+    with target.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if type(index) is not dict or index.get("sha256") != digest:
+        raise UnreadableFile(f"{_DAMAGED} (its digest differs)")
+    return target

@@ -18,10 +18,17 @@ from datasets_app.sources import pages
 from datasets_app.sources.forms import NEEDS_PROJECT, TAKES_TOKEN, SourceForm
 from datasets_app.templatetags.datasets_display import short_datetime
 
+# Fields of some kinds only.
+_FIELD_KINDS = {
+    "location": set(Source.Kind) - {Source.Kind.OTLP},
+    "project": set(NEEDS_PROJECT),
+    "token": set(TAKES_TOKEN),
+}
 
-def _shown_for(kinds: Any) -> str:
-    """An expression for the form's script."""
-    return " || ".join(f"kind == '{kind}'" for kind in kinds)
+
+def _shown_for(kinds: set[Source.Kind]) -> str:
+    """An expression for the script of the form in which the kind is chosen; later it is not in the form."""
+    return " || ".join(["typeof kind == 'undefined'", *(f"kind == '{kind}'" for kind in sorted(kinds))])
 
 
 @admin.register(Source)
@@ -30,12 +37,7 @@ class SourceAdmin(ModelAdmin):
     list_display = ["name", "show_kind", "dataset_name", "active", "show_last_pull", "show_waiting"]
     list_filter = ["kind", "active"]
     change_form_outer_before_template = "datasets_app/source_before.html"
-    conditional_fields = {
-        "location": "kind != 'otlp'",
-        "project": _shown_for(NEEDS_PROJECT),
-        "token": _shown_for(TAKES_TOKEN),
-        "quiet_minutes": "kind != 'folder'",
-    }
+    conditional_fields = {name: _shown_for(kinds) for name, kinds in _FIELD_KINDS.items()}
     fieldsets = [
         (None, {"fields": ["name", "kind", "location", "project", "token", "dataset_name", "active"]}),
         (
@@ -60,6 +62,13 @@ class SourceAdmin(ModelAdmin):
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
         form = super().get_form(request, obj, change, **options)
         return type("SourceForm", (form,), {"user": request.user})
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        fieldsets = super().get_fieldsets(request, obj)
+        return [
+            (title, {**options, "fields": [name for name in options["fields"] if _is_field_of(obj, name)]})
+            for title, options in fieldsets
+        ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """What was pulled is remembered by source, and what it delivers depends on its kind."""
@@ -136,3 +145,7 @@ class SourceAdmin(ModelAdmin):
         if obj.kind == Source.Kind.OTLP:
             messages.info(request, "Create a token on the page of the source to let collectors send traces.")
         return super().response_add(request, obj, post_url_continue)
+
+
+def _is_field_of(source: Source | None, name: str) -> bool:
+    return source is None or name not in _FIELD_KINDS or source.kind in _FIELD_KINDS[name]

@@ -31,6 +31,7 @@ class SourceForm(forms.ModelForm):
     class Meta:
         model = Source
         fields = ("name", "kind", "location", "project", "dataset_name", "active")
+        labels = {"skip_near_duplicates": "Skip near-duplicates"}
 
     def clean_token(self) -> str:
         token = str(self.cleaned_data["token"]).strip()

@@ -32,14 +32,12 @@ def make_source_token(request: HttpRequest, pk: int) -> HttpResponse:
     _store_digest(request, source, digest_token(token), "make_source_token")
     crumbs = [("Sources", reverse("admin:datasets_app_source_changelist")), (source.name, _url(source))]
     endpoint = request.build_absolute_uri(reverse("receive_traces"))
-    response = render_page(
+    return render_page(
         request,
         "datasets_app/source_token.html",
         [*crumbs, ("Token", None)],
         {"source": source, "token": token, "endpoint": endpoint},
     )
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 @require_POST

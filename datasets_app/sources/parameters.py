@@ -11,5 +11,6 @@ class PullParameters(JobParameters, frozen=True):
 
     source: int = 0
     since: datetime | None = None
+    dry_run: bool = False
 
     HIDDEN: ClassVar = frozenset({"source"})

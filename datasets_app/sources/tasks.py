@@ -1,4 +1,4 @@
-"""What a worker does for a pull."""
+"""A pull as a job, of a worker or of a command."""
 
 from typing import Any
 
@@ -12,20 +12,12 @@ from datasets_app.sources.parameters import PullParameters
 
 @task(PullParameters)
 def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
-    from datasets_app.sources.pull import pull_source, start_follow_ups
+    from datasets_app.sources.pull import start_follow_ups
 
     source = Source.objects.filter(pk=job.parameters.source).first()
     if source is None:
         raise UserError("The source was deleted, so this job can't run.")
-    with files.work_folder(job.row) as folder:
-        result = pull_source(
-            source,
-            folder=folder,
-            since=job.parameters.since,
-            actor=job.actor,
-            report_progress=job.report_progress,
-        )
-        files.store_files(job.row, "quarantine", sorted(folder.glob("quarantine/*")))
+    result = pull_in_job(source, job)
     if result["more"]:
         # Each job is one transaction, so that what was pulled stays.
         more = PullParameters(source=source.pk)
@@ -34,4 +26,21 @@ def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
         )
     elif result["sessions"]:
         start_follow_ups(source, actor=job.actor)
+    return result
+
+
+def pull_in_job(source: Source, job: RunningJob[PullParameters]) -> dict[str, Any]:
+    """Pull, and keep sessions that could not be imported with the job."""
+    from datasets_app.sources.pull import pull_source
+
+    with files.work_folder(job.row) as folder:
+        result = pull_source(
+            source,
+            folder=folder,
+            since=job.parameters.since,
+            dry_run=job.parameters.dry_run,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        )
+        files.store_files(job.row, "quarantine", sorted(folder.glob("quarantine/*")))
     return result

@@ -109,7 +109,9 @@ def write_with_metadata(path: Path) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
             metadata, data = (stack.enter_context(write_atomically(target)) for target in targets)
             yield data, metadata
     except OSError as error:
-        raise UserError(f"{error.filename or path} can't be written: {error.strerror or error}") from None
+        # The name alone: a job writes below the server's own folders, which are not for its page.
+        name = Path(error.filename or path).name
+        raise UserError(f"{name} can't be written: {error.strerror or type(error).__name__}.") from None
 
 
 def load_metadata(data_path: Path) -> DatasetMetadata | None:

@@ -18,9 +18,12 @@ from hypothesis import strategies as st
 from datasets_app.catalog.rows import parquet_blocks
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.exporting.export_dataset import export_dataset, export_to_path
+from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import AuditEvent, Dataset
+from datasets_app.releasing.sharing.export_request import export_to_folder
 from tests.factories import (
     encode_jsonl,
     import_file,
@@ -258,3 +261,17 @@ def test_neither_file_is_touched_if_one_can_not_be(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"out\.meta\.yaml can't be written: Is a directory"):
         export_to_path(stored, path)
     assert path.read_text() == "before"
+
+
+def test_what_can_not_be_written_is_named_without_the_servers_folders(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_session())
+    with pytest.raises(UserError) as refusal:
+        export_to_folder(
+            stored,
+            tmp_path / "job-1-secret",
+            ExportParameters(format="turns"),
+            override="",
+            actor=None,
+            report_progress=ignore_progress,
+        )
+    assert str(refusal.value) == "support.meta.yaml can't be written: No such file or directory."

@@ -204,7 +204,8 @@ def _work_folder(out: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix=f".{out.name[:100]}.", dir=out.parent) as work:
             yield Path(work)
     except OSError as error:
-        raise UserError(f"{out} can't be written: {error.strerror or error}.") from None
+        # The name alone: a job writes below the server's own folders, which are not for its page.
+        raise UserError(f"{out.name} can't be written: {error.strerror or type(error).__name__}.") from None
 
 
 def _finish_package(package: Package, folder: Path, out: Path) -> PackageResult:

@@ -7,24 +7,44 @@ raised there reaches no middleware's ``process_exception``, only ``handler500``.
 import errno
 import sys
 
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views import defaults
+
+from alignmenter_site.embedded import EmbeddedServiceError
 
 INSUFFICIENT_STORAGE = 507
 DISK_FULL = "53100"  # PostgreSQL's code for it
 REASON = "The server's disk is full"
 REMEDY = "Nothing you sent was saved. Ask an administrator to free disk space, then send it again."
+UNAVAILABLE = 503
+RETRY_SECONDS = 30
+# PostgreSQL's codes: a lost connection, too many connections, a server that stops or recovers.
+_UNREACHABLE = ("08", "53300", "57P")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Serve as Django's ``handler500``, while the error is still being handled."""
-    return disk_full(request) if _is_disk_full(sys.exception()) else defaults.server_error(request)
+    error = sys.exception()
+    if _is_disk_full(error):
+        return disk_full(request)
+    return database_unreachable(request) if _is_unreachable(error) else defaults.server_error(request)
 
 
 def disk_full(request: HttpRequest) -> HttpResponse:
     return answer_with_reason(request, INSUFFICIENT_STORAGE, REASON, REMEDY)
+
+
+def database_unreachable(request: HttpRequest) -> HttpResponse:
+    reason = "The database can't be reached"
+    remedy = (
+        "Nothing you sent was saved. Try again in a minute. If it stays like this, tell an administrator."
+    )
+    response = answer_with_reason(request, UNAVAILABLE, reason, remedy)
+    response["Retry-After"] = str(RETRY_SECONDS)
+    response["Cache-Control"] = "no-store"
+    return response
 
 
 def answer_with_reason(request: HttpRequest, status: int, reason: str, remedy: str) -> HttpResponse:
@@ -39,3 +59,13 @@ def _is_disk_full(error: BaseException | None) -> bool:
     if isinstance(error, OperationalError):
         return getattr(error.__cause__, "sqlstate", None) == DISK_FULL
     return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
+
+
+def _is_unreachable(error: BaseException | None) -> bool:
+    if isinstance(error, EmbeddedServiceError | InterfaceError):
+        return True
+    if not isinstance(error, OperationalError):
+        return False
+    # Without a code, the server never answered, or its connection broke.
+    sqlstate = getattr(error.__cause__, "sqlstate", None)
+    return sqlstate is None or sqlstate.startswith(_UNREACHABLE)

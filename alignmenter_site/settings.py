@@ -47,7 +47,8 @@ def _connection_parameters(variable: str) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": host,
         "PORT": str(options.pop("port", None) or parts.port or ""),
-        "OPTIONS": options,
+        # A server that doesn't answer must not hold up a page for minutes.
+        "OPTIONS": {"connect_timeout": "10", **options},
     }
 
 
@@ -91,6 +92,7 @@ MIDDLEWARE = [
     "alignmenter_site.middleware.content_security.ContentSecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "alignmenter_site.middleware.database_required.DatabaseRequiredMiddleware",
     "alignmenter_site.middleware.body_limits.BodyLimitsMiddleware",  # before forms are read, here by:
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",

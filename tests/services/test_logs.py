@@ -48,7 +48,7 @@ def written() -> Iterator[io.StringIO]:
 
 
 @pytest.mark.urls(__name__)
-def test_a_failing_view_logs_kind_and_places_and_shows_nothing(written: io.StringIO) -> None:
+def test_a_failing_view_logs_kind_and_places_and_shows_nothing(db: None, written: io.StringIO) -> None:
     response = Client(raise_request_exception=False).get("/fail/")
     assert response.status_code == 500
     assert CANARY not in response.content.decode()

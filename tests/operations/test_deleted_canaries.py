@@ -26,21 +26,45 @@ from datasets_app.jobs.parameters import (
     ReleaseParameters,
     ScrubParameters,
 )
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, RetentionPolicy, Session, Turn
+from datasets_app.models import (
+    AuditEvent,
+    Dataset,
+    JobFile,
+    JobRun,
+    Release,
+    RetentionPolicy,
+    Session,
+    Source,
+    Turn,
+)
 from datasets_app.nightly import start_if_due
 from datasets_app.retention.dry_run import preview_retention
 from datasets_app.scrubbing.marks import mark_not_personal
+from datasets_app.sources.receive import store_spans
 from tests.campaigns import lease_for, make_campaign, submit
 from tests.conftest import as_owner
 from tests.environment import VAR_DIR
 from tests.factories import encode_jsonl, make_turn, write_jsonl
 from tests.operations.test_scrub_canaries import all_files, everything_in_redis, rows_of_all_tables
+from tests.spans import make_span
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
 # Fills several pages of every table.
 FILLERS = 1_200
-PLACES = ("text", "tag", "key", "value", "otherkey", "othervalue", "persona", "session", "note", "decision")
+PLACES = (
+    "text",
+    "tag",
+    "key",
+    "value",
+    "otherkey",
+    "othervalue",
+    "persona",
+    "session",
+    "note",
+    "decision",
+    "span",
+)
 OF_THE_DATASET = ("mark", "source", "filename")
 
 
@@ -116,6 +140,14 @@ def upload(content: bytes, **parameters: Any) -> JobRun:
     return job
 
 
+def receive_spans() -> None:
+    """What waits to be added to the dataset, of conversations that it has begun."""
+    source = Source.objects.create(name="collector", kind="otlp", dataset_name="support")
+    for number, owner in enumerate(("one", "two"), 1):
+        asked = {"question": canary(owner, "span"), "conversation": canary(owner, "session")}
+        store_spans(source, {(f"{number}", f"{span}"): make_span(number, span, **asked) for span in (1, 2)})
+
+
 @contextmanager
 def standing(session: Session) -> Iterator[None]:
     """Nobody deletes this row meanwhile: whoever comes to it waits."""
@@ -144,6 +176,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
         assert wait_until(lambda job=job: finished(job), 60) == state, job.error
     stored = Dataset.objects.get()
     upload(encode_jsonl(lines()), persona="a preview that nobody has confirmed")
+    receive_spans()
     default_storage.save("table-imports/waiting", ContentFile(encode_jsonl(planted("one") + planted("two"))))
     import_annotations(
         write_jsonl(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support"

@@ -9,8 +9,10 @@ from django.db import connection
 from django.utils import timezone
 
 from datasets_app.jobs import runs
+from datasets_app.jobs.perform import perform
 from datasets_app.models import (
     AuditEvent,
+    CheckReport,
     Dataset,
     DatasetGrant,
     JobRun,
@@ -21,6 +23,7 @@ from datasets_app.models import (
 )
 from datasets_app.retention.delete_contents import count_contents, delete_dataset_rows
 from datasets_app.retention.erase_session import erase_session
+from datasets_app.scrubbing import scrub_dataset
 from datasets_app.sources import received
 from datasets_app.sources.due import start_due_assembly
 from datasets_app.sources.parameters import PullParameters
@@ -161,3 +164,22 @@ def test_retention_deletes_what_waits() -> None:
     Dataset.objects.update(status=Dataset.Status.EXPIRED)
     assert delete_dataset_rows(dataset)["received_spans"] == 1
     assert not ReceivedSpan.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_pull_leads_to_a_verified_scrub_and_a_check(
+    empty_queue: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scrub_dataset, "remove_traces", lambda *_, **__: [])  # takes seconds
+    source = make_source(scrub=True)
+    receive(source, make_span(1, 1, answer="Write to ada@example.org."))
+    assert start_due_assembly() == 1
+    for operation in ("pull_source", "scrub_dataset", "check_dataset"):
+        job = JobRun.objects.get(state="queued")
+        assert job.operation == operation
+        perform(job.pk)
+        job.refresh_from_db()
+        assert job.state == "done", job.error
+    assert Dataset.objects.get().status == "scrubbed"
+    assert Turn.objects.get(role="assistant").text == "Write to [EMAIL]."
+    assert CheckReport.objects.exists()

@@ -26,9 +26,7 @@ _DIGITS = re.compile(r"\d+")
 _UNSPACED_SCRIPTS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED_SCRIPTS}]|[^\W_{_UNSPACED_SCRIPTS}]+")
 _OTHER_SIGNS = re.compile(rf"[^\w\x00-\x7f{_UNSPACED_SCRIPTS}]")
-_ASCII_SIGNS = {
-    code: "0" if chr(code).isdigit() else " " for code in range(128) if not chr(code).isalpha()
-}
+_ASCII_SIGNS = {code: "0" if chr(code).isdigit() else " " for code in range(128) if not chr(code).isalpha()}
 
 Texts = Sequence[str]
 

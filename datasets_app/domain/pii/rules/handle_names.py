@@ -51,11 +51,7 @@ def may_hold_names(encoded: bytes) -> bool:
 def find_names(text: str) -> Iterator[Span]:
     """Those of an English text that stand for themselves."""
     words = split_letters(text.encode("utf-8", "surrogatepass"))
-    if (
-        _ENGLISH.isdisjoint(words)
-        or not _FOREIGN.isdisjoint(words)
-        or not _UNCERTAIN.find_others(words)
-    ):
+    if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words) or not _UNCERTAIN.find_others(words):
         return
     for match in _TOKEN.finditer(text):
         if is_certain(match[0].lower()):

@@ -15,7 +15,7 @@ from datasets_app.domain.traces.sampling import Rule
 from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ScrubParameters
-from datasets_app.models import Dataset, Source
+from datasets_app.models import Dataset, JobRun, Source
 from datasets_app.sources.candidates import Candidates
 from datasets_app.sources.delivery import Delivery
 from datasets_app.sources.folder import fetch_files
@@ -93,13 +93,20 @@ def _split_words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def start_follow_ups(source: Source, *, actor: Any) -> None:
-    """Scrub and check the dataset if the rule says so, or at least have its new text searched."""
-    dataset = Dataset.objects.filter(name=source.dataset_name).first()
-    if source.scrub and dataset:
+def start_follow_ups(source: Source, sessions: int, job_run: JobRun, *, scrub: bool) -> None:
+    """Scrub and check the dataset if the rule of one of its sources says so and ``scrub`` is set, or at least
+    have its new text searched. Nothing is added to a dataset while it is scrubbed, so that of several pulls
+    the last one does it."""
+    pulls = JobRun.objects.active().filter(operation="pull_source", dataset_name=source.dataset_name)
+    if pulls.exclude(pk=job_run.pk).exists():
+        return
+    dataset = Dataset.objects.filter(name=source.dataset_name, status=Dataset.Status.RAW).first()
+    actor = job_run.actor
+    rules = Source.objects.filter(dataset_name=source.dataset_name, scrub=True)
+    if scrub and dataset and dataset.turn_count and rules.exists():
         parameters = ScrubParameters(check=True)
         runs.start_follow_up("scrub_dataset", actor=actor, dataset=dataset, parameters=parameters)
-    else:
+    elif sessions:
         runs.request_text_scan_of(source.dataset_name, actor=actor)
 
 

@@ -20,12 +20,12 @@ def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
     result = pull_in_job(source, job)
     if result["more"]:
         # Each job is one transaction, so that what was pulled stays.
-        more = PullParameters(source=source.pk)
+        more = PullParameters(source=source.pk, scrub=job.parameters.scrub)
         runs.start_follow_up(
             "pull_source", actor=job.actor, dataset_name=source.dataset_name, parameters=more
         )
-    elif result["sessions"]:
-        start_follow_ups(source, actor=job.actor)
+    else:
+        start_follow_ups(source, result["sessions"], job.row, scrub=job.parameters.scrub)
     return result
 
 

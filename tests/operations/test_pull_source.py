@@ -25,7 +25,7 @@ from datasets_app.retention.delete_contents import count_contents, delete_datase
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.scrubbing import scrub_dataset
 from datasets_app.sources import received
-from datasets_app.sources.due import start_due_assembly
+from datasets_app.sources.due import start_due_assembly, start_nightly_pulls
 from datasets_app.sources.parameters import PullParameters
 from datasets_app.sources.receive import store_spans
 from tests.factories import run_task
@@ -76,6 +76,7 @@ def test_spans_of_a_conversation_are_put_together_once_it_is_quiet() -> None:
     assert (dataset.origin, dataset.restricted, dataset.status) == ("production", True, "raw")
     assert DatasetGrant.objects.get().user == owner
     ReceivedSpan.objects.update(received_at=timezone.now() - timedelta(minutes=11))
+    assert start_due_assembly() == 0  # it has just been done
     assert pull(source)["sessions"] == 1
     assert texts()["c"] == ["And then?", "Done.", "Bye", "Bye!"]
     assert not ReceivedSpan.objects.exists()
@@ -129,13 +130,22 @@ def test_the_event_and_the_job_hold_counts_only() -> None:
         assert "quill" not in cursor.fetchone()[0]
 
 
-def test_scrub_and_check_follow_if_the_rule_says_so() -> None:
-    source = make_source(scrub=True)
-    receive(source, make_span())
-    pull(source)
+def test_the_last_of_several_pulls_scrubs_if_a_rule_of_the_dataset_says_so() -> None:
+    source, other = make_source(scrub=True), Source.objects.create(name="b", kind="otlp", dataset_name="prod")
+    assert start_nightly_pulls() == 2
+    first, last = JobRun.objects.order_by("pk")
+    receive(source, make_span(1, 1))
+    run_task(first)
+    assert JobRun.objects.count() == 2
+    JobRun.objects.filter(pk=first.pk).update(state="done")
+    run_task(last)
     scrub = JobRun.objects.get(operation="scrub_dataset")
     assert (scrub.state, scrub.parameters["check"], scrub.dataset) == ("queued", True, Dataset.objects.get())
-    assert not JobRun.objects.filter(operation="scan_text").exists()
+    JobRun.objects.all().delete()
+    receive(other, make_span(2, 1))
+    assert start_due_assembly() == 1
+    run_task(JobRun.objects.get())
+    assert sorted(JobRun.objects.values_list("operation", flat=True)) == ["pull_source", "scan_text"]
 
 
 def test_an_erased_session_is_erased_from_what_waits_and_stays_away() -> None:
@@ -173,7 +183,7 @@ def test_a_pull_leads_to_a_verified_scrub_and_a_check(
     monkeypatch.setattr(scrub_dataset, "remove_traces", lambda *_, **__: [])  # takes seconds
     source = make_source(scrub=True)
     receive(source, make_span(1, 1, answer="Write to ada@example.org."))
-    assert start_due_assembly() == 1
+    assert start_nightly_pulls() == 1
     for operation in ("pull_source", "scrub_dataset", "check_dataset"):
         job = JobRun.objects.get(state="queued")
         assert job.operation == operation

@@ -117,7 +117,12 @@ def test_pulling_by_hand_starts_one_job(curator: Any, sign_in: Any) -> None:
     address = reverse("admin:datasets_app_source_pull", args=[source.pk])
     for _ in range(2):
         assert "/jobrun/" in curator.post(address)["Location"]
-    assert JobRun.objects.get().parameters == {"source": source.pk, "since": None, "dry_run": False}
+    assert JobRun.objects.get().parameters == {
+        "source": source.pk,
+        "since": None,
+        "dry_run": False,
+        "scrub": True,
+    }
     assert sign_in("viewer").post(address).status_code == 403
 
 

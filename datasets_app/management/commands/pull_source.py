@@ -7,6 +7,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.terminal import command_error
 from datasets_app.models import Source
@@ -52,27 +53,30 @@ exit codes:
 
     def handle(self, **options: Any) -> None:
         source, since = get_source(options["name"]), _parse_time(options["since"])
-        sessions = 0
         while True:
             result = _pull(source, since, options["dry_run"])
-            sessions += result["sessions"]
             self.stdout.write(_format_result(source, result, options["dry_run"]))
             if options["dry_run"] or not result["more"]:
                 break
             since = None
             source.refresh_from_db()
-        if sessions and not options["dry_run"]:
-            start_follow_ups(source, actor=None)
 
 
 def _pull(source: Source, since: datetime | None, dry_run: bool) -> dict[str, Any]:
     return run_job(
         "pull_source",
-        lambda job: pull_in_job(source, job),
+        lambda job: _pull_and_follow_up(source, job),
         progress=Progress("Pulling", "conversations"),
         dataset_name=source.dataset_name,
         parameters=PullParameters(source=source.pk, since=since, dry_run=dry_run),
     )
+
+
+def _pull_and_follow_up(source: Source, job: RunningJob[PullParameters]) -> dict[str, Any]:
+    result = pull_in_job(source, job)
+    if not (job.parameters.dry_run or result["more"]):
+        start_follow_ups(source, result["sessions"], job.row, scrub=True)
+    return result
 
 
 def _parse_time(text: str | None) -> datetime | None:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = (
         "Take care of what must happen by itself: jobs whose worker is gone are queued again "
         "and heads of the audit log are recorded outside the database (every 3 seconds), received traces "
-        "are imported once they are complete (every minute), files past their date are deleted (every "
+        "are imported once they are complete (every 15 minutes), files past their date are deleted (every "
         "hour), and a worker is given the night's work: retention, warnings, pulls from sources, "
         "verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
     )

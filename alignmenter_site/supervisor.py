@@ -20,6 +20,8 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO, NoReturn
 
+from alignmenter_site.port_holder import find_port_holder
+
 GRACE_SECONDS = 10.0
 TICK_SECONDS = 0.1
 MIN_RESTART_DELAY_SECONDS, MAX_RESTART_DELAY_SECONDS = 0.5, 30.0
@@ -72,7 +74,9 @@ class Address:
     def _describe_bind_error(self, error: OSError) -> str:
         other = self.port + 1 if self.port < 65535 else 8001
         if error.errno == errno.EADDRINUSE:
-            return f"Port {self.port} is taken by another program. Use another one: PORT={other} make run"
+            holder = find_port_holder(self.port)
+            who = holder.describe() if holder else "by another program"
+            return f"Port {self.port} is taken {who}. Or use another port: PORT={other} make run"
         if error.errno == errno.EACCES:
             return f"Port {self.port} is for root alone. Use one from 1024 on: PORT=8000 make run"
         return (

@@ -85,6 +85,7 @@ SITE_ABOVE = {
     "error_pages",
     "middleware",
     "navigation",
+    "port_holder",
     "sign_in",
     "supervisor",
     "urls",

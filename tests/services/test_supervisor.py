@@ -181,9 +181,38 @@ def test_a_taken_port_is_a_message_with_the_remedy() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(SupervisorError, match=rf"Port {port} is taken.*PORT=\d+ make run"):
+        # This process holds it, and is none of the application's.
+        with pytest.raises(
+            SupervisorError, match=rf"Port {port} is taken by process {os.getpid()} \(.*PORT=\d+ make run"
+        ):
             Address("127.0.0.1", port).check_free()
     Address("127.0.0.1", port).check_free()
+
+
+def test_a_port_held_by_an_earlier_run_names_the_process_to_stop(tmp_path: Path) -> None:
+    """Killing `make` leaves it running; killing its web server would only have another one started."""
+    run = tmp_path / "manage.py"
+    run.write_text(
+        "import socket, subprocess\n"
+        "listening = socket.create_server(('127.0.0.1', 0))\n"
+        "server = subprocess.Popen(['sleep', '60'], pass_fds=[listening.fileno()])\n"
+        "print(listening.getsockname()[1], flush=True)\n"
+        "listening.close()\n"
+        "server.wait()\n"
+    )
+    running = subprocess.Popen(
+        [sys.executable, str(run), "run"], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        assert running.stdout
+        port = int(running.stdout.readline())
+        with pytest.raises(SupervisorError) as refusal:
+            Address("127.0.0.1", port).check_free()
+        assert f"by this application, which still runs as process {running.pid} (" in str(refusal.value)
+        assert f"Stop it: kill {running.pid}. Or use another port: PORT=" in str(refusal.value)
+    finally:
+        os.killpg(running.pid, signal.SIGKILL)
+        running.communicate()
 
 
 def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

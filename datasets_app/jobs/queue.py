@@ -9,17 +9,20 @@ import logging
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any
 
 import django_rq
 import redis
 from django.conf import settings
+from django.utils import timezone
 from django_rq.queues import DjangoRQ
+from rq import worker_registration
 from rq.exceptions import NoSuchJobError
 from rq.intermediate_queue import IntermediateQueue
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
-from rq.worker import Worker
+from rq.utils import utcparse
 
 from alignmenter_site import embedded
 from alignmenter_site.embedded import EmbeddedServiceError
@@ -29,6 +32,11 @@ log = logging.getLogger(__name__)
 QUEUE_NAME = "default"
 JOB_FUNCTION = "datasets_app.jobs.perform.perform"
 MAX_MESSAGE_BYTES = 1_000
+# How often a worker says that it is alive, busy or idle, and when it no longer counts.
+HEARTBEAT_SECONDS = 10
+HEARTBEAT_TIMEOUT = timedelta(seconds=30)
+# RQ subtracts it from a worker's time to live: so long does an idle worker wait for a job.
+RQ_MARGIN_SECONDS = 15
 # What a message needs to be delivered. RQ would import and call the functions that other fields name, and
 # send requests to the addresses in them.
 _DELIVERY_FIELDS = (
@@ -141,11 +149,24 @@ def is_reachable() -> bool:
 
 
 def worker_count() -> int:
-    """The number of workers, busy or idle; 0 if the queue can't be reached."""
+    """The number of workers, busy or idle; 0 if the queue can't be reached.
+
+    RQ counts a killed worker for minutes, so only heartbeats tell.
+    """
     try:
-        return Worker.count(queue=_get_queue())
+        source = _get_queue()
+        with source.connection.pipeline() as pipeline:
+            for key in worker_registration.get_keys(queue=source):
+                pipeline.hget(key, "last_heartbeat")
+            return sum(map(_is_recent, pipeline.execute()))
     except (redis.RedisError, OSError, EmbeddedServiceError):
         return 0
+
+
+def _is_recent(heartbeat: bytes | None) -> bool:
+    with suppress(ValueError):  # written by something else
+        return heartbeat is not None and utcparse(heartbeat.decode()) > timezone.now() - HEARTBEAT_TIMEOUT
+    return False
 
 
 def run_worker() -> None:
@@ -154,7 +175,12 @@ def run_worker() -> None:
         _get_queue(restart=True).connection.ping()
         # RQ's own objects unpickle unless each is told not to.
         worker = django_rq.get_worker(
-            QUEUE_NAME, job_class=NumberMessage, queue_class=NumberQueue, serializer=JSONSerializer
+            QUEUE_NAME,
+            job_class=NumberMessage,
+            queue_class=NumberQueue,
+            serializer=JSONSerializer,
+            worker_ttl=HEARTBEAT_SECONDS + RQ_MARGIN_SECONDS,
+            job_monitoring_interval=HEARTBEAT_SECONDS,
         )
         worker.work(logging_level="WARNING")
     except redis.RedisError as error:

@@ -4,14 +4,17 @@ import json
 import os
 import pickle
 import zlib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import django_rq
 import pytest
+from django.utils import timezone
 from rq import Queue
 from rq.exceptions import NoSuchJobError
 from rq.serializers import JSONSerializer
+from rq.utils import utcformat
 
 from datasets_app.jobs import queue, runs
 from datasets_app.models import JobRun
@@ -120,3 +123,21 @@ def test_every_queue_that_settings_make_reads_json_only(empty_queue: None) -> No
         assert isinstance(made, Queue)
         assert made.serializer is JSONSerializer
         assert issubclass(made.job_class, queue.NumberMessage)
+
+
+def test_only_workers_with_a_recent_heartbeat_count(empty_queue: None) -> None:
+    """RQ keeps the names of killed ones for minutes, and a scrub starts a helper job for each worker."""
+    server = django_rq.get_connection("default")
+    now = timezone.now()
+    heartbeats = {
+        "busy": utcformat(now),
+        "idle": utcformat(now - timedelta(seconds=queue.HEARTBEAT_SECONDS)),
+        "killed": utcformat(now - queue.HEARTBEAT_TIMEOUT),
+        "foreign": "\\xff no time",
+        "expired": None,
+    }
+    for name, heartbeat in heartbeats.items():
+        server.sadd("rq:workers:default", f"rq:worker:{name}")
+        if heartbeat:
+            server.hset(f"rq:worker:{name}", "last_heartbeat", heartbeat)
+    assert queue.worker_count() == 2

@@ -93,6 +93,8 @@ def are_messages(value: Any) -> bool:
 def read_message(value: dict[str, Any], default_role: str = "") -> Message | None:
     outer, value = value, unwrap_message(value)
     role = find_role(value) or find_role(outer) or default_role
+    if role == "system" and "utterance" in value:  # of dialogues between a user and a system
+        role = "assistant"
     if not role:
         return None
     content = Content(by_person=role == "user")
@@ -116,7 +118,7 @@ def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:
 
 def find_role(value: dict[str, Any]) -> str:
     """user, assistant, system, tool or tool-call; empty if the message does not say."""
-    role = value.get("role") or as_dict(value.get("author")).get("role")
+    role = value.get("role") or value.get("_role") or as_dict(value.get("author")).get("role")
     if type(role) is dict:
         role = role.get("value") or role.get("role")
     if type(role) is not str:
@@ -155,7 +157,7 @@ def _find_content(value: dict[str, Any]) -> Any:
     if type(kind) is str and kind in _ITEM_ROLES and "content" not in value:
         return [value]
     for key in ("parts", "content", "contents", "blocks", "text", "value", "message", "body", "utterance",
-                "body_text", "message_parts", "msg"):  # fmt: skip
+                "body_text", "message_parts", "msg", "contentParts", "_content"):  # fmt: skip
         found = value.get(key)
         if found not in (None, "", [], {}):
             return found

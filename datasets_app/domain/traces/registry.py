@@ -15,7 +15,10 @@ from datasets_app.domain.traces.formats import (
     langsmith,
     messages,
     messengers,
+    more_chats,
+    observations,
     otlp,
+    platforms,
     tickets,
 )
 
@@ -34,10 +37,22 @@ _FORMATS = (
     Format("openinference", "OpenInference traces (Phoenix)", otlp.matches, otlp.read),
     Format("langsmith", "LangSmith runs", langsmith.matches, langsmith.read),
     Format("langfuse", "Langfuse traces", langfuse.matches, langfuse.read),
+    Format(
+        "observations",
+        "Calls of Weave, Braintrust, Opik, Datadog, PostHog, Bedrock or promptfoo",
+        observations.matches,
+        observations.read,
+    ),
     Format("chatgpt", "ChatGPT export", chat_apps.matches_chatgpt, chat_apps.read_chatgpt),
     Format("openwebui", "Open WebUI export", chat_apps.matches_open_webui, chat_apps.read_open_webui),
     Format("librechat", "LibreChat export", chat_apps.matches_librechat, chat_apps.read_librechat),
     Format("claude", "Claude export", chat_apps.matches_claude, chat_apps.read_claude),
+    Format(
+        "chats",
+        "AI Studio, Gemini, LM Studio, TypingMind or Chatbox export",
+        more_chats.matches,
+        more_chats.read,
+    ),
     Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, agent_logs.read_inspect),
     Format("telegram", "Telegram export", messengers.matches_telegram, messengers.read_telegram),
     Format(
@@ -50,6 +65,7 @@ _FORMATS = (
     Format("intercom", "Intercom conversations", tickets.matches_intercom, tickets.read_intercom),
     Format("zendesk", "Zendesk tickets", tickets.matches_zendesk, tickets.read_zendesk),
     Format("freshdesk", "Freshdesk tickets", tickets.matches_freshdesk, tickets.read_freshdesk),
+    Format("platforms", "Messages of a help desk or bot platform", platforms.matches, platforms.read),
     Format("argilla", "Argilla records", labels.matches_argilla, labels.read_argilla),
     Format("prodigy", "Prodigy annotations", labels.matches_prodigy, labels.read_prodigy),
     Format("labelstudio", "Label Studio tasks", label_studio.matches, label_studio.read),

@@ -160,6 +160,8 @@ def _find_pair(value: dict[str, Any]) -> tuple[Any, Any]:
         return request or None, value
     request = next((value[key] for key in _REQUESTS if value.get(key) not in (None, "", {}, [])), None)
     reply = next((value[key] for key in _REPLIES if value.get(key) not in (None, "", {}, [])), None)
+    if type(request) is dict and type(decode_json(request.get("body"))) is dict:  # as HTTP has it
+        request = decode_json(request["body"])
     if request is None and "messages" in value:
         request = {key: value[key] for key in ("messages", "system") if key in value}
     if request is None and type(value.get("input")) in (dict, list) and "model" in value:

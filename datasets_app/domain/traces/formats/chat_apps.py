@@ -41,7 +41,7 @@ def read_chatgpt(documents: Iterable[Document]) -> Iterator[Conversation | LeftO
                 name,
                 as_name(as_dict(node).get("parent")),
                 _order(as_dict(node), place),
-                as_dict(node).get("message"),
+                _join_fragments(as_dict(node).get("message")),
             )
             for place, (name, node) in enumerate(value["mapping"].items())
         }
@@ -59,6 +59,21 @@ def read_chatgpt(documents: Iterable[Document]) -> Iterator[Conversation | LeftO
         yield from _count(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
         facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
         yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
+
+
+def _join_fragments(message: Any) -> Any:
+    """DeepSeek's message, which has fragments, as one of ChatGPT."""
+    fragments = as_dict(message).get("fragments")
+    if type(fragments) is not list:
+        return message
+    kinds = {"REQUEST": "user", "RESPONSE": "assistant"}
+    said = [item for item in map(as_dict, fragments) if item.get("type") in kinds]
+    return {
+        "author": {"role": kinds[said[0]["type"]] if said else ""},
+        "content": {"parts": [item.get("content") for item in said]},
+        "create_time": message.get("inserted_at"),
+        "metadata": {"model_slug": message.get("model")},
+    }
 
 
 def _order(node: dict[str, Any], place: int) -> float:

@@ -32,7 +32,8 @@ from datasets_app.domain.traces.values import (
 LISTS = tuple(
     (
         "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
-        "contents message thread log items chat_messages transcript data events"
+        "contents message thread log items chat_messages transcript_object transcript user_input "
+        "entries data events"
     ).split()
 )
 IDS = tuple(
@@ -47,7 +48,8 @@ _PAIRS = tuple(
         "prompt/completion prompt/response question/answer instruction/output instruction/response "
         "input/output query/response prompt/chosen user/assistant inputs/outputs context/response "
         "question/response user_message/bot_message input/response human/assistant query/answer "
-        "inputs/targets user_input/response input/preferred_output"
+        "inputs/targets user_input/response input/preferred_output input/actual_output prompt/output "
+        "prompt/answer prompt/generated_text query_str/answer"
     ).split()
 )
 _OF_ROW = tuple(
@@ -173,6 +175,11 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
     if found is not None and not _has_preference(value):
         key, inner = found
         messages = _read_list(inner)
+        if value.get("object") == "list" and [item.role for item in (messages[:1] + messages[-1:])] == [
+            "assistant",
+            "user",
+        ]:
+            messages.reverse()  # pages of OpenAI list the newest first
         system = pick(value, *_SYSTEM)
         if system and not any(message.role == "system" for message in messages):
             messages = read_messages({"role": "system", "content": system}) + messages

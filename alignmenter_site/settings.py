@@ -189,6 +189,8 @@ LOGGING = logs.logging_settings(env.text("LOG_LEVEL", "INFO").upper())
 # Overrides, exemptions, signatures, deletions and erasures wait for a second person's approval.
 FOUR_EYES = env.boolean("ALIGNMENTER_FOUR_EYES", False)
 APPROVAL_DAYS = env.integer("ALIGNMENTER_APPROVAL_DAYS", 7, minimum=1)
+# Imports, uploads and scrubs that would leave less on the disk are refused.
+MIN_FREE_BYTES = env.integer("ALIGNMENTER_MIN_FREE_BYTES", 1 << 30)
 MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, minimum=1024)
 MAX_UNPACKED_BYTES = env.integer("ALIGNMENTER_MAX_UNPACKED_BYTES", 20 << 30, minimum=1024)
 # Of one person: the size of an upload, number and size of uploads not yet imported, jobs that run or wait.

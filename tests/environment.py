@@ -65,6 +65,8 @@ os.environ["ALIGNMENTER_HTTPS"] = "off"
 # A server of the tests' own has two roles; on another one, they use the role of DATABASE_URL for everything.
 os.environ.pop("ALIGNMENTER_OWNER_DATABASE_URL", None)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
+# How full the disk of the machine is must not decide tests.
+os.environ["ALIGNMENTER_MIN_FREE_BYTES"] = "0"
 # Tests start over a hundred processes: each would compile the application anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

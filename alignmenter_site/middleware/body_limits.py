@@ -7,12 +7,14 @@ files in it to the disk.
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.defaultfilters import filesizeformat
 
-from alignmenter_site.error_pages import answer_with_reason
+from alignmenter_site.error_pages import INSUFFICIENT_STORAGE, REMEDY, answer_with_reason
+from datasets_app.core.disk_space import describe_shortage, measure_room
 from datasets_app.core.web.uploads import find_file_limit
 
 # Forms for signing in have a few hundred bytes, a passkey's answer some thousand.
@@ -45,6 +47,11 @@ class BodyLimitsMiddleware:
         limit = file_limit + (MAX_FORM_BYTES if request.user.is_authenticated else MAX_ANONYMOUS_BYTES)
         if length > limit:
             return _refuse(request, file_limit)
+        # The received file and its stored copy.
+        if file_limit and 2 * length > (room := measure_room(settings.FILE_UPLOAD_TEMP_DIR)):
+            reason = "The server's disk has no room for this"
+            shortage = describe_shortage("The upload", 2 * length, room)
+            return answer_with_reason(request, INSUFFICIENT_STORAGE, reason, f"{shortage} {REMEDY}")
         if not file_limit:
             # Forms without a file: nothing of them is written to the disk, whatever they contain.
             request.upload_handlers = [MemoryFileUploadHandler(request)]

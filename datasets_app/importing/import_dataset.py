@@ -17,6 +17,7 @@ from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.partitions import table_names
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
+from datasets_app.core.disk_space import require_room_for_files
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -100,8 +101,7 @@ def import_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Import ``sources`` into the dataset ``name``, which is created if it does not exist and any session is
-    imported.
+    """Import ``sources`` into the dataset ``name``, which is created if any session is imported.
 
     ``origin`` is only stated here: that of an existing dataset never changes. If a metadata file or the
     ``upload`` states another one, an ``override`` is needed.
@@ -111,6 +111,7 @@ def import_dataset(
     Progress is in bytes: every file is read three times.
     """
     facts.check_dataset_name(name)
+    require_room_for_files(source.path for source in sources)
     with ExitStack() as stack:
         progress = ByteProgress(
             report_progress, sum(source.path.stat().st_size for source in sources if source.path.is_file())
@@ -133,13 +134,10 @@ def import_dataset(
                 else _unchanged_entry(source)
                 for source, item in zip(sources, surveyed, strict=True)
             ]
-            restricted = restrict_first_import(dataset, _count_turns(files), grantees, actor=actor)
+            turns = sum(file["turns"] for file in files)
+            restricted = restrict_first_import(dataset, turns, grantees, actor=actor)
             result = _save_totals(dataset, files, options, upload, actor) | restricted
             return result | (_discard_empty(dataset) if created else {})
-
-
-def _count_turns(files: list[dict[str, Any]]) -> int:
-    return sum(file["turns"] for file in files)
 
 
 def _discard_empty(dataset: Dataset) -> dict[str, str]:

@@ -13,6 +13,7 @@ from datasets_app.catalog import activity, gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.rows.partitions import list_tables
 from datasets_app.catalog.text_scans import record_text_change
+from datasets_app.core.disk_space import require_room_to_rewrite
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -90,6 +91,8 @@ def _prepare_scrub(
     """The scrub to resume, or a new one, with chunks for all sessions that are not in one yet."""
     if sample is not None and (sample < 1 or not dry_run):
         raise UserError("A sample needs at least one session and works only with a preview.")
+    if not dry_run:
+        require_room_to_rewrite(list_tables([dataset.pk]))
     try:
         with transaction.atomic():
             activity.set_lock_timeout(LOCK_TIMEOUT)

@@ -3,7 +3,10 @@
 The disk is the outside world: /dev/full stands for it, on which the kernel refuses every byte.
 """
 
+import html
 import os
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +107,14 @@ def test_a_file_that_fits_into_the_buffer_fails_at_its_end(
 def test_other_failures_of_the_disk_stay_errors(curator: Any, folders: list[Path]) -> None:
     folders[0].rmdir()
     assert send(curator).status_code == 500
+
+
+def test_an_upload_that_would_not_leave_the_reserve_is_refused_before_it_is_read(
+    curator: Any, folders: list[Path], settings: Any
+) -> None:
+    settings.MIN_FREE_BYTES = shutil.disk_usage(folders[0]).total
+    page = send(curator, SMALL, accept="text/html")
+    assert page.status_code == 507
+    told = html.unescape(page.content.decode())
+    assert re.search(r"The upload needs about [\d.]+.KB of disk space, and 0.bytes is free besides", told)
+    assert left(folders) == []

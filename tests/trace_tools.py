@@ -2,10 +2,12 @@
 
 import base64
 import json
+import ssl
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -85,9 +87,10 @@ class Conversation:
 
 
 class ToolServer:
-    """``faults`` meet the next requests, one each; ``page`` is the size of a page, whatever is requested."""
+    """``faults`` meet the next requests, one each; ``page`` is the size of a page, whatever is requested.
+    With ``certificate``, a file with it and its key, it speaks https."""
 
-    def __init__(self) -> None:
+    def __init__(self, certificate: Path | None = None) -> None:
         self.traces: list[Conversation] = []
         self.faults: list[str] = []
         self.page = 2
@@ -107,7 +110,11 @@ class ToolServer:
                 pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.url = f"http{'s' if certificate else ''}://127.0.0.1:{self._server.server_port}"
         threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
         ).start()

@@ -144,7 +144,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     ),
     *((name, {}, {}) for name in ("check_dataset", "verify_releases", "verify_audit")),
     # New with this version: rows of earlier ones have none of them.
-    *((name, {}, {}) for name in ("reapply_erasures", "sign_review", "change_origin")),
+    *((name, {}, {}) for name in ("reapply_erasures", "sign_review", "change_origin", "pull_source")),
     *(
         (name, {}, {})
         for name in ("attest_dataset", "exempt_value", "scan_text", "canary_dataset", "activate_retention")

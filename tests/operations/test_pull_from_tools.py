@@ -1,11 +1,17 @@
 """Pulls from Langfuse, LangSmith and Phoenix: paging, rules, once each, and no token in an error."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from django.db import connection
 
 from datasets_app.core.errors import UserError
@@ -169,3 +175,37 @@ def test_a_canceled_pull_stops_while_it_waits(tools: ToolServer, monkeypatch: py
     monkeypatch.setattr(http_client, "_read_seconds", lambda value: None)
     with pytest.raises(OperationCanceled):
         ApiClient(tools.url, {}, cancel).get("/")
+
+
+@pytest.fixture
+def self_signed(tmp_path: Path, running: ToolServer) -> Iterator[str]:
+    """The address of a server for https whose certificate nobody has signed."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(days=1))
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    certificate = builder.add_extension(names, critical=False).sign(key, hashes.SHA256())
+    path = tmp_path / "server.pem"
+    path.write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        + certificate.public_bytes(Encoding.PEM)
+    )
+    server = ToolServer(certificate=path)
+    yield server.url.replace("127.0.0.1", "localhost")
+    server.stop()
+
+
+def test_certificates_are_checked_for_the_host_and_not_the_address(
+    self_signed: str, tools: ToolServer, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.SOURCE_NETWORKS = [ip_network("127.0.0.0/8"), ip_network("::1")]
+    monkeypatch.setattr(http_client, "_resolve", lambda host, port, scheme: ("127.0.0.1", port))
+    with pytest.raises(UserError, match="certificate of localhost is not valid"):
+        ApiClient(self_signed, {}, lambda *_: None).get("/")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "server.pem"))
+    with pytest.raises(UserError, match="answered 404"):
+        ApiClient(self_signed, {}, lambda *_: None).get("/")
+    other = self_signed.replace("localhost", "elsewhere.example")
+    with pytest.raises(UserError, match="certificate of elsewhere.example is not valid"):
+        ApiClient(other, {}, lambda *_: None).get("/")

@@ -35,6 +35,17 @@ def find_names(text: str) -> list[str]:
         "the Oscar plan and the Ada compiler",
         "MinHash and RDFLib are in the POSIX layer, see MyModel",
         "call gus(max=3) and wendell=60 on the EBCDIC terminal",
+        "Fisher-Yates shuffle, then Mann-Whitney U",
+        "Cohen's kappa is 0.4",
+        "Lamport clocks would fix this",
+        "Cholesky fails, not positive definite",
+        "Ray actors keep dying",
+        "Cassandra tombstones everywhere",
+        "Luigi won't compile on the new box",
+        "Crystal vs Ruby, which is faster?",
+        "we replaced Jasper with Kibana",
+        "tell Alexa to turn it off",
+        "Mimir ingester ran out of memory",
     ],
 )
 def test_products_are_no_people(text: str) -> None:
@@ -55,6 +66,9 @@ def test_products_are_no_people(text: str) -> None:
         ("Carter's laptop is broken", ["Carter"]),
         ("Mary McDonald, DeShawn Ford and JoAnn Chase", ["Mary McDonald", "DeShawn Ford", "JoAnn Chase"]),
         ("customer: tamil", ["tamil"]),
+        ("Maria Fisher and Yates Mann left", ["Maria Fisher", "Yates Mann"]),
+        ("my brother Luigi won't boot his laptop", ["Luigi"]),
+        ("Ray kept asking, and Thor is my son", ["Ray", "Thor"]),
     ],
 )
 def test_people_who_are_called_like_products_are_found(text: str, names: list[str]) -> None:

@@ -18,6 +18,9 @@ _FIRM_SIGN = "&"
 _SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
+_METHOD = re.compile(r"^[A-Z][a-z]+-[A-Z][a-z]+|['’]s? ")  # Fisher-Yates, Simpson's rule
+
+
 class Certainty(IntEnum):
     """How an entry is told from a person: ``LIKELY`` products are one unless they are next to a name,
     ``DOUBTFUL`` ones take words that speak of a product as well."""
@@ -87,6 +90,8 @@ def read_entries(text: str, is_technical: bool = False) -> Iterator[Entry]:
         lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
         for entry in filter(None, map(str.strip, " ".join(lines).split(","))):
             certainty = _MARKS.get(entry[0])
+            if certainty is None and is_technical and _METHOD.search(entry):
+                certainty = Certainty.LIKELY
             words = tuple(map(fold_word, select_words(split_pieces(entry.lstrip("?!")))))
             if words[0] in TITLES:  # Dr Pepper
                 certainty = Certainty.SURE

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
-from datasets_app.domain.pii.names.person_cues import has_person_cue
+from datasets_app.domain.pii.names.person_cues import has_cue_before, has_person_cue
 from datasets_app.domain.pii.names.product_list import Certainty, find_entries
 from datasets_app.domain.pii.names.technical_texts import MIN_SIGNS, count_signs, is_unlisted
 from datasets_app.domain.pii.names.thing_cues import weigh_thing
@@ -19,42 +19,53 @@ _POSSESSIVE = "'s"
 
 # Directly behind a product.
 _NOUNS_TEXT = """
-admin ai api apis app application apps assistant backend battery binary board boards bot branch breakfast
-broker brokers bucket bug build builder builds burger burgers cable camera cars chain charger charging
-chatbot chicken cli client cloud cluster clusters coffee commit compiler config configuration console
-consumer container containers controller copilot coupon coupons crash daemon dashboard database databases
-db dealership desktop developer developers device devices dialect distribution distro doc docs
+actors admin ai api apis app application apps artifact artifacts assistant backend battery binary board
+boards bot branch breakfast broker brokers bucket bug build builder builds burger burgers cable camera
+cars chain charger charging chart charts chatbot chicken cli client cloud cluster clusters coffee commit
+compiler config configuration console consumer container containers controller cookbook cookbooks copilot
+coupon coupons crash crawler daemon dag dags dashboard database databases db dealership deployment
+deployments desktop developer developers device devices dialect distribution distro doc docs
 documentation drive-thru driver drivers ecosystem editor emulator engine error errors event exception
-extension extensions fork framework frameworks franchise fries frontend gem gems gift github hub ide image
-images instance instances insurance integration interpreter issue job jobs kernel keyboard kit lab
-language languages laptop libraries library license linter location locations log login logs master meal
-menu middleware migration migrations mobile module modules monitor mouse nodes notebook notebooks nuggets
-orm outlet package packages page pages parser partition partitions phone pipeline pipelines plan plugin
-plugins pod pods printer printers producer program programmer programming project projects queries query
-queue queues release releases repl repo repository restaurant restaurants router routine runner runtime
-salad salads sandwich sandwiches sauce scanner schema script scripts sdk server servers service services
-shell showroom site skill skills slave smartwatch snippet software speaker speakers stack stock store
-stores stream streams subreddit subscription support syntax tablet template templates test tests tool
-toolbar tools topic topics tutorial tutorials tv ui update updates upgrade user users version versions
-view views vm volume warehouse watch web webhook webpage website widget workbench worker workers workflow
+export exporter exporters exports extension extensions fixture footprint fork formatter framework
+frameworks franchise fries frontend gateway gateways gem gems gift github hub ide image images ingester
+ingress instance instances insurance integration interpreter issue job jobs kernel keyboard keystore kit
+lab language languages laptop libraries library license lint linter listener location locations log login
+logs master meal menu middleware migration migrations mirror mirrors mobile module modules monitor mouse
+nodes notebook notebooks nuggets operator operators orm outlet package packages page pages parser
+partition partitions phone pipeline pipelines plan playbook playbooks plugin plugins pod pods printer
+printers producer program programmer programming project projects proxy queries query queue queues relay
+release releases repl replica replicas repo repository restaurant restaurants router routine runner
+runtime salad salads sandwich sandwiches sauce scanner schema script scripts sdk sensor sensors server
+servers service services shard shell showroom sidecar site skill skills slave smartwatch snapshot snippet
+socket software speaker speakers spec specs stack stock store stores stream streams stubs subreddit
+subscription support syntax tablet task tasks template templates test tests tombstones tool toolbar
+toolchain tools topic topics topology transport tutorial tutorials tv ui update updates upgrade user
+users version versions vhost view views vm volume warehouse watch web webhook webpage website wheel
+widget workbench worker workers workflow wrapper
 """
 _NOUNS = frozenset(_NOUNS_TEXT.split())
 # Directly behind who found it.
 _METHODS_TEXT = """
-algorithm algorithms chain chains cipher code coding coefficient complexity conjecture constant
-correlation criterion curve curves diagram distance distribution equation estimator filter function
-functions graph hash heap index inequality kernel law lemma matrix method methods model noise number
-numbers paradox prior problem process sampling score sequence series shading space test theorem tiling
-transform tree triangle triangulation
+algorithm algorithms arrival arrivals causality chain chains cipher clock clocks code codes coding
+coefficient complexity conjecture constant correlation criterion curve curves decomposition diagram
+distance distribution divergence edge edges elimination equation equations estimator factorization faults
+filter fit function functions graph hash heap index inequality init initialization interpolation
+iteration kappa kernel law lemma lines linkage loss machine map maps material matrix method methods
+metric model net nets network networks noise norm number numbers paradox polynomial polynomials posterior
+prior problem process rank sampling score sequence series shading shuffle smoothing space splines
+statistic test theorem tiling transform transformation tree triangle triangulation uniform window windows
 """
 _METHODS = frozenset(_METHODS_TEXT.split())
+_HEADS = _NOUNS | _METHODS
 # Directly behind any word: what belongs to it is no person.
 _MACHINE_NOUNS_TEXT = """
-adapter adapters api apis backend binding bindings cli cluster clusters codebase compiler config connector
-connectors container containers daemon dashboard distro driver drivers endpoint endpoints extension
-extensions framework frameworks ide kernel libraries library linter middleware module modules orm parser
-pipeline pipelines plugin plugins repo repository runtime sdk server servers toolkit webhook webhooks
-widget widgets wrapper
+adapter adapters algorithm algorithms api apis backend binding bindings causality cli cluster clusters
+codebase coefficient compiler config conjecture connector connectors container containers daemon
+dashboard decomposition distro divergence driver drivers endpoint endpoints equation equations estimator
+exporter extension extensions factorization firmware framework frameworks heuristic ide inequality
+interpolation kernel lemma libraries library linkage linter middleware module modules orm parser pipeline
+pipelines plugin plugins polynomial polynomials repo repository runtime sdk server servers shader shaders
+smoothing theorem toolkit transform triangulation webhook webhooks widget widgets wrapper yaml
 """
 _MACHINE_NOUNS = frozenset(_MACHINE_NOUNS_TEXT.split())
 # Directly behind a shop's possessive; a laptop would be a person's.
@@ -73,8 +84,24 @@ upgraded upgrading use used uses using via
 """
 _CUES_BEFORE = frozenset(_CUES_BEFORE_TEXT.split())
 # What software does, directly behind its name.
-_DEEDS = frozenset("compiles crashed crashes crashing freezes hangs segfaults supports throws".split())
-_STATES = frozenset({"down", "broken", "installed", "unreachable", "open-source", "slow"})  # behind "is"
+_DEEDS_TEXT = """
+compiles converges crashed crashes crashing diverges fails freezes hangs panics segfaults supports throws
+"""
+_DEEDS = frozenset(_DEEDS_TEXT.split())
+_STATES_TEXT = """
+abandoned archived broken deprecated discontinued down installed obsolete open-source slow unmaintained
+unreachable
+"""
+_STATES = frozenset(_STATES_TEXT.split())  # behind "is"
+# Who is told to do something at home: "tell Alexa to turn it off".
+_ASSISTANTS, _REQUESTS = (
+    frozenset({"alexa", "siri", "cortana", "bixby"}),
+    frozenset("ask asked tell told".split()),
+)
+# What software can't do, or keeps doing.
+_REFUSED_TEXT = "boot build compile connect converge install launch load parse render resolve suspend sync"
+_REFUSED = frozenset(_REFUSED_TEXT.split())
+_KEPT_DOING = frozenset("crashing dying failing freezing hanging restarting segfaulting timing".split())
 # Two words before a product: "running on Jessie", "switched to Julia".
 _CUES_IN_PAIRS = {
     "on": frozenset(
@@ -102,6 +129,7 @@ _MAX_CUE_CHARACTERS = 30
 _VERSION = re.compile(r"v?\d+")
 
 
+_COMPARISONS = frozenset({"vs", "versus"})
 _WORDS_PER_SIGN = 40  # a long text has some by chance
 
 
@@ -158,10 +186,13 @@ class _ProductReader:
                 continue
             if place.certainty == Certainty.SURE and first == last and self._is_part_of_name(first):
                 continue
-            if place.certainty > Certainty.DOUBTFUL or _is_product_here(
-                plain, self.words, first, last, self.products
+            if (
+                place.certainty > Certainty.DOUBTFUL
+                or _is_product_here(plain, self.words, first, last, self.products)
+                or (_works_like_software(plain, last) and not has_cue_before(self.text, self.starts[first]))
             ):
-                self.products.update(range(first, last + 1))
+                has_noun = plain[last + 1 : last + 2] and plain[last + 1] in _HEADS
+                self.products.update(range(first, last + (2 if has_noun else 1)))
 
     def find_owners_of_machines(self) -> None:
         """Words behind which stands what only products have: the Acme API."""
@@ -176,7 +207,7 @@ class _ProductReader:
         rest = sorted(set(self.hits) - self.products)
         named = _find_named(self.plain, rest)
         signs = count_signs(self.text, self.words, named)
-        signs += signs > 0 and self._count_ambiguous() > 1
+        signs += (signs > 0 or not _COMPARISONS.isdisjoint(self.plain)) and self._count_ambiguous() > 1
         signs -= len(self.words) // _WORDS_PER_SIGN
         if signs <= 0:
             return
@@ -184,7 +215,7 @@ class _ProductReader:
             if self.is_person(first, last) or self.has_person_cue(first, last):
                 continue
             is_entry = any(place.last >= last for place in find_entries(self.plain, first))
-            is_foreign = bool(named) and is_unlisted(self.plain[first : last + 1])
+            is_foreign = (bool(named) or signs >= MIN_SIGNS) and is_unlisted(self.plain[first : last + 1])
             if is_entry or is_foreign or (signs >= MIN_SIGNS and self._is_thing(first, last, signs)):
                 self.products.update(range(first, last + 1))
 
@@ -268,7 +299,10 @@ def _group(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 def _is_beside_name(plain: Sequence[str], own: set[int], hits: Collection[int]) -> bool:
     """Whether more of a name follows or precedes: Julia Roe."""
     return any(
-        number in hits and number not in own and plain[number][0].isalpha()
+        number in hits
+        and number not in own
+        and plain[number][0].isalpha()
+        and not (number > max(own) and plain[number] in _HEADS)
         for number in (min(own) - 1, max(own) + 1)
     )
 
@@ -288,9 +322,19 @@ def _is_product_here(
         return True
     if behind in _NOUNS or behind in _METHODS or behind in _DEEDS or _is_version(plain, last + 1):
         return True
+    if plain[first] in _ASSISTANTS and before in _REQUESTS and behind == "to":
+        return True
     if behind == "is" and plain[last + 2 : last + 3] and plain[last + 2] in _STATES:
         return True
     return before in _CUES_BEFORE or (first > 1 and plain[first - 2] in _CUES_IN_PAIRS.get(before, ()))
+
+
+def _works_like_software(plain: Sequence[str], last: int) -> bool:
+    """Whether it can't do, or keeps doing, what only software does: "Luigi won't compile"."""
+    behind = plain[last + 1 : last + 4]
+    if len(behind) == 3 and behind[1] == "'t":
+        return behind[2] in _REFUSED
+    return len(behind) > 1 and behind[0] in ("keep", "keeps") and behind[1] in _KEPT_DOING
 
 
 def _is_listed_with(

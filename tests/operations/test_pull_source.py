@@ -1,6 +1,7 @@
 """Sources: what they deliver comes into a restricted production dataset, once."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.utils import timezone
 
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.jobs import runs
 from datasets_app.jobs.perform import perform
 from datasets_app.models import (
@@ -27,6 +29,7 @@ from datasets_app.scrubbing import scrub_dataset
 from datasets_app.sources import received
 from datasets_app.sources.due import start_due_assembly, start_nightly_pulls
 from datasets_app.sources.parameters import PullParameters
+from datasets_app.sources.pull import pull_source
 from datasets_app.sources.receive import store_spans
 from tests.factories import run_task
 from tests.spans import make_span
@@ -193,3 +196,28 @@ def test_a_pull_leads_to_a_verified_scrub_and_a_check(
     assert Dataset.objects.get().status == "scrubbed"
     assert Turn.objects.get(role="assistant").text == "Write to [EMAIL]."
     assert CheckReport.objects.exists()
+
+
+def test_a_pull_that_stops_at_any_step_has_saved_nothing(tmp_path: Path) -> None:
+    source = make_source()
+    receive(source, make_span(1, 1), make_span(2, 1))
+    done = stopped = 0
+
+    def stop(_: int, total: int | None = None) -> None:
+        nonlocal done
+        done += 1
+        if done > stopped:
+            raise OperationCanceled
+
+    for stopped in range(100):  # noqa: B007
+        done, folder = 0, tmp_path / str(stopped)
+        folder.mkdir()
+        try:
+            result = pull_source(source, folder=folder, report_progress=stop)
+            break
+        except OperationCanceled:
+            assert (ReceivedSpan.objects.count(), Session.objects.count()) == (2, 0)
+            assert not AuditEvent.objects.exists()
+    assert result["sessions"] == 2
+    assert stopped > 3
+    assert not ReceivedSpan.objects.exists()

@@ -12,16 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import LazySettings
 from django.utils import timezone
-from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from datasets_app.models import ReceivedSpan, SeenTrace, Session, Source, Turn
 from datasets_app.sources.secrets import digest_token
 from tests import preloaded
+from tests.conftest import PROJECT
 from tests.operations.test_pull_source import pull
 from tests.spans import encode_request, make_span
 
@@ -86,13 +83,20 @@ class KeepSpans(SpanProcessor):
         self.spans.append(span)
 
 
-def make_exporter(server: Server) -> OTLPSpanExporter:
-    return OTLPSpanExporter(
-        endpoint=f"http://127.0.0.1:{server.port}/v1/traces",
-        headers={"Authorization": f"Bearer {TOKEN}"},
-        compression=Compression.Gzip,
-        timeout=60,
-    )
+def run_snippet(server: Server, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The provider and the exporter of docs/sources.md, in small batches."""
+    variables = {
+        "ALIGNMENTER_SOURCE_TOKEN": TOKEN,
+        "OTEL_BSP_SCHEDULE_DELAY": "20",
+        "OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "7",
+        "OTEL_EXPORTER_OTLP_TIMEOUT": "60",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    snippet = (PROJECT / "docs" / "sources.md").read_text().split("```python\n")[1].split("```")[0]
+    defined: dict[str, Any] = {}
+    exec(snippet.replace("https://datasets.example.com", f"http://127.0.0.1:{server.port}"), defined)
+    return defined
 
 
 def talk(provider: TracerProvider, conversation: int) -> None:
@@ -109,16 +113,17 @@ def talk(provider: TracerProvider, conversation: int) -> None:
 
 
 def test_nothing_is_lost_and_nothing_comes_twice(
-    server: Server, wait_until: Callable[..., Any], settings: LazySettings, caplog: pytest.LogCaptureFixture
+    server: Server,
+    wait_until: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     source = Source.objects.create(
         name="apps", kind="otlp", dataset_name="prod", token_digest=digest_token(TOKEN), quiet_minutes=0
     )
     wait_until(lambda: server.post(b"{}") == 200)
-    provider, kept, exporter = TracerProvider(), KeepSpans(), make_exporter(server)
-    provider.add_span_processor(
-        BatchSpanProcessor(exporter, schedule_delay_millis=20, max_export_batch_size=7)
-    )
+    documented, kept = run_snippet(server, monkeypatch), KeepSpans()
+    provider, exporter = documented["provider"], documented["exporter"]
     provider.add_span_processor(kept)
     waiting = [encode_request(make_span(number, conversation=f"c{number}")) for number in range(1, 41)]
     for conversation in range(CONVERSATIONS):

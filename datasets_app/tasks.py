@@ -18,7 +18,8 @@ operations["reapply_erasures"] = Operation(parameters.NoParameters, commits_itse
 
 @task(parameters.ImportParameters)
 def import_dataset(job: RunningJob[parameters.ImportParameters]) -> dict[str, Any]:
-    from datasets_app.importing.import_dataset import ImportSource, import_dataset, read_import_options
+    from datasets_app.importing.import_dataset import ImportSource, import_dataset
+    from datasets_app.importing.import_options import read_import_options
     from datasets_app.importing.stated_origins import PreparedUpload
 
     upload = job.row.files.get(kind="upload")

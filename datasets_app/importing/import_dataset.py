@@ -22,19 +22,20 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.conversations.reading import ConversationFile, hash_file
+from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.pii.masking import mask_values
-from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.dataset_folders import hash_source, measure
 from datasets_app.domain.traces.describe import summarize_report
 from datasets_app.domain.traces.label_rules import LabelRules
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows
 from datasets_app.importing.erased_sessions import leave_out_erased
+from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.manifests import apply_manifest
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.importing.stated_origins import (
@@ -43,34 +44,9 @@ from datasets_app.importing.stated_origins import (
     choose_origin,
     list_stated_origins,
 )
-from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.models import Dataset, Session, SourceFile
 
 MIN_TURNS_TO_ANALYZE = 10_000
-
-
-class ImportOptions(NamedTuple):
-    """How files are read. Sessions that name no persona get ``persona``."""
-
-    format: str = "auto"
-    persona: str | None = None
-    renumber: bool = False
-    quarantine: bool = False
-    append: bool = False
-    reading: ConvertOptions = ConvertOptions()
-    labels: LabelRules = LabelRules()
-
-
-def read_import_options(parameters: ImportParameters) -> ImportOptions:
-    return ImportOptions(
-        parameters.format or "auto",
-        parameters.persona or None,
-        parameters.renumber,
-        parameters.on_error == "quarantine",
-        parameters.append,
-        parameters.reading,
-        parameters.label_rules,
-    )
 
 
 class ImportSource(NamedTuple):
@@ -114,7 +90,7 @@ def import_dataset(
     require_room_for_files(source.path for source in sources)
     with ExitStack() as stack:
         progress = ByteProgress(
-            report_progress, sum(source.path.stat().st_size for source in sources if source.path.is_file())
+            report_progress, sum(measure(source.path) for source in sources if source.path.exists())
         )
         surveyed = [_survey_file(source, name, options, progress, stack) for source in sources]
         _refuse_problems([item for item in surveyed if item], options)
@@ -157,7 +133,7 @@ def _survey_file(
         file = open_conversation_file(
             source.path, format=options.format, limits=limits, name=source.name, options=options.reading
         )
-        digest = hash_file(source.path)
+        digest = hash_source(source.path)
         if SourceFile.objects.filter(dataset__name=name, sha256=digest).exists():
             return None
         progress.start_pass()
@@ -244,7 +220,7 @@ def _import_file(
         )
     excluded = result.problems.sessions | skipped | erased
     keys, turn_count = copy_rows(dataset, sessions, _read_records(file, options, progress), excluded)
-    if hash_file(source.path) != digest:
+    if hash_source(source.path) != digest:
         raise UserError(f"{source.name} changed while it was read, so nothing was imported. Try again.")
     entry = {
         "name": source.name,
@@ -288,7 +264,7 @@ def _save_source_file(dataset: Dataset, source: ImportSource, entry: dict[str, A
         dataset=dataset,
         name=source.name[-255:],
         sha256=entry["sha256"],
-        size=source.path.stat().st_size,
+        size=measure(source.path),
         format=entry["format"],
         session_count=entry["sessions"],
         turn_count=entry["turns"],

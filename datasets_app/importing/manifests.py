@@ -21,7 +21,7 @@ def apply_manifest(dataset: Dataset, data: Path) -> None:
     Raises UserError for a manifest that can't be read, or is that of another content.
     """
     path = find_manifest(data)
-    if path is None:
+    if path is None or data.is_dir():
         return
     content = path.read_bytes()[: MAX_BYTES + 1]
     try:

@@ -12,7 +12,8 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.traces.sampling import Rule
-from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
+from datasets_app.importing.import_options import ImportOptions
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.models import Dataset, JobRun, Source

@@ -11,7 +11,8 @@ from annotations_app.models import Annotation
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.label_rules import LabelRules, map_labels, read_label_rules
-from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
+from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.preview import preview_import
 from datasets_app.models import Session, Turn
 from tests.traces.reading import write

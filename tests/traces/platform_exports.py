@@ -1,4 +1,4 @@
-# ruff: noqa: E501
+# ruff: noqa: E501, UP031
 # fmt: off
 """One small export of each tool, by name, with the conversation of HI and HELLO, or of all four texts."""
 

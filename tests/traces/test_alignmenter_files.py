@@ -17,7 +17,8 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.domain.releases.manifest import ContentCounter, build_manifest
-from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
+from datasets_app.importing.import_options import ImportOptions
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset

@@ -13,7 +13,8 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
-from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
+from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.preview import preview_import
 from datasets_app.models import Dataset, Turn
 from tests.traces.exports import HELLO, HI, MORE, OBSERVATIONS, SURE
@@ -124,3 +125,23 @@ def test_the_preview_says_what_a_file_becomes(tmp_path: Path) -> None:
     assert not preview.problems
     with write(tmp_path, '{"a": 1,\n"b": 2}').open("rb") as file:
         assert "in no known format" in (preview_import(file, name="x.json").error or "")
+
+
+@pytest.mark.django_db
+def test_a_folder_of_datasets_is_imported_without_what_is_cached(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    folder = tmp_path / "hf"
+    for split in ("train", "test"):
+        (folder / split).mkdir(parents=True)
+        for name, text in (("data-00000-of-00001", HELLO), ("cache-1", "Cached.")):
+            chat = [{"role": "user", "content": f"{HI} {split}"}, {"role": "assistant", "content": text}]
+            table = pyarrow.table({"messages": [chat]})
+            with pyarrow.ipc.new_stream(folder / split / f"{name}.arrow", table.schema) as writer:
+                writer.write_table(table)
+        state = {"_data_files": [{"filename": "data-00000-of-00001.arrow"}]}
+        (folder / split / "state.json").write_text(json.dumps(state))
+    (folder / "dataset_dict.json").write_text('{"splits": ["train", "test"]}')
+    assert (import_file(folder)["sessions"], import_file(folder)["files"][0]["unchanged"]) == (2, True)
+    turns = Turn.objects.filter(session__dataset__name="traces", role="user").order_by("pk")
+    assert [turn.metadata["attributes"]["split"] for turn in turns] == ["test", "train"]
+    assert not Turn.objects.filter(text="Cached.").exists()

@@ -25,6 +25,7 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces import alignmenter_runs, tables
+from datasets_app.domain.traces.dataset_folders import find_split, list_files
 from datasets_app.domain.traces.documents import (
     Document,
     is_line_layout,
@@ -43,7 +44,6 @@ _MEMBERS = (
     "chat.json",
     "messages.json",
 )
-_FOLDER_FILES = ("*.arrow", "*.parquet", "*.jsonl", "*.jsonl.gz", "*.csv", "*.json")
 
 
 class Source:
@@ -75,13 +75,19 @@ class Source:
             yield from self._watch_gzip(read_whole_documents(self.stream, self.limits, self._on_block))
 
     def _read_files(self) -> Iterator[Document | LineError]:
-        """The documents of a folder, counted through."""
+        """The documents of a folder, counted through; each names its split, if there are several."""
         number = 0
-        for file in self.files:
+        splits = [find_split(file, self.path) for file in self.files]
+        for file, split in zip(self.files, splits, strict=True):
+            named = {"split": split} if split and len(set(splits)) > 1 else {}
             with open_source(file, self.limits) as source:
                 for item in source.documents():
                     number += 1
-                    yield Document(number, item.value) if isinstance(item, Document) else item
+                    if isinstance(item, Document):
+                        value = {**named, **item.value} if type(item.value) is dict else item.value
+                        yield Document(number, value)
+                    else:
+                        yield item
 
     def lines(self) -> Iterator[tuple[int, str]]:
         for item in read_numbered_lines(self.stream, self.limits, on_block=self._on_block):
@@ -111,7 +117,7 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
         yield source
         return
     if path.is_dir():
-        source.files = _list_files(path)
+        source.files = list_files(path)
         with open_source(source.files[0], limits) as first:
             source.layout = first.layout
         yield source
@@ -134,15 +140,6 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
             return
         _look(source, unpack_stream(raw))
         yield source
-
-
-def _list_files(folder: Path) -> list[Path]:
-    """The data of a Hugging Face dataset: files of the first of these kinds, split after split."""
-    for pattern in _FOLDER_FILES:
-        hidden = [path for path in folder.rglob(pattern) if any(part[:1] == "." for part in path.parts)]
-        if found := sorted({path for path in folder.rglob(pattern) if path.is_file()}.difference(hidden)):
-            return found
-    raise UnreadableFile("is a folder without Parquet, Arrow, JSON or CSV files; name a file")
 
 
 def _look(source: Source, stream: IO[bytes]) -> None:

@@ -11,7 +11,8 @@ from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.wording import format_count
-from datasets_app.importing.import_dataset import ImportOptions, ImportSource, import_dataset
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
+from datasets_app.importing.import_options import ImportOptions
 from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
@@ -48,7 +49,12 @@ exit codes:
   2  could not run: no such file, wrong arguments, no database"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", nargs="+", metavar="FILE", help="file to import; - for standard input")
+        parser.add_argument(
+            "files",
+            nargs="+",
+            metavar="FILE",
+            help="file or folder of a Hugging Face dataset to import; - for standard input",
+        )
         parser.add_argument("--name", required=True, help="the dataset; it is created if it does not exist")
         parser.add_argument(
             "--origin", choices=["synthetic", "production", "external"], help="default: external"

@@ -4,8 +4,13 @@ A message may repeat text of a conversation: PostgreSQL's DETAIL shows whole row
 """
 
 import copy
+import json
 import logging
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 
 from alignmenter_site import env
@@ -14,6 +19,20 @@ LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # Names of loggers whose messages repeat a header only: a host that ALLOWED_HOSTS lacks, a foreign origin.
 _NEEDED_BY_OPERATORS = (".DisallowedHost", ".csrf")
 OWN_PACKAGES = ("alignmenter_site", "annotations_app", "datasets_app")
+
+
+FORMATS = ("text", "json")
+_context: ContextVar[dict[str, Any]] = ContextVar("log_context", default={})  # noqa: B039  (never changed)
+
+
+@contextmanager
+def log_context(**ids: Any) -> Iterator[None]:
+    """Ids that lines written in this block have, in JSON: of a request, of a job."""
+    token = _context.set({**_context.get(), **ids})
+    try:
+        yield
+    finally:
+        _context.reset(token)
 
 
 def describe_error(error: BaseException) -> str:
@@ -50,23 +69,44 @@ class RedactingFormatter(logging.Formatter):
         return describe_error(ei[1]) if ei[1] is not None else "no error"
 
 
-def logging_settings(level: str) -> dict[str, Any]:
+class JsonFormatter(RedactingFormatter):
+    """One object a line: time, level, logger, message, the ids of :func:`log_context`, and the error."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        plain = copy.copy(record)
+        plain.exc_info = plain.stack_info = None
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": super().format(plain),
+            **_context.get(),
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def logging_settings(level: str, format: str = "text") -> dict[str, Any]:
     """The LOGGING setting. DEBUG is for our own packages: libraries write values then, such as those
     of statements and of rows that can't be imported."""
     if level not in LEVELS:
         raise env.EnvironmentVariableError(f"LOG_LEVEL must be one of {', '.join(LEVELS)}, got {level!r}")
+    if format not in FORMATS:
+        raise env.EnvironmentVariableError(f"LOG_FORMAT must be {' or '.join(FORMATS)}, got {format!r}")
     of_libraries = "INFO" if level == "DEBUG" else level
     stderr = {"handlers": ["stderr"], "propagate": False}
     return {
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {
-            "line": {
+            "text": {
                 "()": "alignmenter_site.logs.RedactingFormatter",
                 "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
-            }
+            },
+            "json": {"()": "alignmenter_site.logs.JsonFormatter"},
         },
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": format}},
         "root": {"handlers": ["stderr"], "level": of_libraries},
         "loggers": {
             **{package: {"level": level} for package in OWN_PACKAGES},

@@ -87,6 +87,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "alignmenter_site.middleware.monitoring.MonitoringMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "alignmenter_site.middleware.content_security.ContentSecurityMiddleware",
@@ -182,13 +183,15 @@ CONTENT_SECURITY_POLICY = {"DIRECTIVES": content_security.STRICT_POLICY}
 if env.boolean("ALIGNMENTER_BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-LOGGING = logs.logging_settings(env.text("LOG_LEVEL", "INFO").upper())
+LOGGING = logs.logging_settings(env.text("LOG_LEVEL", "INFO").upper(), env.text("LOG_FORMAT", "text").lower())
 
 # --- the application's own ---------------------------------------------------------------------
 
 # Overrides, exemptions, signatures, deletions and erasures wait for a second person's approval.
 FOUR_EYES = env.boolean("ALIGNMENTER_FOUR_EYES", False)
 APPROVAL_DAYS = env.integer("ALIGNMENTER_APPROVAL_DAYS", 7, minimum=1)
+# Sent by what scrapes /metrics; without it, there are none.
+METRICS_TOKEN = secret_key.key_from_env("ALIGNMENTER_METRICS_TOKEN")
 # Imports, uploads and scrubs that would leave less on the disk are refused.
 MIN_FREE_BYTES = env.integer("ALIGNMENTER_MIN_FREE_BYTES", 1 << 30)
 MAX_LINE_BYTES = env.integer("ALIGNMENTER_MAX_LINE_BYTES", 16 << 20, minimum=1024)

@@ -84,6 +84,7 @@ SITE_ABOVE = {
     "admin_pages",
     "error_pages",
     "middleware",
+    "monitoring",
     "navigation",
     "port_holder",
     "sign_in",
@@ -183,7 +184,9 @@ def test_the_project_package_is_below_or_above_never_in_the_middle() -> None:
     assert not [name_of(path) for path in below if imports_any(path, *APPS)]
     for app in APPS:
         for path in code_of(app):
-            allowed = SITE_BELOW if package_of(path) != "management" else SITE_BELOW | {"supervisor"}
+            allowed = (
+                SITE_BELOW if package_of(path) != "management" else SITE_BELOW | {"monitoring", "supervisor"}
+            )
             assert packages_imported(path, "alignmenter_site") <= allowed, name_of(path)
 
 

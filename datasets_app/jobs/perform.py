@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
-from alignmenter_site.logs import describe_error
+from alignmenter_site.logs import describe_error, log_context
 from datasets_app.core import audit
 from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
@@ -30,9 +30,13 @@ log = logging.getLogger(__name__)
 
 def perform(job_run_id: int) -> None:
     """Perform one job. Never raises: an exception's text could hold private data."""
-    job = claim_job(job_run_id)
-    if job is None:
-        return
+    with log_context(job=job_run_id):
+        if job := claim_job(job_run_id):
+            _perform_claimed(job)
+
+
+def _perform_claimed(job: RunningJob[Any]) -> None:
+    job_run_id = job.row.pk
     try:
         _run_task(job)
     except ClaimLost:

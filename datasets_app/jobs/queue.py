@@ -35,6 +35,7 @@ MAX_MESSAGE_BYTES = 1_000
 # How often a worker says that it is alive, busy or idle, and when it no longer counts.
 HEARTBEAT_SECONDS = 10
 HEARTBEAT_TIMEOUT = timedelta(seconds=30)
+_SCHEDULER_KEY = "alignmenter:scheduler"
 # RQ subtracts it from a worker's time to live: so long does an idle worker wait for a job.
 RQ_MARGIN_SECONDS = 15
 # What a message needs to be delivered. RQ would import and call the functions that other fields name, and
@@ -161,6 +162,20 @@ def worker_count() -> int:
             return sum(map(_is_recent, pipeline.execute()))
     except (redis.RedisError, OSError, EmbeddedServiceError):
         return 0
+
+
+def record_scheduler_heartbeat() -> None:
+    """The scheduler is alive; forgotten after :data:`HEARTBEAT_TIMEOUT`. Writes nothing if Redis is away."""
+    with suppress(redis.RedisError, OSError, EmbeddedServiceError):
+        _get_queue().connection.set(_SCHEDULER_KEY, 1, ex=HEARTBEAT_TIMEOUT)
+
+
+def is_scheduler_alive() -> bool:
+    """Whether any scheduler has sent a heartbeat lately; False if the queue can't be reached."""
+    try:
+        return bool(_get_queue().connection.exists(_SCHEDULER_KEY))
+    except (redis.RedisError, OSError, EmbeddedServiceError):
+        return False
 
 
 def _is_recent(heartbeat: bytes | None) -> bool:

@@ -1,11 +1,14 @@
 """Logs tell kind and place of an error; what its message repeats stays out of them."""
 
 import io
+import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -137,3 +140,29 @@ def _python(program: str, **environment: str) -> subprocess.CompletedProcess[str
         text=True,
         check=False,
     )
+
+
+@pytest.mark.urls(__name__)
+def test_json_lines_have_ids_and_no_message_of_an_error(db: None) -> None:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logs.JsonFormatter())
+    logging.getLogger("django").addHandler(handler)
+    try:
+        answer = Client(raise_request_exception=False).get("/fail/", headers={"X-Request-ID": "edge-1234"})
+        forged = Client(raise_request_exception=False).get("/fail/", headers={"X-Request-ID": '"a b" c'})
+    finally:
+        logging.getLogger("django").removeHandler(handler)
+    first, second = map(json.loads, stream.getvalue().splitlines())
+    assert (first["request"], answer["X-Request-ID"]) == ("edge-1234", "edge-1234")
+    assert (first["level"], first["logger"]) == ("ERROR", "django.request")
+    assert "RuntimeError in fail (test_logs.py:" in first["error"]
+    assert datetime.fromisoformat(first["time"]).tzinfo
+    assert re.fullmatch("[0-9a-f]{32}", second["request"])
+    assert forged["X-Request-ID"] == second["request"]
+    assert "canary" not in stream.getvalue()
+    with logs.log_context(request="r"), logs.log_context(job=7):
+        made = logs.JsonFormatter().format(
+            logging.makeLogRecord({"name": "datasets_app", "msg": "queued %s", "args": ("again",)})
+        )
+    assert {"message": "queued again", "request": "r", "job": 7}.items() <= json.loads(made).items()

@@ -8,7 +8,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.auditing.heads import record_due_heads
 from datasets_app.housekeeping import delete_expired_files
-from datasets_app.jobs import recovery
+from datasets_app.jobs import queue, recovery
 from datasets_app.nightly import start_if_due
 from datasets_app.sources.due import start_due_assembly
 
@@ -41,6 +41,8 @@ class Command(BaseCommand):
                 if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:
                     start_if_due()
                     start_due_assembly()
+                # Not if it can't work: then it isn't alive in the sense of those who ask.
+                queue.record_scheduler_heartbeat()
                 reachable = True
             except (DatabaseError, InterfaceError, EmbeddedServiceError):
                 connection.close()

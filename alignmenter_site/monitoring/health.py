@@ -1,0 +1,58 @@
+"""Whether an installation can do its work, in a few cheap questions. The answers tell nothing private."""
+
+from collections.abc import Callable, Collection
+from functools import cache
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.migrations.loader import MigrationLoader
+
+from alignmenter_site.embedded import EmbeddedServiceError
+from datasets_app.core.disk_space import measure_room
+from datasets_app.jobs import queue
+
+
+def find_failures(names: Collection[str] = ()) -> dict[str, bool]:
+    """For each check, or those of ``names``, whether it fails. A check that can't be made fails."""
+    return {name: not _passes(check) for name, check in CHECKS.items() if not names or name in names}
+
+
+def _passes(check: Callable[[], bool]) -> bool:
+    try:
+        return check()
+    except (DatabaseError, InterfaceError, EmbeddedServiceError, OSError):
+        return False
+
+
+def is_database_reachable() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return True
+
+
+def list_missing_migrations() -> list[str]:
+    """Migrations of this version that the database lacks."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT app, name FROM django_migrations")
+        return sorted(f"{app}.{name}" for app, name in _known_migrations() - set(cursor.fetchall()))
+
+
+@cache
+def _known_migrations() -> frozenset[tuple[str, str]]:
+    loader = MigrationLoader(None)
+    return frozenset(
+        key for key, migration in loader.disk_migrations.items() if key not in loader.replacements
+    )
+
+
+def _are_migrations_applied() -> bool:
+    return not list_missing_migrations()
+
+
+CHECKS: dict[str, Callable[[], bool]] = {
+    "database": is_database_reachable,
+    "migrations": _are_migrations_applied,
+    "queue": queue.is_reachable,
+    "workers": lambda: queue.worker_count() > 0,
+    "scheduler": queue.is_scheduler_alive,
+    "disk": lambda: measure_room() > 0,
+}

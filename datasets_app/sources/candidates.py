@@ -37,10 +37,11 @@ class Candidate(NamedTuple):
 
 
 class Candidates:
-    """Conversations that pass a rule and were not delivered before. ``counts`` says what became of all."""
+    """Conversations that pass a rule and were not delivered before. ``counts`` says what became of all;
+    those with an invalid turn are written to the file ``quarantine``."""
 
-    def __init__(self, source: Source, rule: sampling.Rule, file: IO[bytes]) -> None:
-        self.source, self.rule, self._file = source, rule, file
+    def __init__(self, source: Source, rule: sampling.Rule, file: IO[bytes], quarantine: Path) -> None:
+        self.source, self.rule, self._file, self._quarantine = source, rule, file, quarantine
         self.found: list[Candidate] = []
         self.counts: Counter[str] = Counter()
         self.traces: list[str] = []
@@ -57,10 +58,16 @@ class Candidates:
                 raise UserError(f"What the source delivered can't be read: it {error}.") from None
             self.counts["unreadable_files"] += 1
             return
+        invalid: set[str | None] = set()
         sessions = groupby(file.turns(), key=lambda record: record.session_id)
-        for batch in _batch(_list_turns(sessions, self.counts)):
+        for batch in _batch(_list_turns(sessions, invalid)):
             self._add_batch(batch)
             report_progress(self.counts["conversations"], None)
+        self.counts["unreadable"] += len(invalid)
+        with self._quarantine.open("ab") as out:
+            out.writelines(
+                raw + b"\n" for _, raw, name in file.read_raw_lines() if invalid and name in invalid
+            )
 
     def _add_batch(self, batch: list[list[TurnRecord]]) -> None:
         by_session = {turns[0].session_id: _list_traces(turns) for turns in batch}
@@ -154,19 +161,15 @@ def _batch(conversations: Iterable[list[TurnRecord]]) -> Iterator[list[list[Turn
 
 
 def _list_turns(
-    sessions: Iterable[tuple[str | None, Iterable[TurnRecord | LineError]]], counts: Counter[str]
+    sessions: Iterable[tuple[str | None, Iterable[TurnRecord | LineError]]], invalid: set[str | None]
 ) -> Iterator[list[TurnRecord]]:
-    """Sessions without a line that can't be read."""
-    for _, records in sessions:
-        turns: list[TurnRecord] = []
-        errors = 0
-        for record in records:
-            if isinstance(record, TurnRecord):
-                turns.append(record)
-            else:
-                errors += 1
-        counts["unreadable"] += bool(errors)
-        if turns and not errors:
+    """Sessions without a line that can't be read; the others are added to ``invalid``."""
+    for session_id, records in sessions:
+        found = list(records)
+        turns = [record for record in found if isinstance(record, TurnRecord)]
+        if len(turns) < len(found):
+            invalid.add(session_id)
+        elif turns:
             yield turns
 
 

@@ -98,7 +98,7 @@ def _read_protobuf(body: bytes) -> Iterator[dict[str, Any]]:
 
 def make_response(content_type: str, rejected: int) -> bytes:
     """The body of a 200: empty, or a partial success."""
-    message = "Spans without a valid trace ID and span ID were not stored."
+    message = "Spans that are not valid, or have no trace ID and span ID, were not stored."
     if content_type == JSON:
         partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": message}}
         return msgspec.json.encode(partial if rejected else {})

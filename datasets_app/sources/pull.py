@@ -53,8 +53,11 @@ def pull_source(
     """
     with transaction.atomic(), _lock(source):
         delivery = _fetch(source, folder, since, report_progress)
+        quarantine = folder / "quarantine"
+        quarantine.mkdir()
+        invalid = quarantine / f"{source.name}.invalid.jsonl"
         with (folder / "candidates.jsonl").open("w+b") as file:
-            candidates = Candidates(source, build_rule(source), file)
+            candidates = Candidates(source, build_rule(source), file, invalid)
             for path, format in delivery.files:
                 candidates.add_file(path, format, report_progress)
                 path.unlink()
@@ -63,10 +66,12 @@ def pull_source(
             path = folder / f"{source.name}.jsonl"
             with path.open("wb") as out:
                 written = candidates.write_chosen(chosen, dataset, out)
+        if dry_run or not candidates.counts["unreadable"]:
+            invalid.unlink(missing_ok=True)
         counts = {key: count for key, count in candidates.counts.items() if count}
         if dry_run:
             return {**counts, "sessions": written, "more": delivery.more}
-        result = _import(source, path, folder, actor, report_progress) if written else {"sessions": 0}
+        result = _import(source, path, quarantine, actor, report_progress) if written else {"sessions": 0}
         _remember(source, delivery, candidates.traces)
         if counts or written:
             audit.record(
@@ -131,10 +136,8 @@ def _fetch(
 
 
 def _import(
-    source: Source, path: Path, folder: Path, actor: Any, report_progress: ProgressCallback
+    source: Source, path: Path, quarantine: Path, actor: Any, report_progress: ProgressCallback
 ) -> dict[str, Any]:
-    quarantine = folder / "quarantine"
-    quarantine.mkdir()
     owner = source.created_by if source.created_by and source.created_by.is_active else None
     result = import_dataset(
         [ImportSource(path, path.name)],

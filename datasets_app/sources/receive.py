@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Sum
 
-from datasets_app.domain.traces.formats.otlp import find_span_conversation
+from datasets_app.domain.traces.formats.otlp import read_span
 from datasets_app.models import Dataset, ReceivedSpan, Source
 from datasets_app.sources.secrets import digest_token
 from datasets_app.sources.seen import digest_id
@@ -46,26 +46,28 @@ def find_receiver(token: str) -> Source | None:
 
 
 def store_spans(source: Source, spans: dict[tuple[str, str], dict[str, Any]]) -> int:
-    """Commit the spans that the source has not delivered before; returns how many. Raises SpoolFull."""
+    """Commit the spans that the source has not delivered before; returns how many can't be read as spans,
+    and were not stored: they would stop the import of all others. Raises SpoolFull."""
     _refuse_if_full()
-    rows = []
-    for (trace, name), span in spans.items():
-        conversation = find_span_conversation(span)
-        rows.append(
-            (
-                digest_id(f"{trace}/{name}"),
-                digest_id(trace),
-                digest_id(conversation) if conversation else None,
-                msgspec.json.encode(span),
-            )
-        )
+    rows = [row for (trace, name), span in spans.items() if (row := _make_row(trace, name, span))]
     columns: Any = zip(*rows, strict=True) if rows else ([], [], [], [])
     names = ("spans", "traces", "conversations", "contents")
     with transaction.atomic(), connection.cursor() as cursor:
         values = {name: list(column) for name, column in zip(names, columns, strict=True)}
         cursor.execute(_STORE, {"source": source.pk, **values})
-        stored: int = cursor.rowcount
-    return stored
+    return len(spans) - len(rows)
+
+
+def _make_row(trace: str, name: str, span: dict[str, Any]) -> tuple[bytes, bytes, bytes | None, bytes] | None:
+    content = msgspec.json.encode(span)
+    try:
+        conversation = read_span(span).conversation
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError):
+        return None
+    if len(content) > settings.MAX_LINE_BYTES:
+        return None
+    digest = digest_id(conversation) if conversation else None
+    return digest_id(f"{trace}/{name}"), digest_id(trace), digest, content
 
 
 def _refuse_if_full() -> None:

@@ -59,7 +59,7 @@ def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
         if content_type not in (otlp_body.PROTOBUF, otlp_body.JSON):
             raise _Refusal(415, f"Send {otlp_body.PROTOBUF} or {otlp_body.JSON}.")
         spans, rejected = otlp_body.read_request(_read_body(request), content_type)
-        store_spans(source, spans)
+        rejected += store_spans(source, spans)
     except otlp_body.TooLarge:
         raise _Refusal(
             413, f"The body is larger than {settings.OTLP_MAX_BYTES} bytes; send smaller batches."

@@ -1,5 +1,6 @@
 """Sources: what they deliver comes into a restricted production dataset, once."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from datasets_app.models import (
     CheckReport,
     Dataset,
     DatasetGrant,
+    JobFile,
     JobRun,
     ReceivedSpan,
     Session,
@@ -51,10 +53,9 @@ def pull(source: Source, **parameters: Any) -> dict[str, Any]:
 
 def receive(source: Source, *spans: dict[str, Any], minutes_ago: int = 20) -> int:
     before = set(ReceivedSpan.objects.values_list("pk", flat=True))
-    stored = store_spans(source, {(span["traceId"], span["spanId"]): span for span in spans})
+    assert store_spans(source, {(span["traceId"], span["spanId"]): span for span in spans}) == 0
     new = ReceivedSpan.objects.exclude(pk__in=before)
-    new.update(received_at=timezone.now() - timedelta(minutes=minutes_ago))
-    return stored
+    return new.update(received_at=timezone.now() - timedelta(minutes=minutes_ago))
 
 
 def texts() -> dict[str, list[str]]:
@@ -221,3 +222,17 @@ def test_a_pull_that_stops_at_any_step_has_saved_nothing(tmp_path: Path) -> None
     assert result["sessions"] == 2
     assert stopped > 3
     assert not ReceivedSpan.objects.exists()
+
+
+def test_a_conversation_that_can_not_be_stored_is_quarantined() -> None:
+    source = make_source()
+    receive(source, make_span(1, 1, answer="With \0 NUL.", conversation="bad"), make_span(2, 1))
+    result = pull(source)
+    assert (result["unreadable"], result["sessions"]) == (1, 1)
+    kept = JobFile.objects.get(kind="quarantine")
+    lines = [json.loads(line) for line in kept.file.read().splitlines()]
+    assert [(line["session_id"], line["text"]) for line in lines] == [
+        ("bad", "How do I export it?"),
+        ("bad", "With \0 NUL."),
+    ]
+    assert pull(source) == {"sessions": 0, "more": False}

@@ -1,11 +1,13 @@
 """The OTLP receiver: its answers are those of the specification, and what it accepts is stored once."""
 
 import gzip
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
 from django.test import Client
+from django.utils import timezone
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
@@ -20,6 +22,7 @@ from datasets_app.sources import receive
 from datasets_app.sources.otlp_body import JSON, PROTOBUF
 from datasets_app.sources.secrets import digest_token
 from tests.conftest import as_owner
+from tests.operations.test_pull_source import pull
 from tests.spans import encode_request, make_span
 
 pytestmark = pytest.mark.django_db
@@ -141,3 +144,46 @@ def test_a_full_spool_and_a_database_that_refuses_ask_to_send_again(
     refused = send(encode_request(make_span(1, 3)))
     assert (refused.status_code, refused["Retry-After"]) == (503, "30")
     assert "How do I" not in caplog.text
+
+
+def test_spans_that_no_reader_expects_are_stored_or_rejected_and_never_an_error(
+    settings: LazySettings,
+) -> None:
+    values: list[Any] = [
+        None,
+        7,
+        "x",
+        [],
+        {},
+        [[]],
+        [{}],
+        {"key": 1},
+        [{"key": "a", "value": {"intValue": {}}}],
+    ]
+    keys = (
+        "attributes",
+        "events",
+        "startTimeUnixNano",
+        "endTimeUnixNano",
+        "status",
+        "name",
+        "parentSpanId",
+        "context",
+        "body",
+        "links",
+    )
+    spans = [
+        make_span(number + 1, position + 1, **{key: value})
+        for number, key in enumerate(keys)
+        for position, value in enumerate(values)
+    ]
+    response = send(encode_request(*spans))
+    assert response.status_code == 200
+    rejected = int(response.json().get("partialSuccess", {}).get("rejectedSpans", 0))
+    assert ReceivedSpan.objects.count() == len(spans) - rejected
+    settings.MAX_LINE_BYTES = 100
+    assert send(encode_request(make_span(77, 1))).json()["partialSuccess"]["rejectedSpans"] == "1"
+    settings.MAX_LINE_BYTES = 1 << 20
+    ReceivedSpan.objects.update(received_at=timezone.now() - timedelta(minutes=30))
+    assert pull(Source.objects.get())["sessions"] > 0
+    assert not ReceivedSpan.objects.exists()

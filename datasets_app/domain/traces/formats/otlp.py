@@ -137,11 +137,6 @@ def read_span(value: dict[str, Any], conversation: str = "", line: int = 0) -> S
     )
 
 
-def find_span_conversation(value: dict[str, Any]) -> str:
-    """The id of the conversation that a span names, if any."""
-    return find_conversation(_read_attributes(value))
-
-
 def _read_attributes(value: dict[str, Any]) -> dict[str, Any]:
     found = value.get("attributes", value.get("tags"))
     if found is None:

@@ -5,9 +5,8 @@
 A page that is read by keyset costs the same however long the table is: the ratio of the medians,
 large over small, should be 2 at most. Requests go through the whole of Django by its test client.
 
-A word that stands in every fifth turn is shown but not judged: the server looks through turns until
-it has a thousand hits, which takes as long in a million turns as in a hundred million, but a small
-table is sooner searched by its index.
+A word that stands in every fifth turn is looked for in the first ten thousand of many turns, where it has a
+thousand hits: the index would read all of its hits first.
 """
 
 import argparse
@@ -21,7 +20,6 @@ from typing import Any
 from benchmarks.harness import temporary_servers, write_turns
 
 MAX_RATIO = 2.0
-UNSCORED_PAGE = "search, a common word"
 
 
 def main() -> None:
@@ -43,7 +41,7 @@ def main() -> None:
     print(f"{'page':<{width}}  {given.small:>11,}  {given.turns:>11,}  ratio")
     for page, before in small.items():
         print(f"{page:<{width}}  {before:>11.1f}  {large[page]:>11.1f}  {large[page] / before:>5.2f}")
-    worst = max(large[page] / small[page] for page in small if page != UNSCORED_PAGE)
+    worst = max(large[page] / small[page] for page in small)
     print(f"admin: ratio {worst:.2f} (wanted: at most {MAX_RATIO})")
 
 
@@ -110,7 +108,7 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
         "turns of all datasets, deep": places(lambda pk: f"{everywhere}?after={pk}.3"),
         "search, one hit": numbers(lambda number: f"{everywhere}?q={number}"),
         "search, no hit": numbers(lambda number: f"{everywhere}?q=nowhere{number}"),
-        UNSCORED_PAGE: numbers(lambda _: f"{turns}&q=refund"),
+        "search, a common word": numbers(lambda _: f"{turns}&q=refund"),
     }
 
 

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.db.models import Sum
 
 from datasets_app.catalog.rows.turn_pages import TurnKey
+from datasets_app.models import Dataset
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
 # Finding this many hits is fast even for a word in every turn; ranking would have to visit all of them.
@@ -26,6 +28,29 @@ WITH hits AS MATERIALIZED (
 )
 SELECT dataset_id, id FROM hits ORDER BY session_id, turn_index
 """  # constants of this module # nosec B608
+# The index reads all hits of a word before it gives the first, so a common word is looked for in the first
+# turns of many: between spaces it is a word to the index too, unless it is in an HTML tag.
+_MATCHES_AMONG_FIRST = f"""
+WITH hits AS MATERIALIZED (
+    SELECT t.dataset_id, t.id, t.session_id, t.turn_index
+    FROM (
+        SELECT dataset_id, id, session_id, turn_index, role, text, tags
+        FROM datasets_app_turn
+        WHERE dataset_id = ANY(%(datasets)s)
+        ORDER BY dataset_id, id
+        LIMIT {{rows}}
+    ) t
+    WHERE {{conditions}}
+    LIMIT {MAX_HITS + 1}
+)
+SELECT dataset_id, id FROM hits ORDER BY session_id, turn_index
+"""  # constants of this module # nosec B608
+MIN_TURNS_FOR_FIRST, FIRST_TURNS = 200_000, 10_000
+_HAS_PLAIN_WORD = f"""
+    octet_length(t.text) <= {MAX_SEARCHED_CHARACTERS}
+    AND strpos(t.text, %(between_spaces)s) > 0 AND strpos(t.text, '<') = 0"""
+_PLAIN_WORD = re.compile(r"(?!or\Z)[a-z]{2,40}")
+
 _IN_DATASETS = "t.dataset_id = ANY(%(datasets)s)"
 _HAS_WORDS = f"""
     to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {MAX_SEARCHED_CHARACTERS}), ''))
@@ -47,14 +72,29 @@ def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role:
     if not dataset_ids or not (words or tag):
         return SearchResult([], False)
     values: dict[str, Any] = {"datasets": list(dataset_ids), "words": words, "tag": tag, "role": role}
-    conditions = [
-        condition for condition, value in ((_HAS_WORDS, words), (_HAS_TAG, tag), (_HAS_ROLE, role)) if value
-    ]
-    with connection.cursor() as cursor:
-        conditions.insert(0, _IN_DATASETS)
-        cursor.execute(_MATCHES.format(conditions=" AND ".join(conditions)), values)
-        turns = [TurnKey(*row) for row in cursor.fetchall()]
+    others = [condition for condition, value in ((_HAS_TAG, tag), (_HAS_ROLE, role)) if value]
+    turns: list[TurnKey] = []
+    if _PLAIN_WORD.fullmatch(words.lower()) and _count_turns(dataset_ids) >= MIN_TURNS_FOR_FIRST:
+        values["between_spaces"] = f" {words.lower()} "
+        query = _MATCHES_AMONG_FIRST.format(
+            rows=FIRST_TURNS, conditions=" AND ".join([_HAS_PLAIN_WORD, *others])
+        )
+        turns = _fetch_keys(query, values)
+    if len(turns) <= MAX_HITS:
+        conditions = [_IN_DATASETS, *([_HAS_WORDS] if words else []), *others]
+        turns = _fetch_keys(_MATCHES.format(conditions=" AND ".join(conditions)), values)
     return SearchResult(turns[:MAX_HITS], len(turns) > MAX_HITS)
+
+
+def _count_turns(dataset_ids: Sequence[int]) -> int:
+    total = Dataset.objects.filter(pk__in=dataset_ids).aggregate(total=Sum("turn_count"))["total"]
+    return total or 0
+
+
+def _fetch_keys(query: str, values: dict[str, Any]) -> list[TurnKey]:
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        return [TurnKey(*row) for row in cursor.fetchall()]
 
 
 class Excerpt(NamedTuple):

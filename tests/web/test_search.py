@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.catalog import search
 from datasets_app.catalog.search import MAX_HITS, make_excerpt, search_turns
 from datasets_app.models import Dataset, Turn
 from tests import factories
@@ -67,6 +68,23 @@ def test_tags_and_roles_narrow_it(searched: list[int]) -> None:
     assert found(searched, "order", role="assistant") == [2]
     assert found([], "refund") == []
     assert found(searched, "", role="user") == []
+
+
+def test_of_a_common_word_in_many_turns_the_first_are_found(
+    db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only where the index would find it, too: not in a tag, not as part of an address."""
+    odd = ["see refund .com", "the <b refund > tag", "refund.example.com is down", "the Refund is late"]
+    texts = [*odd, *["my refund is late"] * (MAX_HITS + 1)]
+    lines = [factories.make_turn("s1", index, text=text) for index, text in enumerate(texts, 1)]
+    ids = [factories.make_dataset(tmp_path, lines).pk]
+    by_index = search_turns(ids, "refund")
+    monkeypatch.setattr(search, "MIN_TURNS_FOR_FIRST", 0)
+    first = search_turns(ids, "Refund")
+    assert first.more and by_index.more and len(first.turns) == MAX_HITS
+    assert not {2, 3} & set(found(ids, "refund"))
+    assert found(ids, "refund", role="assistant") == found(ids, "REFUND or REFUND", role="assistant")
+    assert len(found(ids, "tag")) == 1
 
 
 def test_a_word_in_every_turn_is_cut_short_and_said_so(sign_in: Any, tmp_path: Path) -> None:

@@ -2,24 +2,28 @@
 
     python -m benchmarks.bench_validate [--lines 1000000] [--rounds 3]
 
-Prints the ratio of the two rates (1.0 would be as fast as json.loads alone), taken in the same
-run in turns, and how much memory the validation needed at most.
+Prints the ratio of the two rates (1.0 would be as fast as json.loads alone), taken in the same run in turns,
+and how much memory the largest process needed. The command searches large files on all cores, while
+json.loads has one; validation in one process is shown beside it.
 """
 
 import argparse
 import json
-import multiprocessing
 import random
-import resource
 import statistics
 import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
+from benchmarks.harness import run_measured
+from datasets_app.checking.searching import open_searching
+from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.quality.files import FileChecker
 
+MIN_RATIO = 0.3
 TURNS_PER_SESSION = 8
 OPENINGS = (
     "Hi, I need some help with {thing}, please.",
@@ -88,45 +92,50 @@ def time_json(path: Path) -> float:
     return time.perf_counter() - started
 
 
-def time_validation(path: Path) -> float:
+def run_child(path: Path, processes: int) -> None:
+    """Validate as the command does, or in this process alone."""
     started = time.perf_counter()
-    findings = sum(1 for _ in FileChecker(path).findings())
-    taken = time.perf_counter() - started
-    print(f"  {findings} findings in {taken:.2f} s")
-    return taken
-
-
-def peak_memory(path: Path) -> int:
-    """Peak resident bytes of a process that does nothing but validate."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(1) as pool:
-        pool.apply(time_validation, (path,))
-        return int(pool.apply(_peak_rss_kilobytes)) * 1024
-
-
-def _peak_rss_kilobytes() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with open_searching([path]) if processes > 1 else nullcontext() as search_batches:
+        findings = sum(1 for _ in FileChecker(path, search_batches=search_batches).findings())
+    print(json.dumps({"seconds": time.perf_counter() - started, "findings": findings}))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Validation against bare json.loads.")
     parser.add_argument("--lines", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--processes", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.child:
+        return run_child(options.child, options.processes)
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as directory:
         path = Path(directory) / "conversations.jsonl"
         with path.open("w", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in generate_lines(options.lines))
         print(f"{options.lines:,} lines, {path.stat().st_size / options.lines:.0f} bytes each")
-        rounds = [(time_json(path), time_validation(path)) for _ in range(options.rounds)]
-        plain = statistics.median(taken for taken, _ in rounds)
-        checked = statistics.median(taken for _, taken in rounds)
-        print(
-            f"json.loads {1e6 * plain / options.lines:.2f} µs/line, "
-            f"validation {1e6 * checked / options.lines:.2f} µs/line"
-        )
-        print(f"ratio to json.loads: {plain / checked:.3f}")
-        print(f"peak memory: {peak_memory(path) / 2**20:.0f} MiB")
+        plain, ours, alone = [], [], []
+        for _ in range(options.rounds):
+            plain.append(time_json(path))
+            ours.append(measure(path, available_cpus()))
+            alone.append(measure(path, 1))
+        print_ratio(f"on {available_cpus()} cores", plain, ours, f"wanted: at least {MIN_RATIO}")
+        print_ratio("in one process", plain, alone, "one core")
+    return None
+
+
+def measure(path: Path, processes: int) -> dict[str, float]:
+    return run_measured("benchmarks.bench_validate", "--child", path, "--processes", processes)
+
+
+def print_ratio(name: str, plain: list[float], runs: list[dict[str, float]], wanted: str) -> None:
+    seconds = statistics.median(run["seconds"] for run in runs)
+    ratio = statistics.median(plain) / seconds
+    memory = max(run["rss_mb"] for run in runs)
+    print(
+        f"validate, {name}: {runs[0]['findings']} findings in {seconds:.2f} s, ratio {ratio:.3f} ({wanted}), "
+        f"peak RSS {memory:.0f} MB"
+    )
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.names.names import BUILT_IN, NameModelError, load_name_finder
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.quality.files import FILE_KINDS, FileChecker
+from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 
 PROGRAM = "alignmenter-validate"
@@ -112,8 +113,15 @@ def check_options(options: dict[str, Any]) -> None:
             raise CommandFailure(f"{name}: {problem}")
 
 
-def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...], limits: Limits) -> None:
-    """Every finding of every file goes to ``output``; ``models`` are empty if names are not looked for."""
+def check_files(
+    options: dict[str, Any],
+    output: Output,
+    models: tuple[str, ...],
+    limits: Limits,
+    search_batches: SearchBatches | None = None,
+) -> None:
+    """Every finding of every file goes to ``output``; ``models`` are empty if names are not looked for.
+    ``search_batches`` is that of ``run_checks``."""
     allowed = [*options["allow"], *_read_allow_list()] if options["pii_only"] else []
     persona_terms = [term for persona in options["persona"] for term in _read_persona_terms(persona)]
     for name in options["files"]:
@@ -129,6 +137,7 @@ def check_files(options: dict[str, Any], output: Output, models: tuple[str, ...]
                     name_models=models,
                     persona_terms=persona_terms,
                     limits=limits,
+                    search_batches=search_batches,
                 )
                 kind = file.kind
             output.start_source("<stdin>" if name == "-" else name, kind)

@@ -16,6 +16,7 @@ from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
+from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import make_names_check
@@ -30,7 +31,7 @@ class FileChecker:
     Afterwards ``kind`` is that of the file, or None if it can't be read; ``findings()`` then says why.
     ``with_metadata`` also checks the ``.meta.yaml`` next to the file. With ``name_models`` names of people
     are searched for too, which takes many times as long; ``persona_terms``, and those that the ``.meta.yaml``
-    of generated conversations has, are no people.
+    of generated conversations has, are no people. ``search_batches`` is that of :func:`run_checks`.
     """
 
     def __init__(
@@ -42,8 +43,10 @@ class FileChecker:
         name_models: Sequence[str] = (),
         persona_terms: Iterable[str] = (),
         limits: Limits = DEFAULT_LIMITS,
+        search_batches: SearchBatches | None = None,
     ) -> None:
         self.path, self.limits, self.with_metadata = path, limits, with_metadata
+        self._search_batches = search_batches
         if with_metadata:
             persona_terms = (*persona_terms, *read_persona_terms(path))
         self._name_checks = (
@@ -74,7 +77,11 @@ class FileChecker:
     def _check_conversations(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
         file = ConversationFile(self.path, limits=self.limits)
         yield from LineOrder().check_file(file.scan(on_bytes).first_out_of_order)
-        yield from run_checks(file.turns(on_bytes), (*TURN_CHECKS, *self._name_checks))
+        yield from run_checks(
+            file.turns(on_bytes),
+            (*TURN_CHECKS, *self._name_checks),
+            search_batches=self._search_batches,
+        )
 
     def _read_labels(self) -> Iterator[LabelRecord | LineError]:
         empty = True

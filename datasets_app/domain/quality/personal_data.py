@@ -1,9 +1,11 @@
 """The search for personal data, done once for all checks that report it."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, ClassVar
 
-from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
+from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.pii.detector import ID_NUMBER, Match
 from datasets_app.domain.pii.keys import get_kind_by_key
@@ -21,6 +23,10 @@ _AFTER_PREFIX = "\0"
 
 SearchedString = tuple[str, str, str]  # field, the words before it that say what it is, text
 Find = Callable[[str], list[Match]]
+# The session before, and turns; what was found in each of them.
+SearchTask = tuple[str | None, list[TurnRecord]]
+SearchBatches = Callable[[Iterable[SearchTask]], Iterator[list[list[Finding] | None]]]
+SEARCH_BATCH_SIZE = 1_000
 
 
 class PersonalDataCheck(Check):
@@ -66,6 +72,11 @@ class PersonalDataSearch:
         if extra:
             found += self._search_object(turn, extra, "")
         return found or None
+
+    def batch(self, task: SearchTask) -> list[list[Finding] | None]:
+        """What :meth:`turn` returns for each turn of a task."""
+        self._session, turns = task
+        return list(map(self.turn, turns))
 
     def label(self, record: LabelRecord) -> list[Finding] | None:
         found: list[Finding] = []
@@ -143,6 +154,38 @@ class PersonalDataSearch:
                 record.turn_index,
                 field,
             )
+
+
+def search_ahead(
+    records: Iterable[TurnRecord | LineError], search_batches: SearchBatches
+) -> Iterator[tuple[TurnRecord | LineError, list[Finding] | None]]:
+    """The records in their order, each turn with what was found in it."""
+    waiting: deque[list[TurnRecord | LineError]] = deque()
+    failure: Exception | None = None
+
+    def make_tasks() -> Iterator[SearchTask]:
+        nonlocal failure
+        stream, session = iter(records), None
+        while failure is None:
+            batch: list[TurnRecord | LineError] = []
+            try:
+                batch.extend(islice(stream, SEARCH_BATCH_SIZE))
+            except Exception as error:
+                # Raised where the records end, behind what was found in those before.
+                failure = error
+            if not batch:
+                return
+            waiting.append(batch)
+            turns = [record for record in batch if isinstance(record, TurnRecord)]
+            yield session, turns
+            session = turns[-1].session_id if turns else session
+
+    for results in search_batches(make_tasks()):
+        found = iter(results)
+        for record in waiting.popleft():
+            yield record, next(found) if isinstance(record, TurnRecord) else None
+    if failure is not None:
+        raise failure
 
 
 def iterate_strings(value: Any, field: str, clean: set[str], key: str = "") -> Iterator[SearchedString]:

@@ -1,6 +1,7 @@
 """One pass over a stream for all checks together."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import repeat
 from typing import Any
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
@@ -9,7 +10,15 @@ from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.pii.rules.finder import find_quickly
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.checks import LABEL_CHECKS, METADATA_CHECKS, TURN_CHECKS
-from datasets_app.domain.quality.personal_data import Find, PersonalDataCheck, PersonalDataSearch
+from datasets_app.domain.quality.personal_data import (
+    Find,
+    PersonalDataCheck,
+    PersonalDataSearch,
+    SearchBatches,
+    SearchTask,
+    search_ahead,
+)
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 
 CheckTypes = Iterable[type[Check]]
 Hook = Callable[..., Iterable[Finding] | None]
@@ -21,18 +30,27 @@ def run_checks(
     exempt: AllowList = NOTHING_EXEMPT,
     *,
     find: Find = find_quickly,
+    search_batches: SearchBatches | None = None,
 ) -> Iterator[Finding]:
     """Findings over a stream of turns, in the order of the stream. ``exempt`` values are not personal data,
     and ``find`` finds the others: whatever decides about a gate looks as closely as a scrub (``find_all``).
+    ``search_batches`` may search for personal data in other processes, each with :func:`make_batch_search`,
+    but knows neither.
 
     Sessions must be in one piece and ``turn_index`` must not fall within one. Memory does not
     grow with the stream (but for 20 bytes for each assistant text, where W302 is among the checks).
     """
     instances = _instantiate_checks(checks, exempt, find)
+    searched: Iterable[tuple[TurnRecord | LineError, list[Finding] | None]] = zip(
+        records, repeat(None), strict=False
+    )
+    if search_batches is not None and instances and isinstance(instances[-1], PersonalDataSearch):
+        instances.pop()
+        searched = search_ahead(records, search_batches)
     on_turn, on_error = _collect_hooks(instances, "turn"), _collect_hooks(instances, "line_error")
     on_session_end = _collect_hooks(instances, "session_end")
     session: str | None = None
-    for record in records:
+    for record, found in searched:
         if isinstance(record, LineError):
             yield make_line_error_finding(record)
             yield from _call_hooks(on_error, record)
@@ -44,9 +62,16 @@ def run_checks(
         for hook in on_turn:
             if findings := hook(record):
                 yield from findings
+        if found:
+            yield from found
     if session is not None:
         yield from _call_hooks(on_session_end)
     yield from _call_hooks(_collect_hooks(instances, "end"))
+
+
+def make_batch_search() -> Callable[[SearchTask], list[list[Finding] | None]]:
+    """A search of batches for all personal data."""
+    return PersonalDataSearch(check() for check in PERSONAL_DATA_CHECKS).batch
 
 
 def run_label_checks(

@@ -212,7 +212,9 @@ def benchmark_long_log(events: int) -> None:
     told: list[Any] = []
     took = time_call(lambda: told.append(verify_audit()))
     (verified,) = told
-    assert not verified.fault_count or all("no seal" in fault.message for fault in verified.faults)
+    # The events were not recorded by the application, and their dates are made up.
+    expected = ("no seal", "doesn't fit those around it")
+    assert all(any(part in fault.message for part in expected) for fault in verified.faults)
     bare = time_call(lambda: hash_events(verified.events))
     print(
         f"verification: {verified.events / took:,.0f} events/s, {1_000_000 / verified.events * took:.0f} s a "

@@ -2,9 +2,10 @@
 
     python -m benchmarks.bench_release [--turns 1000000]
 
-Each runs in a process of its own, once for a tenth of the turns and once for all: seconds a million turns, and
-whether the memory stays flat. A release reads the turns, checks them for personal data, compresses them and
-reads the file back; a package of it copies that file and writes its documents.
+Each runs in a process of its own, once for a tenth of the turns and once for all: seconds a million turns,
+and whether the memory stays flat. The export comes first, and searches the texts for personal data. A
+release reads the turns, checks them, compresses them and reads the file back; a package of it copies that
+file and writes its documents.
 """
 
 import argparse
@@ -44,7 +45,8 @@ def main() -> None:
             memory[turns] = max(result["rss_mb"] for result in results.values())
     small, large = memory.values()
     print(
-        f"release: {large - small:.0f} MB more for ten times the turns (wanted: at most {MAX_GROWTH_MB} MB more)"
+        f"release: {large - small:.0f} MB more for ten times the turns "
+        f"(wanted: at most {MAX_GROWTH_MB} MB more)"
     )
     return None
 

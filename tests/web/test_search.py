@@ -81,7 +81,9 @@ def test_of_a_common_word_in_many_turns_the_first_are_found(
     by_index = search_turns(ids, "refund")
     monkeypatch.setattr(search, "MIN_TURNS_FOR_FIRST", 0)
     first = search_turns(ids, "Refund")
-    assert first.more and by_index.more and len(first.turns) == MAX_HITS
+    assert first.more
+    assert by_index.more
+    assert len(first.turns) == MAX_HITS
     assert not {2, 3} & set(found(ids, "refund"))
     assert found(ids, "refund", role="assistant") == found(ids, "REFUND or REFUND", role="assistant")
     assert len(found(ids, "tag")) == 1

@@ -20,7 +20,8 @@ ROW_BATCH_SIZE = 2000
 _LINE = sql.SQL("""
 concat(
     '{"session_id":', to_json(s.session_id), ',"turn_index":', t.turn_index, ',"role":"', t.role, '","text":',
-    to_json(t.text), ',"tags":', array_to_json(t.tags), ',"persona_id":', coalesce(to_json(s.persona_id), 'null'),
+    to_json(t.text), ',"tags":', array_to_json(t.tags),
+    ',"persona_id":', coalesce(to_json(s.persona_id), 'null'),
     ',"timestamp":' || to_json(t.timestamp)::text, ',"metadata":' || t.metadata::text,
     coalesce(',' || substr(t.extra::text, 2), '}')
 )

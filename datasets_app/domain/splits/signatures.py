@@ -106,7 +106,7 @@ class Signer:
 
 
 def _sort_and_drop_repeated(numbers: Any, lengths: Any) -> tuple[Any, list[int]]:
-    """Rows of so many numbers, one behind the other: each sorted and without repetitions, and their lengths."""
+    """Rows of so many numbers: each sorted and without repetitions, and their new lengths."""
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     for start, end in pairwise(bounds.tolist()):
         numbers[start:end].sort()

@@ -159,7 +159,7 @@ _LONG_WORD = b"a" * 20
 
 
 def _may_hold_unusual_sign(encoded: bytes, shape: bytes) -> bool:
-    """Whether :data:`_UNUSUAL_SIGN` may match: constants that are in whatever one of its alternatives matches."""
+    """Whether :data:`_UNUSUAL_SIGN` may match: each of its alternatives needs one of these constants."""
     return (
         b"a0" in shape
         or b"/" in shape

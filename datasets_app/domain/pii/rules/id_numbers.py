@@ -70,18 +70,11 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
     if _may_have_cue(encoded):
         return True
     if digits >= 4 and (
-        _has_shape_of_form(shape)
+        any(part in shape and any(map(shape.__contains__, forms)) for part, forms in _FORM_SHAPES.items())
         or (digits >= 5 and b"0000" in shape and _LONG_CODE.search(encoded) is not None)
     ):
         return True
     return b"a.a.a" in shape
-
-
-def _has_shape_of_form(shape: bytes) -> bool:
-    for part, forms in _FORM_SHAPES.items():
-        if part in shape and any(map(shape.__contains__, forms)):
-            return True
-    return False
 
 
 def _may_have_cue(encoded: bytes) -> bool:

@@ -95,10 +95,11 @@ def is_profile_site(host: str) -> bool:
 
 # What the names of the hosts in _SITES end with, before ".com".
 _SITE_NAMES = tuple(
-    "twitter x instagram facebook fb tiktok threads snapchat pinterest twitch soundcloud vk venmo ko-fi patreon "
-    "onlyfans medium flickr myspace vimeo keybase tumblr weibo quora dribbble behance kaggle replit cash linktr "
-    "paypal letterboxd strava last goodreads codepen trello gravatar t m about wa telegram instagr linkedin "
-    "reddit youtube steamcommunity discord bsky ycombinator stackoverflow spotify".split()
+    "twitter x instagram facebook fb tiktok threads snapchat pinterest twitch soundcloud vk venmo ko-fi "
+    "patreon onlyfans medium flickr myspace vimeo keybase tumblr weibo quora dribbble behance kaggle "
+    "replit cash linktr paypal letterboxd strava last goodreads codepen trello gravatar t m about wa "
+    "telegram instagr linkedin reddit youtube steamcommunity discord bsky ycombinator stackoverflow "
+    "spotify".split()
 )
 
 

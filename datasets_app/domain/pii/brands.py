@@ -29,7 +29,7 @@ MIN_THING_SESSIONS, MIN_THING_SHARE = 4, 0.4
 MIN_CONTEXTS = 3
 # More of each for a word that a list has as a rare name. Frequent names never stay.
 EXTRA_FOR_NAMES = 2
-MAX_DOUBTFUL_SHARE, MAX_PERSON_SHARE = 0.25, 0.02
+MAX_DOUBTFUL_SHARE = 0.25
 MAX_BRANDS = 500
 MAX_WORDS_COUNTED = 20_000
 MAX_CONTEXTS = 12
@@ -85,7 +85,7 @@ def is_brand(term: str, count: BrandCount, sessions: int, own_words: Collection[
         and count.sessions >= max(MIN_SESSIONS, MIN_SESSION_SHARE * sessions)
         and count.as_thing >= max(MIN_THING_SESSIONS + extra, MIN_THING_SHARE * count.sessions)
         and count.doubtful <= MAX_DOUBTFUL_SHARE * count.sessions
-        and count.as_person <= MAX_PERSON_SHARE * count.as_thing
+        and not count.as_person
         and len(count.contexts) >= MIN_CONTEXTS + extra
     )
 

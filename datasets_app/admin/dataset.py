@@ -206,6 +206,7 @@ class DatasetAdmin(ModelAdmin):
         wrap = self.admin_site.admin_view
         pages = [
             ("import/", import_pages.upload, "import"),
+            ("import/mappings/remove/", import_pages.remove_mapping, "import_mapping_remove"),
             ("import/<int:job_pk>/", import_pages.preview, "import_preview"),
             ("import/<int:job_pk>/reopen/", import_pages.reopen, "import_reopen"),
             ("import/<int:job_pk>/discard/", import_pages.discard, "import_discard"),

@@ -14,10 +14,11 @@ from unfold.widgets import (
 from datasets_app.catalog import gates, policies
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import read_convert_options
+from datasets_app.domain.traces.convert import format_columns, read_convert_options
 from datasets_app.domain.traces.label_rules import read_label_rules
+from datasets_app.importing.mappings import get_mapping
 from datasets_app.jobs.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, TableMapping
 from datasets_app.models.dataset import NAME_PATTERN
 
 UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.sqlite3"
@@ -70,6 +71,12 @@ class ImportOptionsForm(forms.Form):
         help_text="For tables: session_id=…, role=…, text=…, timestamp=…; empty uses the columns that were "
         "detected.",
     )
+    saved_mapping = forms.ChoiceField(
+        label="Saved columns",
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        help_text="For tables: columns that were saved by name; used if none are named above.",
+    )
     question = forms.CharField(
         label="Label question",
         required=False,
@@ -107,6 +114,9 @@ class ImportOptionsForm(forms.Form):
     def __init__(self, *args: Any, user: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.user = user
+        names = TableMapping.objects.values_list("name", flat=True)[:200]
+        choices: Any = self.fields["saved_mapping"]
+        choices.choices = [("", "None"), *((name, name) for name in names)]
 
     def clean_columns(self) -> str:
         try:
@@ -123,6 +133,9 @@ class ImportOptionsForm(forms.Form):
         return self.cleaned_data["label_map"]
 
     def clean(self) -> dict[str, Any]:
+        saved = self.cleaned_data.get("saved_mapping")
+        if saved and not self.cleaned_data.get("columns"):
+            self.cleaned_data["columns"] = format_columns(get_mapping(saved))
         name = self.cleaned_data.get("dataset_name")
         if name and Dataset.objects.hidden_from(self.user).filter(name=name).exists():
             self.add_error("dataset_name", "This name is taken. Choose another one.")
@@ -131,6 +144,15 @@ class ImportOptionsForm(forms.Form):
 
 class PreviewForm(OverrideForm, ImportOptionsForm):
     """Checks also the origin: against the one stated with the upload, and the dataset's own."""
+
+    save_mapping = forms.RegexField(
+        NAME_PATTERN,
+        label="Save columns as",
+        required=False,
+        max_length=100,
+        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
+        help_text="For tables: a name under which the columns can be chosen for the next file.",
+    )
 
     override = OverrideField(
         "Reason for an override",

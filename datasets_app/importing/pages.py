@@ -26,7 +26,9 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.uploads import accepts_files
+from datasets_app.domain.traces.convert import read_convert_options
 from datasets_app.importing.forms import PreviewForm, UploadForm
+from datasets_app.importing.mappings import delete_mapping, save_mapping
 from datasets_app.importing.preview import ImportPreview, preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.jobs import queue, runs
@@ -36,7 +38,7 @@ from datasets_app.jobs.parameters import (
     read_parameters,
 )
 from datasets_app.jobs.permissions import can_read_upload
-from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile
+from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile, TableMapping
 from datasets_app.templatetags.datasets_display import short_datetime
 
 
@@ -65,7 +67,10 @@ def upload(request: HttpRequest) -> HttpResponse:
             return redirect("admin:datasets_app_dataset_import_preview", job.pk)
     crumbs = dataset_breadcrumbs(None, ("Import", None))
     return render_page(
-        request, "datasets_app/import_form.html", crumbs, {"form": form, "personas": _persona_ids()}
+        request,
+        "datasets_app/import_form.html",
+        crumbs,
+        {"form": form, "personas": _persona_ids(), "mappings": TableMapping.objects.all()[:200]},
     )
 
 
@@ -149,6 +154,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             require_recent_sign_in(request)
         try:
             _update_job(request.user, job, form.cleaned_data, start)
+            _save_columns(job_file, read_parameters(job, ImportParameters), form.cleaned_data)
         except UserError as refusal:
             messages.error(request, refusal.message)
             start = False
@@ -175,6 +181,24 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     }
     crumbs = dataset_breadcrumbs(None, (f"Import {job_file.name}", None))
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)
+
+
+def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str, Any]) -> None:
+    """Save the columns under the name that was entered: those that were named, else those detected."""
+    if name := chosen["save_mapping"]:
+        columns = read_convert_options("", chosen["columns"]).mapping
+        save_mapping(name, columns or _preview_upload(job_file, options).columns)
+
+
+@require_POST
+def remove_mapping(request: HttpRequest) -> HttpResponse:
+    """Delete saved columns."""
+    require_permissions(request, "import_dataset")
+    try:
+        delete_mapping(request.POST.get("name", ""))
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+    return redirect("admin:datasets_app_dataset_import")
 
 
 def _preview_upload(job_file: JobFile, options: ImportParameters) -> ImportPreview:

@@ -1,10 +1,15 @@
 """Options of commands that read files of other tools."""
 
+import json
 from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.convert import check_columns, parse_columns
 from datasets_app.domain.traces.label_rules import LabelRules, read_label_rules
+from datasets_app.management.files import read_text
 from datasets_app.management.terminal import command_error
 
 
@@ -22,6 +27,23 @@ def add_reading_options(parser: ArgumentParser) -> None:
         dest="mapping",
         metavar="FIELD=COLUMN",
         help="a table's column for session_id, turn_index, role, text or timestamp; again and again",
+    )
+
+
+def add_mapping_options(parser: ArgumentParser, *, of_files: bool) -> None:
+    kind = "FILE" if of_files else "NAME|FILE"
+    parser.add_argument(
+        "--mapping",
+        metavar=kind,
+        default="",
+        dest="saved_mapping",
+        help="columns of a table from a JSON file" + ("" if of_files else ", or saved by name"),
+    )
+    parser.add_argument(
+        "--save-mapping",
+        metavar="FILE" if of_files else "NAME",
+        default="",
+        help="save the columns that were used, to use them again with --mapping",
     )
 
 
@@ -48,11 +70,20 @@ def parse_label_rules(options: dict[str, Any]) -> LabelRules:
         raise command_error(f"--label-map: {error}; got {options['label_map']!r}.") from None
 
 
-def parse_mapping(given: list[str]) -> dict[str, str]:
-    mapping = {}
-    for item in given:
-        field, equals, column = item.partition("=")
-        if not equals or not column:
-            raise command_error(f"--map takes FIELD=COLUMN, for example --map text=Body; got {item!r}.")
-        mapping[field.strip()] = column
-    return mapping
+def parse_mapping(
+    options: dict[str, Any], load: Callable[[str], dict[str, str]] | None = None
+) -> dict[str, str]:
+    """The columns of --mapping, a file or a name for ``load``, with those of --map in their place."""
+    chosen: Any = {}
+    name = options["saved_mapping"]
+    try:
+        if name and (load is None or Path(name).is_file()):
+            chosen = json.loads(read_text(name))
+            check_columns(chosen)
+        elif name and load:
+            chosen = load(name)
+        return {**chosen, **parse_columns(options["mapping"])}
+    except ValueError:
+        raise command_error(f"--mapping: {name} is no JSON.") from None
+    except UnreadableFile as error:
+        raise command_error(f"--map, --mapping: {error}.") from None

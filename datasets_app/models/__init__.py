@@ -11,6 +11,7 @@ from datasets_app.models.retention import RetentionPolicy, Tombstone
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.models.scrub_audit import AuditedTurn, ScrubAudit
 from datasets_app.models.source import ReceivedSpan, SeenTrace, Source
+from datasets_app.models.table_mapping import TableMapping
 from datasets_app.models.text_scan import Attestation, TextScan
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "SharingReview",
     "Source",
     "SourceFile",
+    "TableMapping",
     "TextScan",
     "Tombstone",
     "Turn",

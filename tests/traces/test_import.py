@@ -20,6 +20,8 @@ from datasets_app.models import Dataset, Turn
 from tests.traces.exports import HELLO, HI, MORE, OBSERVATIONS, SURE
 from tests.traces.reading import convert, otlp, write
 
+BYE = "It is closed."
+
 
 def import_file(path: Path, **options: Any) -> dict[str, Any]:
     return import_dataset([ImportSource(path, path.name)], name="traces", options=ImportOptions(**options))
@@ -145,3 +147,25 @@ def test_a_folder_of_datasets_is_imported_without_what_is_cached(tmp_path: Path)
     turns = Turn.objects.filter(session__dataset__name="traces", role="user").order_by("pk")
     assert [turn.metadata["attributes"]["split"] for turn in turns] == ["test", "train"]
     assert not Turn.objects.filter(text="Cached.").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_saves_the_columns_of_a_table_and_takes_them_by_name_or_file(
+    tmp_path: Path, manage: Any
+) -> None:
+    columns = ["--map", "text=Said", "--map", "role=By", "--map", "session_id=No"]
+    table = f"No,By,Said\n1,customer,{MORE}\n1,agent,{BYE}\n"
+    first, second = write(tmp_path, table, "a.csv"), write(tmp_path, table.replace("1,", "2,"), "b.csv")
+    done = manage("import_dataset", first, "--name", "t", *columns, "--save-mapping", "calls")
+    assert "Saved the mapping calls: session_id=No, role=By, text=Said" in done.stdout, done.stderr
+    done = manage("import_dataset", second, "--name", "t", "--mapping", "calls")
+    assert (done.returncode, Turn.objects.count()) == (0, 4)
+    assert manage("table_mappings").stdout == "calls: session_id=No, role=By, text=Said\n"
+    file = tmp_path / "m.json"
+    done = manage("convert_dataset", "--input", first, "--out", "-", *columns, "--save-mapping", file)
+    again = manage("convert_dataset", "--input", first, "--out", "-", "--mapping", file)
+    assert again.stdout == done.stdout
+    assert json.loads(file.read_text())["role"] == "By"
+    assert "Deleted" in manage("table_mappings", "--delete", "calls").stdout
+    done = manage("import_dataset", second, "--name", "u", "--mapping", "calls")
+    assert (done.returncode, "There is no column mapping 'calls'" in done.stderr) == (2, True)

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError
 from django.urls import reverse
 
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, TableMapping
 from tests import factories
 from tests.traces.exports import HELLO, HI, OBSERVATIONS
 
@@ -267,3 +267,23 @@ def test_labels_of_a_label_tool_are_counted_and_mapped(curator: Any) -> None:
     job.refresh_from_db()
     result = factories.run_task(job)
     assert result["annotations"] == 2
+
+
+def test_columns_of_a_table_are_saved_by_name_used_again_and_deleted(curator: Any) -> None:
+    content = b"Ticket,Who wrote,Said\n1,customer,Is it open?\n1,agent,It is.\n"
+    page = upload(curator, content, "t.csv").content.decode()
+    assert "has no columns that look like a conversation" in page
+    job = JobRun.objects.get()
+    fields = {**OPTIONS, "dataset_name": "t", "columns": "text=Said, role=Who wrote, session_id=Ticket"}
+    curator.post(f"{FORM}{job.pk}/", {**fields, "save_mapping": "tickets", "look": "1"})
+    saved = TableMapping.objects.get()
+    assert (saved.name, saved.columns["text"]) == ("tickets", "Said")
+    page = upload(curator, content, "u.csv", saved_mapping="tickets").content.decode()
+    assert "session_id=Ticket" in page
+    assert "Is this the right file?" not in page
+    refused = {**fields, "columns": "words=Said", "save_mapping": "other", "look": "1"}
+    page = curator.post(f"{FORM}{job.pk}/", refused, follow=True).content.decode()
+    assert "The column mapping was not saved" in page
+    assert "text=Said" in curator.get(FORM).content.decode()
+    curator.post(reverse("admin:datasets_app_dataset_import_mapping_remove"), {"name": "tickets"})
+    assert not TableMapping.objects.exists()

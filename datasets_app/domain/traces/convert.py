@@ -45,13 +45,29 @@ class ConvertOptions(NamedTuple):
 
 def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
     """``columns`` is "text=Body, role=Author". Raises UnreadableFile if it is not."""
+    return ConvertOptions(assistant.strip(), parse_columns(columns.split(",") if columns.strip() else ()))
+
+
+def parse_columns(items: Iterable[str]) -> dict[str, str]:
+    """["text=Body", …] → {"text": "Body", …}. Raises UnreadableFile."""
     mapping = {}
-    for item in columns.split(",") if columns.strip() else ():
-        name, equals, column = item.partition("=")
+    for item in items:
+        field, equals, column = item.partition("=")
         if not equals or not column.strip():
             raise UnreadableFile("name columns like this: text=Body, role=Author")
-        mapping[name.strip()] = column.strip()
-    return ConvertOptions(assistant.strip(), mapping)
+        mapping[field.strip()] = column.strip()
+    return mapping
+
+
+def format_columns(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{field}={columns[field]}" for field in tables.COLUMNS if field in columns)
+
+
+def check_columns(columns: Any) -> None:
+    """Raises UnreadableFile for what is no mapping of the fields of a table."""
+    if not isinstance(columns, Mapping) or not all(type(column) is str for column in columns.values()):
+        raise UnreadableFile('a mapping names columns, such as {"text": "Body", "role": "Author"}')
+    tables.check_mapping(columns, columns.values())
 
 
 @dataclass

@@ -33,4 +33,9 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
 def summarize_report(report: Report) -> dict[str, Any]:
     """For the result of an import."""
     left_out = dict(list_left_out(report))
-    return {"converted": describe_report(report), "without_answer": report.unanswered, "left_out": left_out}
+    return {
+        "converted": describe_report(report),
+        "without_answer": report.unanswered,
+        "left_out": left_out,
+        **({"columns": dict(report.mapping)} if report.mapping else {}),
+    }

@@ -21,7 +21,7 @@ from datasets_app.domain.traces.label_tasks import encode_argilla, encode_label_
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME, open_output
-from datasets_app.management.format_options import add_reading_options, parse_mapping
+from datasets_app.management.format_options import add_mapping_options, add_reading_options, parse_mapping
 from datasets_app.management.terminal import command_error, format_problem, print_limited
 
 Conversations = Iterator[list[TurnRecord]]
@@ -85,6 +85,7 @@ How to export from each tool: docs/formats.md"""
             help=f"of the input; default: auto, recognized by its content; or {', '.join(ALL_FORMATS)}",
         )
         add_reading_options(parser)
+        add_mapping_options(parser, of_files=True)
         parser.add_argument(
             "--answered-only", action="store_true", help="leave out conversations without an answer"
         )
@@ -96,9 +97,7 @@ How to export from each tool: docs/formats.md"""
         if options["out"] == "-" == options["report"]:
             raise command_error("Only one of --out and --report can be standard output.")
         name = STDIN_NAME if options["input"] == "-" else options["input"]
-        reading = ConvertOptions(
-            options["assistant"], parse_mapping(options["mapping"]), options["answered_only"]
-        )
+        reading = ConvertOptions(options["assistant"], parse_mapping(options), options["answered_only"])
         with provide_local_file(options["input"]) as path:
             _refuse_same_file(path, options["out"])
             try:
@@ -115,6 +114,9 @@ How to export from each tool: docs/formats.md"""
         if options["report"]:
             with open_output(options["report"], self.stdout) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(_as_json(report))) + b"\n")
+        if options["save_mapping"] and report.mapping:
+            with open_output(options["save_mapping"], self.stdout) as out:
+                out.write(msgspec.json.format(msgspec.json.encode(report.mapping)) + b"\n")
         self._print_report(name, report)
         if report.problem_total:
             raise SystemExit(EXIT_FINDINGS)

@@ -8,16 +8,18 @@ from msgspec import UNSET
 from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.streams import Progress, provide_local_file
-from datasets_app.domain.traces.convert import ConvertOptions
+from datasets_app.domain.traces.convert import ConvertOptions, format_columns
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions
+from datasets_app.importing.mappings import get_mapping, save_mapping
 from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (
     add_label_options,
+    add_mapping_options,
     add_reading_options,
     parse_label_rules,
     parse_mapping,
@@ -68,6 +70,7 @@ exit codes:
             help=f"default: auto, detected automatically; or {', '.join(ALL_FORMATS)}",
         )
         add_reading_options(parser)
+        add_mapping_options(parser, of_files=False)
         add_label_options(parser)
         parser.add_argument(
             "--renumber",
@@ -138,9 +141,19 @@ exit codes:
         for file in result["files"]:
             self.stdout.write(_format_file_result(file))
         self.stdout.write(_format_result(result))
+        if options["save_mapping"]:
+            self._save_mapping(options["save_mapping"], result)
         self._search(result["dataset"])
         if result.get("restricted"):
             self.stdout.write(_describe_restriction(result["dataset"], options["grant"]))
+
+    def _save_mapping(self, name: str, result: dict[str, Any]) -> None:
+        columns = next((file["columns"] for file in result["files"] if file.get("columns")), None)
+        if columns is None:
+            self.stderr.write("Warning: no mapping was saved, as no table was read by columns.")
+            return
+        save_mapping(name, columns)
+        self.stdout.write(f"Saved the mapping {name}: {format_columns(columns)}")
 
     def _search(self, name: str) -> None:
         """At once, as text leaves only when it has been searched."""
@@ -160,7 +173,7 @@ def _read_options(options: dict[str, Any]) -> ImportOptions:
         options["renumber"],
         options["on_error"] == "quarantine",
         options["append"],
-        ConvertOptions(options["assistant"], parse_mapping(options["mapping"])),
+        ConvertOptions(options["assistant"], parse_mapping(options, get_mapping)),
         parse_label_rules(options),
     )
 

@@ -32,7 +32,8 @@ def get_source(name: str) -> Source:
     source = Source.objects.filter(name=name).first()
     if source is None:
         known = ", ".join(Source.objects.values_list("name", flat=True)[:20])
-        raise UserError(f"There is no source {name!r}. " + (f"Use one of these: {known}." if known else ""))
+        remedy = f"Use one of these: {known}." if known else "Add one on the page Sources."
+        raise UserError(f"There is no source {name!r}. {remedy}")
     return source
 
 

@@ -31,8 +31,8 @@ examples:
       --recognizers own.yaml --names builtin,onnx:/srv/models/ner
 
 With a persona, words that many sessions speak of as things, and none as people, are kept
-as brands; a part of the input is read once more for that. What else is one, in three steps: list the words found as names
-in many sessions, delete the lines of people, keep the rest:
+as brands; a part of the input is read once more for that. What else is one, in three steps:
+list the words found as names in many sessions, delete the lines of people, keep the rest:
   manage.py sanitize_dataset --input logs.jsonl --dry-run --propose-terms terms.txt
   manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl --keep-terms terms.txt
 

@@ -28,7 +28,7 @@ QUICK_ARGUMENTS = {
     "growth": "--turns 2000 20000 --datasets 2 20 --rounds 1",
     "import": "--turns 20000 --rounds 1",
     "llm": "--rounds 1",
-    "next_item": "--replies 20000 --small 2000 --rounds 1 --before 200",
+    "next_item": "--replies 20000 --small 2000 --rounds 5 --before 200",
     "partitions": "--turns 50000 --deleted 20000 --datasets 50 --rounds 1",
     "pii": "--only tune",
     "queue": "--labels 500 --annotators 10",

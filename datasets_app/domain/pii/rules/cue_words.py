@@ -39,7 +39,7 @@ def find_cues(encoded: bytes) -> frozenset[bytes]:
 
 
 MAX_PLAIN_WORDS = 20_000
-Word = TypeVar("Word", bytes, str)
+Word = TypeVar("Word", bound=bytes | str)
 
 
 class PlainWords(Generic[Word]):
@@ -77,7 +77,7 @@ class CueStarts:
         # Up to the first space or sign, which end a word.
         self._starts = [(start, next(filter(None, _NON_LETTERS.split(start)))) for start in starts]
         self._by_word: dict[bytes, list[str]] = {}
-        self._plain = PlainWords(lambda word: not self._list_starts(word))
+        self._plain: PlainWords[bytes] = PlainWords(lambda word: not self._list_starts(word))
 
     def find_possible(self, words: frozenset[bytes]) -> set[str]:
         """Those that may begin in a text of these words (:func:`split_letters`), and maybe some more."""

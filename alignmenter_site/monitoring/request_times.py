@@ -4,6 +4,7 @@ The counts are in Redis, whose increments no two processes can lose, and begin a
 Prometheus' histograms they only ever grow in between.
 """
 
+import threading
 import time
 from typing import NamedTuple
 
@@ -61,9 +62,12 @@ def read_times() -> dict[tuple[str, str], ViewTimes]:
 
 def _connect() -> "redis.Redis[bytes]":
     global _client
-    if _client is None:
-        _client = redis.Redis.from_url(str(settings.RQ_QUEUES["default"]["URL"]), socket_timeout=1)
-    return _client
+    # A second client would close the connections of the first one as it is dropped, while they are in use.
+    with _lock:
+        if _client is None:
+            _client = redis.Redis.from_url(str(settings.RQ_QUEUES["default"]["URL"]), socket_timeout=1)
+        return _client
 
 
+_lock = threading.Lock()
 _client: "redis.Redis[bytes] | None" = None

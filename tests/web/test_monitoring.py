@@ -1,7 +1,10 @@
 """What a load balancer and Prometheus are told, and that it is nothing private."""
 
 import re
+import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +103,20 @@ def test_metrics_need_the_token_and_count_what_happens(
     assert "secret" not in page.content.decode()
     # Probes and scrapes are no pages.
     assert "metrics" not in page.content.decode()
+
+
+def test_threads_share_one_client_from_the_first_request_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_times, "_client", None)
+    before, together = sys.getswitchinterval(), threading.Barrier(8)
+
+    def connect(_: int) -> Any:
+        together.wait()
+        return request_times._connect()
+
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads:
+            clients = list(threads.map(connect, range(8)))
+    finally:
+        sys.setswitchinterval(before)
+    assert len(set(map(id, clients))) == 1

@@ -122,6 +122,8 @@ def build_children(project: Path, address: Address, scratch: Path) -> list[Child
     manage = [sys.executable, str(project / "manage.py")]
     web = [sys.executable, "-m", "gunicorn", "alignmenter_site.wsgi:application", "--chdir", str(project)]
     web += ["--bind", str(address), "--workers", "2", "--worker-class", "gthread", "--threads", "4"]
+    # Imported once, so that both workers share the memory of it.
+    web += ["--preload"]
     # By default, gunicorn would create a folder in the home directory.
     web += ["--no-control-socket", "--worker-tmp-dir", str(scratch), "--log-level", "warning"]
     greeting = f"Alignmenter Datasets is at http://{address.reachable}/ (Ctrl-C stops it)"

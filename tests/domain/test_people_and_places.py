@@ -292,6 +292,9 @@ def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
         ("What year were you born?", "84", "84"),
         ("What name do you log in with?", "always_1362", "always_1362"),
         ("Which player do you want to report?", "it was karinholm", "karinholm"),
+        ("Which account is affected?", "lemonfalcon", "lemonfalcon"),
+        ("Who invited you?", "holm33", "holm33"),
+        ("And on Xbox?", "otter_kid", "otter_kid"),
         ("Quel est votre identifiant ?", "c'est annarx", "annarx"),
         ("What is your username?", "sunny_day99", "sunny_day99"),
         ("May I have your shipping address?", "12 maple st springfield", "12 maple st"),
@@ -312,6 +315,8 @@ def test_an_answer_is_what_was_asked_for(question: str, answer: str, value: str)
         ("user_name", "sunnyday", "HANDLE"),
         ("forum_nickname", "sunnyday", "HANDLE"),
         ("created_by", "jdoe_77", "HANDLE"),
+        ("ig_handle", "sunnyday", "HANDLE"),
+        ("approver", "jdoe_77", "HANDLE"),
         ("date_of_birth", "1984-03-12", "DATE_OF_BIRTH"),
         ("insured_dob", "12/03/84", "DATE_OF_BIRTH"),
         ("street", "Maple Street 12", "ADDRESS"),
@@ -322,3 +327,35 @@ def test_a_key_says_what_stands_under_it(key: str, value: str, kind: str) -> Non
     turn = TurnRecord("s", 1, "user", "hello", [], None, None, {key: value}, None)
     [result] = Scrubber(Policy(), key=b"k" * 32).scrub([SessionInput([turn])])
     assert result.turns[0].metadata == {key: f"[{kind}]"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Best,\nfalcon_karin", ["falcon_karin"]),
+        ("dear silver-otter,", ["silver-otter"]),
+        ("username: silver-otter", ["silver-otter"]),
+        ("pls ban karin_h77 and t.holm9", ["karin_h77", "t.holm9"]),
+        ('{"mentions": ["karinlovesdogs", "holm33"]}', ["karinlovesdogs", "holm33"]),
+        ("id,login\n7,zmiddleton", ["zmiddleton"]),
+        ("Team\n- karinholm\n- johnson11", ["karinholm", "johnson11"]),
+        ("2025-01-02T10:11:12Z <karin77> hello", ["karin77"]),
+        ("$karinh is my cashtag", ["$karinh"]),
+        ("see silverfox.tumblr.com", ["silverfox.tumblr.com"]),
+        ("/msg karinholm hi", ["karinholm"]),
+        ("jholm@web01 logged in", ["jholm"]),
+        ("ACME\\jdoe77 is locked", ["jdoe77"]),
+        ("im 22karin on discord", ["22karin"]),
+        ("@karin77 block him please", ["@karin77"]),
+        ("the account co-owner", []),
+        ("Owner: read-only", []),
+        ("C:\\Windows\\System32", []),
+        ("- train_data\n- eval_split", []),
+        ("- python3\n- redis7", []),
+        ("GET /?utm_name=frontpage", []),
+        ("contact support24 for the order_1234", []),
+        ("it's python3 and utf8", []),
+    ],
+)
+def test_a_user_name_is_told_by_its_place(text: str, names: list[str]) -> None:
+    assert _find_values(find_all, text, "HANDLE") == names

@@ -5,7 +5,7 @@ same goes for numbers, addresses and passwords that a turn requests.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from datasets_app.domain.pii.detector import (
@@ -30,6 +30,7 @@ from datasets_app.domain.pii.rules.announced_addresses import find_answered_addr
 from datasets_app.domain.pii.rules.announced_handles import find_answered_handles
 from datasets_app.domain.pii.rules.births import find_answered_dates
 from datasets_app.domain.pii.rules.handle_contexts import find_answered_accounts
+from datasets_app.domain.pii.rules.handle_questions import HANDLE_QUESTION, LOOSE_HANDLE_QUESTION
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
@@ -106,42 +107,8 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
-    HANDLE: re.compile(
-        r"\b(?:your|ur|yr|which|what(?:'s| is| was)?(?: the)?|under what|a|the|whose|his|her|their|old"
-        r"|new) (?:\w+ ){0,2}?"
-        r"(?:user ?-?names?|user ?id|handle|gamer ?tag|screen ?name|nick(?:name)?|ign|battle ?tag"
-        r"|log-?in(?: name| id)?"
-        r"|account name|profile name|player name|display name|forum name|character name"
-        r"|(?:discord|insta(?:gram)?|twitter|telegram|snap(?:chat)?|skype|tik ?tok|reddit|psn|xbox|steam"
-        r"|github|bluesky|mastodon|twitch|venmo|wechat|kik|youtube)"
-        r"(?: (?:handle|name|tag|user ?name|account|id))?)\b(?! (?:page|screen|issue|problem|error|app"
-        r"|working|date|time))"
-        r"|\bwhat (?:\w+ ){0,2}name (?:do|did|are|were|have) you\b.{0,30}\b(?:log|sign|regist|use|play"
-        r"|post|go|under|with)"
-        r"|\b(?:log|sign)(?:ged|ging|ed|ing|s)? ?(?:in|on|up)? (?:as|with|under)\b|\bunder (?:what"
-        r"|which) name\b"
-        r"|\bwho are you on\b|\bgo by on\b|\bwhere can (?:i|we) (?:find|follow|add) you\b|\bknown as on\b"
-        r"|benutzername|nutzername|\bdein nick|anmeldename|nom d['’]utilisateur|\bidentifiant"
-        r"|\bpseudo(?:nyme)?\b"
-        r"|nombre de usuario|\b(?:tu|su) usuario\b|nome utente|nome de usu|\bseu usuário|gebruikersnaam"
-        r"|brugernavn|brukernavn"
-        r"|användarnamn|nazw[aęy] użytkownika|\bkullanıcı ad|käyttäjä(?:tunnus|nimi)|felhasználónev"
-        r"|uživatelské jméno"
-        r"|\bлогин|\bник(?:нейм)?\b|имя пользователя|ユーザー?(?:名|ID)"
-        r"|用户名|用戶名|아이디|닉네임|사용자 ?(?:이름|명)",
-        re.IGNORECASE,
-    ),
-    _ANY_HANDLE: re.compile(
-        r"\b(?:user ?name|gamer ?tag|nick(?:name)?|handle|screen ?name|log ?-?in|tag|insta(?:gram)?|ig"
-        r"|snap(?:chat)?|discord"
-        r"|telegram|twitter|tiktok|steam|psn|accounts?|profiles?|users?|players?|sellers?|buyers?"
-        r"|members?|friend|streamer)\b"
-        r"|\b(?:sign|log)(?:ged|ned)? ?(?:in|up)\b|\bcall you\b|\b(?:who|whom) (?:did|reported|sent|posted)\b"
-        r"|\b(?:konto|account|nutzer|spieler|login|namen?|nick|insta|compte|pseudo|joueur|usuario|cuenta"
-        r"|jugador|utente|usuário"
-        r"|conta|gebruiker|użytkownik|användarnamn|käyttäjä)\b|ник|логин|аккаунт|账号|用户|アカウント|아이디|계정",
-        re.IGNORECASE,
-    ),
+    HANDLE: HANDLE_QUESTION,
+    _ANY_HANDLE: LOOSE_HANDLE_QUESTION,
     ADDRESS: re.compile(
         r"(?<!mail )(?<!ip )(?<!mac )(?<!web )(?<!wallet )(?<!email-)(?<!btc )(?<!bitcoin )(?<!eth )"
         r"(?<!crypto )"
@@ -180,20 +147,26 @@ def _load_prefilter() -> Callable[[str], Sequence[int]]:
     return make_prefilter([*_QUESTION_PATTERNS.values(), _REQUEST])
 
 
-def find_requested_kinds(question: str) -> tuple[str, ...]:
-    """The classes of personal data that a turn asks the other side for."""
+def find_requested_kinds(question: str, kinds: Collection[str]) -> tuple[str, ...]:
+    """What a turn asks the other side for, of the classes in ``kinds``: as :func:`find_answers` is told."""
     question = question[-MAX_QUESTION_CHARACTERS:]
     possible = _load_prefilter()(question)
     if len(_ASKED_KINDS) not in possible or not _REQUEST.search(question):
         return ()
-    kinds = [
+    asked = [
         kind
         for kind in map(_ASKED_KINDS.__getitem__, possible[:-1])
         if _QUESTION_PATTERNS[kind].search(question)
     ]
-    if PHONE not in kinds and asks_for_phone(question):
-        kinds.append(PHONE)
-    return (*kinds, ID_NUMBER) if is_requested(question) else tuple(kinds)
+    if PHONE not in asked and asks_for_phone(question):
+        asked.append(PHONE)
+    if is_requested(question):
+        asked.append(ID_NUMBER)
+    return tuple(kind for kind in asked if _get_class(kind) in kinds)
+
+
+def _get_class(kind: str) -> str:
+    return HANDLE if kind == _ANY_HANDLE else kind
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
@@ -201,7 +174,7 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
     if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
-        Match(HANDLE if kind == _ANY_HANDLE else kind, start, end, ANSWER_SCORE)
+        Match(_get_class(kind), start, end, ANSWER_SCORE)
         for kind in kinds
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start

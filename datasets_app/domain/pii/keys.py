@@ -58,7 +58,8 @@ _KEYS_BY_KIND = {
     "gamertag gamername "
     "playername profilename accountname preferredusername twitter twitterhandle twitterusername instagram "
     "instagramhandle instagramusername insta discord discordtag discordusername discordhandle telegram "
-    "telegramhandle telegramusername skype skypeid skypename snapchat tiktok tiktokhandle githubusername "
+    "telegramhandle telegramusername discordname discorduser discordid reddit redditname authorlogin "
+    "ownerlogin skype skypeid skypename snapchat tiktok tiktokhandle githubusername "
     "githublogin githubhandle redditusername reddituser steamid psnid xboxgamertag battletag wechatid kik "
     "mastodon mastodonhandle blueskyhandle socialhandle ircnick benutzername nutzername usuario utente "
     "pseudo "
@@ -105,6 +106,15 @@ _SENDER_KEYS = frozenset(
     "uploadedby uploader "
     "reportedby reporter requester commenter reviewer member player gamer fromuser touser actor "
     "participant alias aka "
+    "creator approver leader maintainer committer submitter recipient friend hostuser channelname "
+    "requestedby invitedby approvedby commentedby streamer principal rival teammate winner "
+    "handler who recipientuser senderuser touser invitee inviter referrer referredby owneruser agent "
+    "operator "
+    "github gitlab youtube reddit facebook fb linkedin pinterest soundcloud spotify strava patreon "
+    "threads tt yt x "
+    "handles gamertags usernames nicknames logins callsign acct useralias accountalias authoralias "
+    "profileid pseudonym "
+    "lastmodifiedby modifier editor lasteditor closedby openedby mergedby reviewedby resolvedby answeredby "
     "customeruser account by mention mentioned buyer seller follower poster opponent invitedby".split()
 )
 # customer_username, forum_nick, insured_dob
@@ -119,6 +129,8 @@ _ENDINGS = (
             "socialhandle",
             "loginname",
             "discordtag",
+            "callsign",
+            "playertag",
         ),
         HANDLE,
     ),
@@ -127,6 +139,15 @@ _ENDINGS = (
         DATE_OF_BIRTH,
     ),
 )
+# instagram_user, ighandle, steam_account: the platform, and what the name on it is called.
+_PLATFORMS = (
+    "twitter|x|instagram|insta|ig|discord|telegram|tg|snapchat|snap|tiktok|tt|github|gitlab|bitbucket|reddit|steam|psn"
+    "|playstation|xbox|xbl|nintendo|twitch|youtube|yt|skype|kik|wechat|mastodon|bluesky|bsky|facebook|fb|linkedin"
+    "|pinterest|venmo|cashapp|slack|epic|riot|battlenet|bnet|minecraft|roblox|strava|soundcloud|spotify|patreon"
+    "|tumblr|medium|threads|keybase|kaggle|huggingface|stackoverflow|forum|chat|irc|game|portal|web|social|login|member"
+)
+_NAMES_ON_PLATFORMS = "user|username|handle|nick|nickname|tag|login|alias|acct|loginname|screenname|usr|uname"
+_PLATFORM_KEY = re.compile(rf"(?:\w{{1,12}})?(?:{_PLATFORMS})(?:{_NAMES_ON_PLATFORMS})")
 _KIND_BY_KEY = {key: kind for kind, keys in _KEYS_BY_KIND.items() for key in keys.split()}
 # A tag is often a key and a value: agent:maria.
 _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
@@ -198,6 +219,8 @@ def parse_tag_kind(tag: str) -> tuple[str, int] | None:
 def _find_kind(key: str) -> str | None:
     normalized = _normalize_key(key)
     kind = _KIND_BY_KEY.get(normalized) or (ID_NUMBER if names_number(normalized) else None)
+    if kind is None and _PLATFORM_KEY.fullmatch(normalized):
+        return HANDLE
     return kind or next((kind for endings, kind in _ENDINGS if normalized.endswith(endings)), None)
 
 

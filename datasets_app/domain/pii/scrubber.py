@@ -271,9 +271,7 @@ class SessionScrub:
             if answers:
                 matches += self._drop_allowed(piece, answers, is_person=lambda word: True)
             requests.close([match.kind for match in matches] + [span.kind for span in piece.spans])
-            requested = tuple(
-                kind for kind in context.find_requested_kinds(view) if kind in self.scrubber.kinds
-            )
+            requested = context.find_requested_kinds(view, self.scrubber.kinds)
             requests.add(requested, number)
             piece_number += len(pieces)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.cue_words import find_cue_starts, make_cue_starts, make_cues
+from datasets_app.domain.pii.rules.handle_names import is_word_pair
 from datasets_app.domain.pii.rules.handle_words import GROUP_WORDS, STATE_WORDS
 
 # One of these words is in every text that announces a user name, and the words begin so.
@@ -64,7 +65,7 @@ _PLATFORM = (
 # Those after which a colon introduces a name, and hardly anything else.
 _PERSONAL_PLATFORMS = frozenset(
     "discord insta instagram ig snap snapchat telegram tg tiktok skype psn kik venmo cashapp wechat "
-    "twitch sc".split()
+    "twitch sc xbox xboxlive tumblr mastodon bluesky bsky".split()
 )
 _POSSESSIVE = (
     r"(?:my|his|her|their|our|your|ur|mein|meine|dein|ihr|mon|ton|son|mi|tu|su|il mio|meu|minha|mijn|mitt|min"
@@ -153,7 +154,7 @@ TECHNICAL = re.compile(
     r"|org|php|html?|json|ya?ml"
     r"|xml|txt|md|exe|png|jpe?g|csv|log|de|co|uk|fr|in)|utf-?\d+|oauth\d?|api\d?|ipv[46]|[a-z]+_(?:id|name"
     r"|key|token|type|list|model)s?"
-    r"|\d{1,2}[:.]\d\d\w{0,2}|[a-z]+_[a-z_]+\.[a-z_]+|[a-z_]+\.[a-z]+_[a-z_]+|[A-Z]{2,5}-\d{1,6}",
+    r"|\d{1,2}[:.]\d\d\w{0,2}|[a-z]+_[a-z_]+\.[a-z_]+|[a-z_]+\.[a-z]+_[a-z_]+|(?-i:[A-Z]{2,5})-\d{1,6}",
     re.IGNORECASE,
 )
 
@@ -209,7 +210,7 @@ def _find_in_log(text: str, start: int) -> Iterator[Span]:
 
 def is_ordinary(value: str) -> bool:
     """Whether it consists of words that a dictionary has: no name by itself."""
-    if is_mixed(value):
+    if is_mixed(value) or is_word_pair(value):
         return False
     words = _WORD.findall(value)
     return not words or all(len(word) < 3 or look_up_word(word).common for word in words)
@@ -221,7 +222,8 @@ def may_be_user_name(value: str) -> bool:
 
 
 _ANSWER = re.compile(
-    r"(?:\s|[,.:;!\-–]|\b(?:yes|yeah|yep|sure|ok|okay|of course|hi|hello|it'?s|it is|its|i'?m|i am|my "
+    r"(?:\s|[,.:;!\-–]|\b(?:yes|yeah|yep|sure thing|sure|just|only|mine|the one|named|called|ok|okay"
+    r"|of course|hi|hello|it'?s|it is|its|i'?m|i am|my "
     r"(?:\w{2,12} ){0,2}(?:is|=)"
     r"|that'?s|c['’]est|es ist|das ist|ist|es|é|è|är|er|to|sono|mein|mon|mi|is|the|user ?name|user ?id"
     r"|handle|gamer ?tag|nick(?:name)?|under|as|please|here|try|should "

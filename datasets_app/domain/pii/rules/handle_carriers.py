@@ -45,6 +45,28 @@ _COMMAND = re.compile(
     rf"|\bROLE[ ]|\b[Rr]ole[ ]\"|\bGRANT [\w ,*.]{{1,40}} TO[ ]|authenticating user[ ]|\b(?:uid|cn"
     rf"|sAMAccountName)=)[\"'`]?{_VALUE}(?![\w@/(])"
 )
+# "jdoe@web01:~$", "/w jdoe", "live:jdoe"
+_ON_MACHINE = re.compile(
+    r"(?<![\w.@/:+~-])(?P<value>[A-Za-z_][\w.-]{1,38})(?=@(?:[a-z][a-z-]{1,30}\d{1,4}|localhost|bastion|gateway|(?:\w{1,20}-)?"
+    r"(?:laptop|macbook|desktop|server|pc|host|node|vm))(?![\w.@-]))",
+    re.IGNORECASE,
+)
+_CHAT_COMMAND = re.compile(
+    rf"(?<![\w/])/(?:w|msg|tell|whisper|invite|kick|ban|unban|mute|friend|query|whois|nick|dm|pm|duel"
+    rf"|trade|tpa|op|deop)[ ]"
+    rf"@?{_VALUE}(?![\w/(])"
+)
+# ACME\\jdoe, jdoe:x:1000:1000:, ?u=jdoe, users/jdoe
+_IN_DOMAIN = re.compile(rf"(?<![\w\\/:.-])[A-Za-z][A-Za-z0-9-]{{1,14}}\\{{1,2}}{_VALUE}(?![\w\\/.(])")
+_PASSWD_LINE = re.compile(rf"^{_VALUE}(?=:[x*!]:\d{{1,6}}:\d{{1,6}}:)", re.MULTILINE)
+_QUERY = re.compile(rf"[?&](?:u|usr|user|login|handle|nick|author|member|player)={_VALUE}(?=[&#\s\"')]|\Z)")
+_LOOSE_FOLDER = re.compile(
+    r"(?<![\w./-])(?:users?|profiles?|members?|players?|authors?|u)/@?(?P<value>[A-Za-z_][\w.-]{1,38}\w)(?![\w@./-])"
+)
+_FIELD_ELEMENT = re.compile(
+    rf"(?:name|id|key)=[\"']{_LABELS}[\"'][^<>]{{0,40}}>[ ]?@?{_VALUE}(?=[ ]?</)", re.IGNORECASE
+)
+_LIVE_ID = re.compile(rf"(?<![\w.])live:{_VALUE}(?![\w/:])")
 # Such an address is personal as a whole.
 _IN_ADDRESS = re.compile(r"://[^\s<>\"']{0,90}\Z")
 _HINT = re.compile(
@@ -55,10 +77,16 @@ _HINT = re.compile(
     rb"| -[uUl] |--user|user\.name"
     rb"|USER |ROLE |ole \"|GRANT |authenticating user|\b(?:uid|cn)=|=[\"']?(?:user|login|nick)"
     rb"|\| ?(?:user|login|nick|handle|author|owner)"
-    rb"|>(?:user|login|nick|handle|author)",
+    rb"|>(?:user|login|nick|handle|author)|[a-z]@[a-z]|[A-Za-z]\\\\?[A-Za-z]|:[x*!]:"
+    rb"|[?&]u=|users?/|members?/|profiles?/|players?/|authors?/|\bu/"
+    rb"|/(?:w|msg|tell|whisper|invite|kick|ban|mute|friend|nick) |live:",
     re.IGNORECASE,
 )
-_SIGNS = (b"/", b"<", b"=", b" -", b"|", b"user", b"USER", b"ssh", b"sudo", b"su -", b"ROLE", b'ole "')
+_SIGNS = (
+    *(b"/", b"@", b"=", b" -", b"<", b"|", b"\\", b"user", b"USER", b"ssh", b"sudo", b"ROLE", b'ole "'),
+    b"live:",
+)
+_DOUBTFUL = (_IN_DOMAIN, _LOOSE_FOLDER)
 # Elements of paths and words of manuals.
 _PLACES = frozenset(
     "settings login logout new edit register search share bin local lib include src app username "
@@ -89,6 +117,14 @@ _CARRIERS = (
             "sAMAccountName=",
         ),
     ),
+    (_ON_MACHINE, ("@",)),
+    (_CHAT_COMMAND, ("/",)),
+    (_LIVE_ID, ("live:",)),
+    (_IN_DOMAIN, ("\\",)),
+    (_PASSWD_LINE, (":x:", ":*:", ":!:")),
+    (_QUERY, ("=",)),
+    (_LOOSE_FOLDER, ("/",)),
+    (_FIELD_ELEMENT, ("</",)),
 )
 
 
@@ -98,6 +134,8 @@ def find_in_carriers(text: str) -> Iterator[Span]:
             continue
         for match in _find_folders(text) if pattern is _FOLDER else pattern.finditer(text):
             group = next(name for name in ("value", "name", "login") if match.groupdict().get(name))
+            if pattern in _DOUBTFUL and is_ordinary(match[group]):
+                continue
             if _is_name(match[group]) and not _IN_ADDRESS.search(
                 text, max(0, match.start() - 100), match.start()
             ):

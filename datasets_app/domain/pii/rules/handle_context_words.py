@@ -17,7 +17,7 @@ _NAMES = """
     käyttäjätunnukseni käyttäjänimi használónevem přezdívka 
     ник никнейм логин 
     netid webid portalid loginid kundenlogin zugangskennung nutzerkennung tunnuksella summoner
-    handelsname toon alt psnid
+    handelsname toon alt psnid membername smurf
 """
 # Whose token that looks like a name is one.
 _ACCOUNTS = """
@@ -42,6 +42,8 @@ _ACCOUNTS = """
     пользователь аккаунт профиль телеграм телеграме инстаграм инста телега
     dc disc uplay ubisoft activision ea lichess chess wattpad deviantart letterboxd bandcamp poshmark
     zelle revolut revtag bunq kofi kaggle huggingface stackoverflow hackernews hn character guild
+    verkäufer verkäuferin vendeur vendeuse vendedor vendedora venditore venditrice verkoper sprzedawca
+    säljare säljaren sælger käufer acheteur comprador acquirente koper köparen leader teamleader raider
     leaderboard winner requester submitter recipient attendees participants zugang
 """
 # "add jane77", "thanks jane77": what is done to people.
@@ -59,6 +61,8 @@ _ACTIONS = """
     segue meld
     persona person guy girl man woman someone somebody dude behind against versus vs beat named
     merge delete deactivate rename kicked credits credit props kudos
+    ask asking unlock unlocked remove removed suspend suspended reinstate impersonating impersonates quote
+    quoting quoted trust meet met np gg lol hbd xoxo bye glhf gj via courtesy ft feat heet heter agregar añade
 """
 # What a user name does.
 _DOING = """
@@ -86,6 +90,7 @@ LINKED_WORDS = {
     "requested invited "
     "opened closed approved assigned committed merged edited photo pic picture photos video review "
     "comment post "
+    "purchased bought won accused quoted met beaten betrayed assisted helped served answered handled "
     "thread message listing sold track art mod map hosted streamed sent signed liked recommended "
     "referred banned "
     "blocked scammed harassed followed tagged owned go goes going known went commit request attempt "
@@ -94,15 +99,22 @@ LINKED_WORDS = {
     "from": "comment comments message messages dm dms msg request invite invitation post posts reply "
     "tweet tweets snap "
     "note gift pm heard friend name username nick handle rename renamed changed login bought purchased "
-    "password connection received",
+    "repost reposted greetings regards love hug "
+    "password connection received review reviews traded offer offers bought stolen stole order ordered "
+    "seller "
+    "transfer merge move coins items",
     "for": "account password passwords reset access attempt failure failures failed session opened "
     "closed auth 2fa mfa "
     "login logins logon authentication publickey user request requested enabled disabled locked search "
     "searched "
-    "searching looking lookup otp verification sudo",
+    "searching looking lookup otp verification sudo seats unlock license access permission "
+    "permissions role badge invoice profile page channel stream ban report vote votes voted",
     "to": "shoutout rename renamed renaming change changed changing username nick handle name dm message "
     "reply replied sent "
     "subscribe subscribed gift gifted password access skin coins refund traded sold forgot "
+    "assigned assign reassign reassigned escalated delegated gave give gifted lent donate donated granted "
+    "reached according thanks transfer transfers swap "
+    "issued replying reply talking links hi belonging sold "
     "send talk talked talking transfer transferred added addressed speak belongs belong linked tied "
     "username",
     "as": "logged signed log sign logging signing in registered register listed known know online up "
@@ -110,14 +122,20 @@ LINKED_WORDS = {
     "stream plays play played upload pretends pretend posing listed pretending "
     "posting appear show shows me add us on posted under",
     "under": "account registered me us look looked saved listed profile sign signed post posts name it find",
-    "with": "log logged login sign signed username account",
+    "with": "log logged logging signing accedo entro login sign signed username account traded "
+    "trading trade chat chatted chatting "
+    "talked talking spoke speak speaking played playing play match matched paired linked merge shared share "
+    "swapped duo dueled teamed friends",
+    "of": "stream streams channel page profile account posts videos wall followers friend name username "
+    "instead fan fans members",
 }
 _FOREIGN_AS = "mit avec con com met jako sous с под как unter als comme como come som jako как tant"
 LINKED_WORDS |= dict.fromkeys(
     _FOREIGN_AS.split(),
     "anmeldung inscrit connecte sesión accedo entro log logga loggar logger zarejestrowałem loguję "
     "přihlašuji захожу "
-    "registré registrato cadastrei joue jeg ich eingeloggt angemeldet registriert einloggen anmelden "
+    "registré registrato cadastrei joue gram spiele juego jogo gioco speel spelar jeg ich eingeloggt "
+    "angemeldet registriert einloggen anmelden "
     "connecté connectée inscrit inscrite identifié "
     "tant conectado "
     "conectada registrado registrada agrégame búscame encuentras sesión ingelogd aangemeld geregistreerd "
@@ -157,7 +175,17 @@ DOING = frozenset(_DOING.split())
 AUXILIARIES = _AUXILIARIES
 # Of which nobody says them of a thing.
 ACTIONS_ON_PEOPLE = frozenset(
-    "dm dmed dming unfollow ban banned unban unbanned befriend friend friended harass stalk aka".split()
+    "dm dmed dming unfollow ban banned unban unbanned befriend friend friended harass stalk aka shoutout "
+    "trust "
+    "impersonating quoting".split()
+)
+# "I'm jane77", "it's me jane77".
+I_AM = frozenset("i'm i’m iam im".split())
+IT_IS = frozenset("it's it’s its formerly previously now jetzt".split())
+INTRODUCTIONS = frozenset(("i am", "this is", "its me", "it's me", "me again", "here again"))
+# "on there", "is taken": said of user names.
+TAKEN = frozenset(
+    "there taken unavailable vergeben pris ocupado preso occupato bezet zajęty upptaget".split()
 )
 OWNED = frozenset("account acc acct profile handle username konto compte cuenta conta".split())
 COUNTERS = frozenset(_COUNTERS.split())
@@ -171,7 +199,18 @@ PHRASES = re.compile(
     r"(?:t[êe]n (?:đăng nhập|người dùng)|nama pengguna|имя пользователя|nom d['’ ]?utilisateur"
     r"|nombre de usuario"
     r"|nome (?:utente|de usu[áa]rio)|nazwa użytkownika|kullanıcı ad[ıi]m?|uživatelské jméno|screen[ _-]?name"
-    r"|(?:on|under|with|by) the name|same name"
+    r"|(?:on|under|with|by|use|using|has|have|got|took|chose|picked|keep) the (?:user )?name|same name"
+    r"|\b(?:user|account|player|member|profile)s? (?:not found|unknown|does not exist|locked|blocked"
+    r"|banned|created"
+    r"|deleted|added|removed|updated|suspended)"
+    r"|\b(?:order|booking|account|profile|reservation|it)(?: is|['’]s| was) under"
+    r"|\b(?:zelle|paypal|cash ?app|venmo|revolut|main|alt|fake one)(?: name| id| tag| user)?(?: is"
+    r"|['’]s)|my @(?: is|:)?"
+    r"|\b(?:h/t|ft\.|sign[- ]?in name|member name)"
+    r"|\b(?:alte[rn]?|neue[rn]?|früherer|ancien|nouveau|vecchio|nuovo|antiguo|anterior|old|previous"
+    r"|former|new) (?:nick)?"
+    r"(?:name|nom|nombre|nome) (?:war|ist|était|est|era|es|è|is|was)"
+    r"|my (?:agent|advisor|rep) (?:was|is)|[ei]tsy shop|\bchess\.com name"
     r"|(?:my|his|her|their|twitch|youtube) (?:channel|page|stream|id)|socials?|a\.k\.a\.|sudo:"
     r"|same name (?:everywhere|on everything)"
     r"|\b(?:on|at) x,? (?:i['’]?m|i am|as|my name is|it['’]?s|:))[ \t]{0,2}(?:is|est|es|è"
@@ -208,6 +247,7 @@ _THINGS = """
     request response update report launch event project product server version
     windows office excel word photoshop battlefield halo civ fifa doom quake
 """
+_THINGS += " support help service sales info contact billing office wallet address"
 THINGS = frozenset(_THINGS.split())
 
 # Beside one of these words a token with a number is a part, a machine or a program.

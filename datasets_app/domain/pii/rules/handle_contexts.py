@@ -12,28 +12,39 @@ from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
-from datasets_app.domain.pii.rules.cue_words import PlainWords
-from datasets_app.domain.pii.rules.handle_shapes import NO_NAME, OF_NAMES, OF_WORDS, UNMISTAKABLE, rank
+from datasets_app.domain.pii.rules.cue_words import PlainWords, split_letters
+from datasets_app.domain.pii.rules.handle_shapes import (
+    NAMED,
+    NO_NAME,
+    OF_NAMES,
+    OF_SIGNED_WORDS,
+    OF_WORDS,
+    UNMISTAKABLE,
+    rank,
+)
 
 _TOKEN = re.compile(
-    r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<-])[A-Za-z_][A-Za-z0-9_.-]{2,38}[A-Za-z0-9_]"
+    r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<-])(?:[0-9]{1,4}(?=[A-Za-z]{3}))?[A-Za-z_][A-Za-z0-9_.-]{2,38}[A-Za-z0-9_]"
     r"(?![A-Za-z0-9_@/\\(\[+-]|[.:][A-Za-z0-9_/]|[\"']?[ ]?=)"
 )
-_REACH, _SHORT_REACH = 6, 4
+_REACH, _SHORT_REACH, _COUNTER_REACH = 6, 4, 3
 _BEFORE_CHARACTERS, _AFTER_CHARACTERS = 70, 44
 _CLAUSE_END = re.compile(r"(?<!\.)[.!?;](?=\s)|\n")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
-_PHRASE_CHARACTERS = 24
+_ELIDED = re.compile(r"\A(?:[ld]|un|(?:de|a|ne|su)ll)['’](?=\w{3})")
+_PHRASE_CHARACTERS = 32
 _DETERMINERS = frozenset("the a an this that these those my your our their his her its no any".split())
 _COPULAS = frozenset("is was are ist est es è é är er = to será am".split())
-_ON = frozenset("on auf sur en su på op na in as for".split())
+_ON = frozenset("on auf sur en su på op na no in as for".split())
 # What may stand between a word and the name itself.
 _FILLERS = frozenset(
     "me us him her to on at the a this that user player account for is was are be being been now still "
     "also set used moi mich mir mi up out name id called just new old current here tag changed ist est "
     "es è é är er not currently i use chose".split()
 )
+_LOWER_WITH_NUMBER = re.compile(r"[a-z]{3,16}-[0-9]{2,4}")
 _CODE_CHARACTERS = 60
+_MAX_SHORT_ANSWER = 30
 _CODE = re.compile(
     r"`|\w\(|::|\w->\w|\w=>\w|==|[ \t]=[ \t]|[ \t]--?[a-z]|\w{2}\.\w+[.(]\w|</?\w|[{[(]%|%\(|\*\*\w"
     r"|\b(?:import|def"
@@ -42,9 +53,21 @@ _CODE = re.compile(
 )
 
 
+_PAIR_CUES = frozenset(
+    word.encode()
+    for word in (words.ACCOUNTS | words.ACTIONS_ON_PEOPLE | {"dear", "banned"})
+    - {"line", "signal", "medium", "game"}
+)
+
+
 def may_hold_context(encoded: bytes, shape: bytes) -> bool:
-    """Whether letters are followed by a digit, or joined by a sign."""
-    return b"aaa0" in shape or b"a.a" in shape or (b"_" in encoded and (b"a_" in shape or b"_a" in shape))
+    """Whether letters are followed by a digit, or joined by a sign: by a hyphen in a text about accounts."""
+    return (
+        b"aaa0" in shape
+        or b"a.a" in shape
+        or (b"_" in encoded and (b"a_" in shape or b"_a" in shape))
+        or (b"aaa-aaa" in shape and not _PAIR_CUES.isdisjoint(split_letters(encoded)))
+    )
 
 
 def _has_no_name(part: str) -> bool:
@@ -72,21 +95,27 @@ def find_in_context(text: str) -> Iterator[Span]:
             _is_announced(before, looks)
             or (looks and _is_subject(_list_words_after(text, end), looks))
             or _is_after_phrase(text, start)
-            or (looks == UNMISTAKABLE and _is_plain(before, text, end))
+            or (
+                (looks >= UNMISTAKABLE or (looks == OF_NAMES and _is_numbered(match[0])))
+                and _is_plain(before, text, end, is_named=looks == NAMED)
+            )
         ) and not _is_in_code(text, start, end):
             yield start, end
 
 
 def find_answered_accounts(reply: str) -> Iterator[Span]:
     """The first token of a reply that looks like a user name: of the answer to "which player?"."""
+    is_short = len(reply) <= _MAX_SHORT_ANSWER
     for match in _TOKEN.finditer(reply):
-        if rank(match[0]) >= OF_NAMES and is_free(match[0]):
+        if rank(match[0]) >= (OF_WORDS if is_short else OF_NAMES) and is_free(match[0]):
             yield match.span()
             return
 
 
 def _may_be_announced(token: str) -> bool:
     """Whether a token that looks like a thing may be a user name behind "username"."""
+    if _LOWER_WITH_NUMBER.fullmatch(token):
+        return True
     return (
         any(map(str.isdigit, token))
         and is_free(token)
@@ -95,11 +124,18 @@ def _may_be_announced(token: str) -> bool:
     )
 
 
-def _is_plain(before: list[str], text: str, end: int) -> bool:
+def _is_plain(before: list[str], text: str, end: int, *, is_named: bool) -> bool:
     """Whether it is used in a sentence, and nothing near says that a thing is meant. A lone word before it
     may be its key: "trap:self_harm"."""
-    near = {*before, *_list_words_after(text, end)}
-    return len(near) > 1 and near.isdisjoint(words.COUNTERS) and near.isdisjoint(words.MACHINE_WORDS)
+    after = _list_words_after(text, end)
+    if is_named and words.COUNTERS.isdisjoint((*before[:1], *after[:1])):
+        return words.MACHINE_WORDS.isdisjoint((*before[:1], *after[:1])) or before[:1] == ["session"]
+    near = {*before, *after}
+    return (
+        len(near) > 1
+        and words.COUNTERS.isdisjoint((*before[:_COUNTER_REACH], *after[:1]))
+        and near.isdisjoint(words.MACHINE_WORDS)
+    )
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:
@@ -114,7 +150,8 @@ def _list_words_before(text: str, start: int) -> list[str]:
     """The words of the clause before ``start``, or of the line above that is a heading, nearest first."""
     window = text[max(0, start - _BEFORE_CHARACTERS) : start].rstrip(" \t\n\"'`*([|")
     ends = [match.end() for match in _CLAUSE_END.finditer(window)]
-    return _WORD.findall(window[ends[-1] if ends else 0 :].lower())[: -_REACH - 1 : -1]
+    found = _WORD.findall(window[ends[-1] if ends else 0 :].lower())[: -_REACH - 1 : -1]
+    return [_ELIDED.sub("", word) for word in found] if "'" in window or "’" in window else found
 
 
 def _list_words_after(text: str, end: int) -> list[str]:
@@ -125,6 +162,8 @@ def _list_words_after(text: str, end: int) -> list[str]:
 
 def _is_announced(before: list[str], looks: int) -> bool:
     """Whether the nearest of the words before that mean something say that a user name follows."""
+    if looks >= OF_SIGNED_WORDS and _is_introduced(before, looks):
+        return True
     is_direct = True
     for distance, word in enumerate(before[: _REACH if looks >= OF_NAMES else _SHORT_REACH]):
         further = before[distance + 1 : distance + 5]
@@ -139,11 +178,24 @@ def _is_announced(before: list[str], looks: int) -> bool:
             if links and not links.isdisjoint(further):
                 return word == "by" or words.COUNTERS.isdisjoint(further[:2])
             if word in words.ACTIONS and (
-                looks >= OF_NAMES or word in words.ACTIONS_ON_PEOPLE or "me" in before[:distance]
+                looks >= OF_SIGNED_WORDS or word in words.ACTIONS_ON_PEOPLE or "me" in before[:distance]
             ):
                 return words.COUNTERS.isdisjoint(further[:2])
         is_direct = is_direct and word in _FILLERS
     return False
+
+
+def _is_numbered(token: str) -> bool:
+    return "-" not in token and not token.isupper() and any(map(str.isdigit, token))
+
+
+def _is_introduced(before: list[str], looks: int) -> bool:
+    """Whether somebody says who they are: "I'm jane77", "it's me, jane77"."""
+    if not before:
+        return False
+    if before[0] in words.I_AM or (looks >= UNMISTAKABLE and before[0] in words.IT_IS):
+        return True
+    return " ".join(before[1::-1]) in words.INTRODUCTIONS
 
 
 def _is_after_phrase(text: str, start: int) -> bool:
@@ -161,5 +213,5 @@ def _is_subject(after: list[str], looks: int) -> bool:
     if verbs and verbs[0] in words.DOING and len(after) - len(verbs) <= 2:
         return True
     if after[0] in _ON or after[0] in _COPULAS:
-        return any(word in words.ACCOUNTS for word in after[1:])
+        return any(word in words.ACCOUNTS or word in words.TAKEN for word in after[1:])
     return looks >= OF_NAMES and after[0] in words.OWNED

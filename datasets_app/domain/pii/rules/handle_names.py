@@ -29,13 +29,13 @@ _FOREIGN = frozenset(
 )
 # Words that fall apart into names, too.
 _WORDS = frozenset("mistyped heathrow cappella draymond alborada bretagne alicante skypoints".split())
-# xxannaxx, itsanna, therealanna, mrsdoe, annaofficial
+# xxannaxx, itsanna, therealanna, mrsdoe, annaofficial, notanna
 _AROUND = re.compile(
-    r"(?P<open>x{1,2}|i?tsz?|im|iam|the(?:real)?|real|mr|mrs|ms|dr|miss|hey|just|only|official|lil|king"
-    r"|queen|lady|team)?"
+    r"(?P<open>x{1,2}|i?tsz?|im|iam|the(?:real)?|real|mr|mrs|ms|dr|miss|hey|just|only|not|official|lil|king"
+    r"|queen|lady|team|captain|sir|simply|ask)?"
     r"(?P<name>[a-z]{4,}?)"
-    r"(?P<close>x{1,2}|official|real|hd|tv|yt|xo|xoxo|gaming|plays|music|art|photo|photos|foto|pics|books"
-    r"|blog|writes|irl)?"
+    r"(?P<close>x{1,2}|official|real|hd|tv|yt|xo|xoxo|gam(?:er|ing)|plays|music|art|photo|photos|foto|pics"
+    r"|books|blog|writes|irl|live|online|life|world|land|designs?|vlogs|streams|fit|codes|dev|fam|boi|girl|lover|things)?"
 )
 _TOKEN = re.compile(
     r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<`-])(?:[a-z]{6,24}"
@@ -82,10 +82,41 @@ _SHORT_WORDS = frozenset("i a of in my me is to no be so we it im mr ms dr xo xx
 _MIN_OF_WORDS, _MAX_WORDS = 8, 4
 
 
+_TITLED = re.compile(r"(?:mr|mrs|dr|xx|lil|its?|the|iam)(?P<word>[a-z]{4,})")
+# Of compounds that are no names: self-service, read-only, sign-up, multi-factor.
+_PREFIXES = frozenset(
+    "self multi non pre post anti semi auto cyber sub super inter intra trans counter cross over under half "
+    "full all any re co bi tri micro macro mini mid meta pseudo quasi ultra infra check follow read".split()
+)
+_COMPOUND_ENDING = re.compile(
+    r".*(?:ed|ing|able|ible|ly|ive|al|ary|ic|ous|less|ful|ment|tion|sion|ness|ance|ence|ity)"
+    r"|free|based|wide|ready|friendly|only|side|level|time|term|wise|like|proof|through|down|back|over|away"
+    r"|name|page|code|number|mail|list|line|site|room|rate|size|type|case|note|test|check|date|year|week|day"
+)
+_PAIR = re.compile(r"[A-Za-z]{3,16}-[A-Za-z]{3,16}")
+
+
 @lru_cache(maxsize=4096)
 def is_of_words(word: str) -> bool:
-    """Whether a word that no dictionary has is several ordinary ones: nightowl, karinlovesdogs."""
-    return _MIN_OF_WORDS <= len(word) <= _MAX_CHARACTERS and _consists_of_words(word, _MAX_WORDS)
+    """Whether a word that no dictionary has is several ordinary ones: nightowl, karinlovesdogs, mrowl."""
+    if _MIN_OF_WORDS <= len(word) <= _MAX_CHARACTERS and _consists_of_words(word, _MAX_WORDS):
+        return True
+    titled = _TITLED.fullmatch(word)
+    return titled is not None and look_up_word(titled["word"]).common > 0
+
+
+@lru_cache(maxsize=4096)
+def is_word_pair(token: str) -> bool:
+    """Whether two words with a hyphen between them make no usual compound: silver-fox, otter-banjo."""
+    if not _PAIR.fullmatch(token):
+        return False
+    left, right = token.lower().split("-")
+    facts = look_up_word(left), look_up_word(right)
+    if left in _PREFIXES or any(
+        _COMPOUND_ENDING.fullmatch(part) and look_up_word(part).common for part in (left, right)
+    ):
+        return False
+    return min(fact.common for fact in facts) < 2
 
 
 def _consists_of_words(word: str, most: int) -> bool:

@@ -11,10 +11,13 @@ from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free, is_mixed, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cue_starts, make_cue_starts, make_cues
 from datasets_app.domain.pii.rules.handle_names import is_run_together
-from datasets_app.domain.pii.rules.handle_shapes import is_account_shape
+from datasets_app.domain.pii.rules.handle_shapes import OF_WORDS, is_account_shape, rank
 from datasets_app.domain.pii.rules.handle_words import TAG_WORDS
 
-_VALUE = r"[\"'“‘`(]?(?P<value>[^\W\d][\w.-]{1,38}\w)(?![\w@\\/(=+]|[.-]\w|[\"']?:[\w/])"
+_VALUE = (
+    r"[\"'“‘`(]?(?P<value>(?:\d{1,4}(?=[^\W\d_]{3}))?[^\W\d][\w.-]{1,38}\w)"
+    r"(?![\w@\\/(=+]|[.-]\w|[\"']?:[\w/])"
+)
 _AS = r"(?:as|als|en tant que|comme|como|come|som|jako|under|with (?:the )?(?:username|user|login))"
 _SIGNED_IN = re.compile(
     r"(?:(?:logged|signed|log|sign|logging|signing|logs|signs)[ -]?(?:in|on|up|into|back in)?|registered"
@@ -78,12 +81,14 @@ _KEY = re.compile(
     r"(?P<mark>\\?[\"'])(?:\w{1,12}[_.-])?(?:user(?:[_-]?(?:name|handle))?|log-?in(?:[_-]?name)?|handle"
     r"|nick(?:[_-]?name)?"
     r"|screen[_-]?name|author|sender|owner|assignee|assigned[_-]?to|reporter|created[_-]?by"
-    r"|updated[_-]?by|modified[_-]?by"
+    r"|updated[_-]?by|modified[_-]?by|target|principal|requester|requested[_-]?by|buyer|seller|poster|opponent"
+    r"|friend|streamer|sub|follower|profile|gamer|rival|teammate|creator|approver|leader|maintainer|committer"
+    r"|recipient|submitter|channel[_-]?name|display[_-]?name|approved[_-]?by|requested[_-]?by|invited[_-]?by|host"
     r"|submitted[_-]?by|posted[_-]?by|uploaded[_-]?by|uploader|commenter|reviewer|member|player"
     r"|gamer[_-]?tag|account"
     r"|account[_-]?name|from|to|mention|actor|participant"
     r"|speaker)(?P=mark)[ \t]{0,3}[:=][ \t]{0,3}(?P=mark)@?"
-    r"(?P<value>[^\W\d][\w.-]{1,38}\w)(?P=mark)",
+    r"(?P<value>(?:\d{1,4}(?=[^\W\d_]{3}))?[^\W\d][\w.-]{1,38}\w)(?P=mark)",
     re.IGNORECASE,
 )
 _BARE_KEY = re.compile(
@@ -180,7 +185,9 @@ def is_account_name(value: str) -> bool:
     bare = value.lstrip("@")
     if not _WHOLE.fullmatch(bare):
         return False
-    return is_run_together(bare) or (bare != value and is_free(bare)) or is_account_shape(bare)
+    if is_run_together(bare) or (bare != value and is_free(bare)) or is_account_shape(bare):
+        return True
+    return "-" in bare and rank(bare) >= OF_WORDS
 
 
 def _is_person_named_nick(match: re.Match[str]) -> bool:
@@ -199,7 +206,9 @@ def _is_name(value: str, *, certain: bool = False) -> bool:
 # --- in front of a line, and in its place ------------------------------------------------------
 
 _IN_BRACKETS = re.compile(
-    r"^[ \t]{0,4}(?P<time>[\[(]?\d{1,2}:\d\d(?::\d\d)?[\])]?[ \t]{1,2})?<[@+%&~!]?"
+    r"^[ \t]{0,4}(?P<time>[\[(]?(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z"
+    r"|[ ]?[aApP][mM])?[\])]?"
+    r"[ \t]{1,2})?(?:\[?#[\w-]{1,30}\]?:?[ \t])?<[@+%&~!]?"
     r"(?P<name>[A-Za-z_\[\]{}^`|\\][\w\[\]{}^`|\\-]{1,30})>(?=[ \t]+[^\s<])",
     re.MULTILINE,
 )
@@ -237,9 +246,13 @@ def find_speakers(text: str) -> Iterator[Span]:
         lines = list(_BEFORE_COLON.finditer(text))
         people = [match for match in lines if _is_speaker(match["name"])]
         roles = sum(match["name"].lower() in _ROLES for match in lines)
+        others = [match for match in lines if match not in people and rank(match["name"]) >= OF_WORDS]
+        if len(people) + roles + len(others) >= _MIN_LINES:
+            people += others if people else []
+        else:
+            people = [match for match in people if match["time"]]
         for match in people:
-            if match["time"] or len(people) + roles >= _MIN_LINES:
-                yield match.span("name")
+            yield match.span("name")
     for match in _EVENT_LINE.finditer(text):
         if is_free(match["name"]) and not is_ordinary(match["name"]):
             yield match.span("name")

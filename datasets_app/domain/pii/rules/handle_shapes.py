@@ -10,15 +10,18 @@ from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
-from datasets_app.domain.pii.rules.handle_names import is_of_words, is_run_together
+from datasets_app.domain.pii.rules.handle_names import is_of_words, is_run_together, is_word_pair
 
-# Of words, of names or with a word that no dictionary has, and one that needs no word beside it.
-NO_NAME, OF_WORDS, OF_NAMES, UNMISTAKABLE = range(4)
+# Of words, of words with digits or signs, of names or with a word that no dictionary has, and one that needs
+# no word beside it, even alone.
+NO_NAME, OF_WORDS, OF_SIGNED_WORDS, OF_NAMES, UNMISTAKABLE, NAMED = range(6)
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_AROUND = re.compile(r"[xX]{1,2}_?(?P<inner>[A-Za-z][\w.]{2,}?)_?[xX]{1,2}")
+_AROUND = re.compile(r"(?P<frame>[xX]{1,2}_?|[oO]_)(?P<inner>[A-Za-z][\w.]{2,}?)(?:_?[xX]{1,2}|_[oO])")
 # fail2ban, web2py
-_DIGIT_FOR_WORD = re.compile(r"[A-Za-z]+[0-9][A-Za-z]+")
+_DIGIT_FOR_WORD = re.compile(
+    r"[A-Za-z]+(?:[24][A-Za-z]+|[0-9][A-Za-z]{1,3}|(?<=\A[A-Za-z]{3})[0-9][A-Za-z]+)"
+)
 _VERSIONED = re.compile(
     r"[A-Za-z_]+(?:[0-9]+[.-]v?[0-9]|[.-]v?[0-9][.]|[.-]v?[0-9]\Z|-[0-9]+\Z)[0-9.]*"
     r"|[A-Za-z][A-Za-z0-9]*\.[A-Z]{2,}"
@@ -30,9 +33,10 @@ _FILE_ENDING = re.compile(
 )
 _CAMEL = re.compile(r"[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{2,20}_[0-9]{2,6}|[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
+_NUMBERED = re.compile(r"[0-9]{1,4}_?(?P<after>[A-Za-z]{4,24})|(?P<before>[a-z]{4,24})-[0-9]{2,4}")
 _MAX_TOKEN = 30
 _DIGIT_RUN = re.compile(r"[0-9]+")
-_MIN_NAME = 4
+_MIN_NAME, _MAX_NAME = 4, 7
 
 
 @lru_cache(maxsize=4096)
@@ -40,6 +44,9 @@ def rank(token: str) -> int:
     """One of the constants above."""
     if token.isalpha() and (token.islower() or token.isupper()):
         return _rank_word(token)
+    numbered = _NUMBERED.fullmatch(token)
+    if numbered:  # 22jane, jane-22
+        return OF_SIGNED_WORDS if is_name((numbered["after"] or numbered["before"]).lower()) else NO_NAME
     if token.istitle() and token.isalpha() or not _may_be_name(token):
         return NO_NAME
     around = _AROUND.fullmatch(token)
@@ -49,7 +56,8 @@ def rank(token: str) -> int:
         return NO_NAME
     things = sum(part in words.THINGS or part in words.COUNTERS or part in words.ACCOUNTS for part in parts)
     if things and (things == sum(len(part) > 2 for part in parts) or not _CAMEL.fullmatch(token)):
-        return NO_NAME
+        # friend.annalee, annalee_team
+        return OF_NAMES if any(len(part) > _MAX_NAME and is_run_together(part) for part in parts) else NO_NAME
     return _rank_parts(token, parts, is_framed=around is not None)
 
 
@@ -67,16 +75,20 @@ def _rank_parts(token: str, parts: list[str], *, is_framed: bool) -> int:
     signs = digits or "_" in token or is_framed
     names = [part for part in parts if is_name(part)]
     if "-" in token:  # Hartsfield-Jackson is an airport
-        return OF_NAMES if names and token.islower() else NO_NAME
+        if names and token.islower():
+            return OF_NAMES
+        return OF_WORDS if token.islower() and is_word_pair(token) else NO_NAME
     if names and (digits > 1 or "_" in token or is_framed or _are_first_and_last(parts)):
-        return UNMISTAKABLE
+        return NAMED if digits > 1 else UNMISTAKABLE
     if not signs and "." not in token:
         return OF_WORDS  # DaCosta, CashNest
     if names or (signs and any(len(part) >= _MIN_NAME and _is_unusual(part) for part in parts)):
         return UNMISTAKABLE if digits > 1 and _measure_unusual(parts) >= 7 else OF_NAMES
     if _WORD_AND_NUMBER.fullmatch(token):
         return UNMISTAKABLE
-    return NO_NAME if _DIGIT_FOR_WORD.fullmatch(token) else OF_WORDS
+    if _DIGIT_FOR_WORD.fullmatch(token):
+        return NO_NAME
+    return OF_SIGNED_WORDS if signs else OF_WORDS
 
 
 def _measure_unusual(parts: list[str]) -> int:

@@ -14,8 +14,10 @@ from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_an
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
 from datasets_app.domain.pii.rules.handle_contexts import find_in_context, may_hold_context
+from datasets_app.domain.pii.rules.handle_lines import find_beside, find_in_lines
 from datasets_app.domain.pii.rules.handle_names import find_names, may_hold_names
 from datasets_app.domain.pii.rules.handle_phrases import find_in_phrases, find_speakers, may_hold_phrase
+from datasets_app.domain.pii.rules.handle_shapes import NAMED, OF_SIGNED_WORDS, rank
 from datasets_app.domain.pii.rules.handle_words import ANNOTATION_NOUNS, CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
 
@@ -90,7 +92,8 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
         or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
         or (b"$" in encoded and b"ash" in encoded)
         or (b"<" in encoded and b"> " in encoded)
-        or (b"/" in encoded and (b"u/" in encoded or b"U/" in encoded or may_hold_profile(encoded)))
+        or (b"/" in encoded and (b"u/" in encoded or b"U/" in encoded))
+        or (b"a.a" in shape and may_hold_profile(encoded))
         or may_hold_carrier(encoded)
     )
 
@@ -98,19 +101,21 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
     found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
-    found += (*find_names(text), *find_in_carriers(text))
+    found += (*find_names(text), *find_in_carriers(text), *find_in_lines(text))
     found = [span for span in found if not is_part_number(text[slice(*span)])]
     found += (*find_profiles(text), *find_speakers(text))
     if "@" in text:
         found += _find_mentions(text)
+        found += (match.span("name") for match in _JOINED_MENTION.finditer(text))
     if "#" in text:
         found += _find_tagged(text)
     if ".bsky.social" in text:
         found += (match.span() for match in _BLUESKY_USER.finditer(text))
     if "$" in text and "ash" in text:
-        found += (match.span("name") for match in _CASHTAG.finditer(text))
+        found += (match.span("name" if match["name"] else "before") for match in _CASHTAG.finditer(text))
     if "u/" in text or "U/" in text:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
+    found += list(find_beside(text, found))
     return drop_overlaps(HANDLE, found)
 
 
@@ -125,6 +130,11 @@ _MENTION = re.compile(
     r"(?:(?P<server>@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24})|(?: _ [^\W_]\w{0,30}){1,3})?(?:(?<=[^\W\d_]) "
     r"\d{1,5}(?=:\s))?"
 )
+_JOINED_MENTION = re.compile(
+    r"\b(?:insta(?:gram)?|ig|twitter|tiktok|snap|telegram|tg|thanks|thx|cc|via|rt|follow|by)(?P<name>@[A-Za-z_]\w{2,30})"
+    r"(?![\w@-]|\.\w)",
+    re.IGNORECASE,
+)
 # Nightowl#2134, riot id: Nightowl#EUW
 _TAGGED = re.compile(
     r"(?<![\w&#/.@-])(?P<name>[^\W\d_][\w.]{2,31})#(?:(?P<number>\d{4,6})|[A-Z0-9]{3,5})(?![\w#-])"
@@ -134,7 +144,9 @@ _TAG_CUE = re.compile(
 )
 _BLUESKY_USER = re.compile(r"(?<![\w@.-])@?[A-Za-z0-9][\w-]{1,62}\.bsky\.social(?!\w)")
 _CASHTAG = re.compile(
-    r"(?:cash[ ]?app|cash[ ]?tag|\bcash)\b[^\n$]{0,24}?(?P<name>\$[A-Za-z][\w-]{1,20})(?!\w)", re.IGNORECASE
+    r"(?:cash[ ]?app|cash[ ]?tag|\bcash)\b[^\n$]{0,24}?(?P<name>\$[A-Za-z][\w-]{1,20})(?!\w)"
+    r"|(?<![\w$])(?P<before>\$[A-Za-z][\w-]{1,20})(?=[^\w$][^\n$]{0,24}?\bcash[ ]?(?:app|tag))",
+    re.IGNORECASE,
 )
 # <@U024BE7LH> is found by the pattern above, <@123456789012345678> is not.
 _NUMBERED_MENTION = re.compile(r"<@!?\d{15,20}>")
@@ -214,11 +226,14 @@ def _is_annotation(name: str) -> bool:
 
 
 def _is_code(text: str, start: int, end: int) -> bool:
+    looks = rank(text[start + 1 : end])
+    if looks == NAMED:
+        return False
     if text[start - 1 : start] == "`" and text[end : end + 1] == "`":
         return True
     if "*/" in text and _COMMENT_LINE.search(text, max(0, start - 40), start):
         return True
-    return (
-        _CODE_BEHIND.match(text, end) is not None
-        or _CODE_BEFORE.search(text, max(0, start - 240), start) is not None
-    )
+    behind = _CODE_BEHIND.match(text, end)
+    if behind and looks >= OF_SIGNED_WORDS and behind[0].strip().isalpha():
+        behind = None  # "@jane77 block him"
+    return behind is not None or _CODE_BEFORE.search(text, max(0, start - 240), start) is not None

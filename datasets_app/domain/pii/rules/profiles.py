@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.cue_words import has_ascii_variants
+from datasets_app.domain.pii.rules.handle_shapes import UNMISTAKABLE, rank
 
 _NAME = r"(?P<name>[@$~]?[^\W_](?:[\w.%-]{0,60}\w)?)"
 # Whatever stands behind the address is a person's, or a team's, page.
@@ -39,6 +40,20 @@ _CODE_HOST = re.compile(
     r"(?<![\w@.-])(?:https?://)?(?:www\.)?(?:github|gitlab|bitbucket)\.(?:com|org)/"
     r"(?P<name>\w[\w-]{0,38})/?(?![\w/-])",
     re.IGNORECASE,
+)
+# jane.tumblr.com
+_OWN_SITE = re.compile(
+    r"(?<![\w.@-])(?:https?://)?(?!(?:www|api|docs?|blog|help|support|assets|static|cdn|mail|status|shop|about|m|dev|app|engineering"
+    r"|community|forums?|news|media|images?|img|pages|developers?)\.)(?P<name>[a-z0-9][a-z0-9_-]{1,40})\.(?:tumblr|substack"
+    r"|itch|deviantart|bandcamp|wordpress|blogspot|livejournal|carrd|artstation|newgrounds|github|gitlab|neocities)"
+    r"\.(?:com|io|co|net|org)(?![\w-]|\.\w)",
+    re.IGNORECASE,
+)
+_REPOSITORY = re.compile(
+    r"(?:github|gitlab|bitbucket)\.(?:com|org)[/:](?P<name>\w[\w-]{0,38})(?=/[\w.-])", re.IGNORECASE
+)
+_IS_OWN = re.compile(
+    r"/?[ ,)–-]{1,3}(?:is (?:me|mine|my)|(?:that['’]?s|its|it['’]s) (?:me|mine|my))\b", re.IGNORECASE
 )
 _SAID_TO_BE_OWN = re.compile(
     r"\b(?:my|his|her|their|your|follow|profile|portfolio|i['’]m|i am|account)\b[^\n.!?]{0,40}\Z",
@@ -75,11 +90,19 @@ _SITE_HINT = re.compile(
 )
 
 
+_OWN_SITE_HINT = re.compile(
+    r"\.(?:tumblr|substack|itch|deviantart|bandcamp|wordpress|blogspot|livejournal|carrd|artstation|newgrounds"
+    r"|github|gitlab|neocities)\.",
+    re.IGNORECASE,
+)
+_OWN_SITE_BYTES = re.compile(_OWN_SITE_HINT.pattern.encode(), re.IGNORECASE)
 _OTHER_ENDINGS = (b".me/", b"/@", b".tv/", b".app/", b".io/", b".ee/", b".fm/", b".net/", b".ru/", b".am/")
 
 
 def may_hold_profile(encoded: bytes) -> bool:
     """Whether an address of one of the sites is in the text, with a page behind it."""
+    if _OWN_SITE_BYTES.search(encoded):
+        return True
     return (
         b"/" in encoded
         and b"." in encoded
@@ -120,6 +143,10 @@ def _may_be_at_code_host(text: str) -> bool:
 
 def find_profiles(text: str) -> Iterator[Span]:
     """Addresses of pages, with everything before the name, to the end of the name."""
+    if _OWN_SITE_HINT.search(text):
+        for match in _OWN_SITE.finditer(text):
+            if is_name_on_site(match["name"]):
+                yield match.span()
     if "/" not in text:
         return
     patterns = [_PROFILE] if _may_be_at_site(text) else []
@@ -132,10 +159,14 @@ def find_profiles(text: str) -> Iterator[Span]:
     if not _may_be_at_code_host(text):
         return
     for match in _CODE_HOST.finditer(text):
-        if is_name_on_site(match["name"]) and _SAID_TO_BE_OWN.search(
-            text, max(0, match.start() - 60), match.start()
+        if is_name_on_site(match["name"]) and (
+            _SAID_TO_BE_OWN.search(text, max(0, match.start() - 60), match.start())
+            or _IS_OWN.match(text, match.end())
         ):
             yield match.span()
+    for match in _REPOSITORY.finditer(text):
+        if rank(match["name"]) >= UNMISTAKABLE:
+            yield match.span("name")
 
 
 def is_name_on_site(name: str) -> bool:

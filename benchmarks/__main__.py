@@ -35,7 +35,7 @@ QUICK_ARGUMENTS = {
     "release": "--turns 20000",
     "retention": "--turns 20000",
     "sanitize": "--lines 20000",
-    "scrub_speed": "--turns 1000 --rounds 1",
+    "scrub_speed": "--turns 4000 --rounds 1",
     "split": "--sessions 10000 --rounds 1",
     "validate": "--lines 20000 --rounds 1",
 }

@@ -156,7 +156,7 @@ def _count_session(session: SessionInput, result: ScrubbedSession) -> BrandCount
         if not 1 < len(term) <= MAX_TERM_CHARACTERS:
             continue
         is_answer = found.score == ANSWER_SCORE or (
-            place > 0 and NAME in find_requested_kinds(session.turns[place - 1].text)
+            place > 0 and NAME in find_requested_kinds(session.turns[place - 1].text, (NAME,))
         )
         count = _count_place(turn.text, found, is_answer)._replace(by_assistant=int(turn.role == "assistant"))
         counts[term] = counts[term].unite(count) if term in counts else count

@@ -359,3 +359,44 @@ def test_a_key_says_what_stands_under_it(key: str, value: str, kind: str) -> Non
 )
 def test_a_user_name_is_told_by_its_place(text: str, names: list[str]) -> None:
     assert _find_values(find_all, text, "HANDLE") == names
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("my insta is otter, dm me", "otter"),
+        ("github handle badger", "badger"),
+        ("auf insta heiß ich panda", "panda"),
+        ("en instagram soy coral.pez", "coral.pez"),
+        ("session opened for user otter", "otter"),
+        ("user=otter action=login result=ok", "otter"),
+        ("the login name i was given is badger_4 and it fails", "badger_4"),
+        ("Reviewed-by: kbd9 <kbd@example.org>", "kbd9"),
+        ("[14:02] meadow.kbaker: try again", "meadow.kbaker"),
+        ("my repo is github.com/otter/things", "otter"),
+        ("see https://gitlab.com/badgerly/dotfiles", "badgerly"),
+    ],
+)
+def test_any_word_is_a_user_name_where_only_one_can_stand(text: str, value: str) -> None:
+    assert any(value in found for kind in ("HANDLE", "URL") for found in _find_values(find_all, text, kind))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my insta is private, sorry",
+        "on discord soon",
+        "session opened for user root",
+        "f(user=owner, role=role)",
+        "github.com/pallets/flask has it",
+        "bisected to 3cd0a1b2, reverting",
+        "SELECT @row := @row + 1",
+        "the datasheet of the bmp280 says so",
+        "KeyError in parse_row, line 88",
+        "user_name is nullable",
+        "nit: rename tmp2",
+        "persona id: default_v1",
+    ],
+)
+def test_words_beside_names_of_accounts_are_left_alone(text: str) -> None:
+    assert [match for match in find_all(text) if match.kind in ("HANDLE", "URL")] == []

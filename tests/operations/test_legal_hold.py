@@ -46,6 +46,7 @@ HARMLESS = {
     "export_dataset",
     "import_annotations",
     "import_dataset",
+    "pull_source",
     "release_dataset",
     "sample_dataset",
     "scan_text",

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from datasets_app.jobs.registry import operations
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset, JobRun, Source
 from tests.campaigns import make_annotators, make_persona
 from tests.conftest import PROJECT, RunManage
 from tests.factories import make_session, make_turn, write_jsonl
@@ -47,6 +47,7 @@ COMMANDS: list[tuple[int, str]] = [
     (0, "verify_releases"),
     (0, "erase_session support s1 --reason Asked"),
     (2, "erase_session support nobody --reason Asked"),
+    (0, "pull_source received"),
     (0, "apply_retention"),
     (0, "apply_retention --dataset few --now --reason Ended"),
     (0, "reapply_erasures"),
@@ -84,6 +85,7 @@ def test_each_command_leaves_a_job_with_a_page(
 ) -> None:
     make_persona()
     make_annotators("ana")
+    Source.objects.create(name="received", kind=Source.Kind.OTLP, dataset_name="received")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
     admin, curator = sign_in("superuser"), sign_in("curator")
     with LlmServer(key="sk-of-a-test") as server:

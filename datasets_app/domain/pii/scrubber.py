@@ -14,7 +14,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import context
 from datasets_app.domain.pii.allowed_values import AllowedValues
 from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.detector import HANDLE, NAME, Match, merge_matches
 from datasets_app.domain.pii.kept_names import IsPerson
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.pieces import (
@@ -240,7 +240,9 @@ class SessionScrub:
         """Matches without allowed values; a persona's id names no person."""
         is_person = is_person or self.known.has_name
         kept = list(self.scrubber.allowed.drop_allowed(piece.get_view(), matches, is_person))
-        return [match for match in kept if match.kind != NAME] if piece.place in PERSONA_PLACES else kept
+        if piece.place in PERSONA_PLACES:
+            return [match for match in kept if match.kind not in (NAME, HANDLE)]
+        return kept
 
     def _match_by_key(self, piece: Piece) -> Iterator[Match]:
         """The whole value, if its key tells the class."""

@@ -102,6 +102,13 @@ _NAME_BEHIND_PLATFORM = re.compile(
     rf"(?:(?:at|as|under|i['’]m|it['’]s)[ \t])?{_VALUE}",
     re.IGNORECASE,
 )
+# "auf insta heiß ich panda", "en instagram soy jane"
+_CALLED_ON = re.compile(
+    rf"(?:{_PLATFORM})[ \t](?:hei(?:ß|ss)e? ich|bin ich|soy|me llamo|je suis|je m['’]appelle|sono|mi chiamo"
+    rf"|sou|me chamo|heet ik|ben ik|heter jag|är jag|hedder jeg|heter jeg)[ \t]{_VALUE}",
+    re.IGNORECASE,
+)
+_IS_HANDLE = re.compile(r"(?:handle|user ?name)[ \t]", re.IGNORECASE)
 _NAME_ON = re.compile(
     rf"\b(?:i['’]?m|i am|as|at|add|follow|it['’]?s|search(?: for)?|dm|message|user|username|me:?)[ "
     rf"\t]{_VALUE}"
@@ -121,6 +128,7 @@ _LOG_FIELD = re.compile(
     r"(?=[\"',;\s&)\]|]|\Z)(?!,? ?\w{1,30}=\w{0,30}[.(])",
     re.IGNORECASE,
 )
+_NEXT_FIELD = re.compile(r"[ \t]{1,4}[A-Za-z_]{2,20}=[^\s,()]{1,60}(?=\s|\Z)")
 _LOG_USER = re.compile(
     r"user[ \t]\(?(?P<mark>[\"'`]?)(?P<value>[A-Za-z_][\w.-]{1,38}\w)[\"'`]?\)?(?![\w@(=\\/]|[.+-][\w@])",
     re.IGNORECASE,
@@ -175,6 +183,9 @@ def _find_at(text: str, start: int) -> Iterator[Span]:
         match = _NAME_BEHIND_PLATFORM.match(text, start) if _REACH_ON.search(text, first, start) else None
         if match and _is_reached(match, text):
             yield _value_span(match)
+        match = _CALLED_ON.match(text, start)
+        if match and is_free(_value_of(match)) and _may_be_announced_word(match, text):
+            yield _value_span(match)
         match = _NAME_ON.search(text, first, start)
         if match and _may_be_named_before(match):
             yield _value_span(match)
@@ -192,7 +203,7 @@ def _find_in_log(text: str, start: int) -> Iterator[Span]:
         field
         and is_field
         and not field["value"].isdigit()
-        and (field["mark"] or not is_ordinary(field["value"]))
+        and (field["mark"] or not is_ordinary(field["value"]) or _is_in_log_line(field, text))
     ):
         yield field.span("value")
     user = _LOG_USER.match(text, start)
@@ -208,12 +219,25 @@ def _find_in_log(text: str, start: int) -> Iterator[Span]:
         yield skype.span()
 
 
+def _is_in_log_line(field: re.Match[str], text: str) -> bool:
+    """Whether more fields of a log follow: "user=panda action=login", but not "user=owner, role=role"."""
+    return not is_frequent(field["value"]) and _NEXT_FIELD.match(text, field.end()) is not None
+
+
 def is_ordinary(value: str) -> bool:
     """Whether it consists of words that a dictionary has: no name by itself."""
     if is_mixed(value) or is_word_pair(value):
         return False
     words = _WORD.findall(value)
     return not words or all(len(word) < 3 or look_up_word(word).common for word in words)
+
+
+def is_frequent(value: str) -> bool:
+    """Whether it consists of words that everybody uses: no name even where one is announced."""
+    if is_mixed(value) or is_word_pair(value):
+        return False
+    words = _WORD.findall(value)
+    return not words or all(len(word) < 3 or look_up_word(word).common > 1 for word in words)
 
 
 def may_be_user_name(value: str) -> bool:
@@ -265,7 +289,9 @@ def _is_accepted(match: re.Match[str], text: str, own: bool) -> bool:
     ):
         return False
     if match["space"] is not None:
-        return is_mixed(value) and (match["account"] is not None or own or "#" in value)
+        if not is_mixed(value):
+            return _IS_HANDLE.search(match[0]) is not None and _may_be_announced_word(match, text)
+        return match["account"] is not None or own or "#" in value
     if (
         match["platform"]
         and match["sign"]
@@ -280,7 +306,7 @@ def _is_accepted(match: re.Match[str], text: str, own: bool) -> bool:
         return match["sign"] is not None and match["platform"] is None and _may_be_name(match, text)
     if match["quoted"] is None and _GOES_ON.match(text, match.end()):
         return False
-    return match["account"] is not None or not is_ordinary(value)
+    return match["account"] is not None or not is_frequent(value)
 
 
 def _is_reached(match: re.Match[str], text: str) -> bool:
@@ -292,6 +318,11 @@ def _is_reached(match: re.Match[str], text: str) -> bool:
 def _may_be_named_before(match: re.Match[str]) -> bool:
     value = _value_of(match)
     return is_free(value) and (is_mixed(value) or not is_ordinary(value))
+
+
+def _may_be_announced_word(match: re.Match[str], text: str) -> bool:
+    """The same of any word but frequent ones."""
+    return not is_frequent(_value_of(match)) and not _GOES_ON.match(text, match.end())
 
 
 def _may_be_name(match: re.Match[str], text: str) -> bool:

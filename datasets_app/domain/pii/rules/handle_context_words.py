@@ -59,7 +59,7 @@ _ACTIONS = """
     ajoute ajouter
     ajoutez adde folge folgt chiamo heiße heisse heißt appelle llamo chamo aggiungimi seguimi adiciona
     segue meld
-    persona person guy girl man woman someone somebody dude behind against versus vs beat named
+    person guy girl man woman someone somebody dude behind against versus vs beat named
     merge delete deactivate rename kicked credits credit props kudos
     ask asking unlock unlocked remove removed suspend suspended reinstate impersonating impersonates quote
     quoting quoted trust meet met np gg lol hbd xoxo bye glhf gj via courtesy ft feat heet heter agregar añade
@@ -120,7 +120,7 @@ LINKED_WORDS = {
     "as": "logged signed log sign logging signing in registered register listed known know online up "
     "playing streaming "
     "stream plays play played upload pretends pretend posing listed pretending "
-    "posting appear show shows me add us on posted under",
+    "posting post posts write writing appear show shows me add us on posted under",
     "under": "account registered me us look looked saved listed profile sign signed post posts name it find",
     "with": "log logged logging signing accedo entro login sign signed username account traded "
     "trading trade chat chatted chatting "
@@ -219,6 +219,7 @@ PHRASES = re.compile(
 )
 # What begins like "python3", "web2", "step4" or "user1" is of no one.
 _THINGS = """
+    tmp temp foo bar baz
     base sha utf float double python numpy pandas node nodejs java openjdk ruby perl rust swift kotlin
     scala vue react
     angular http https oauth ipv wifi wlan nvme sata step item items page line lines chapter section

@@ -34,6 +34,9 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 _ELIDED = re.compile(r"\A(?:[ld]|un|(?:de|a|ne|su)ll)['’](?=\w{3})")
 _PHRASE_CHARACTERS = 32
 _DETERMINERS = frozenset("the a an this that these those my your our their his her its no any".split())
+_ARTICLES = frozenset("the a an this".split())
+# Behind the function in which a program failed.
+_LINE_NUMBER = ", line "
 _COPULAS = frozenset("is was are ist est es è é är er = to será am".split())
 _ON = frozenset("on auf sur en su på op na no in as for".split())
 # What may stand between a word and the name itself.
@@ -89,8 +92,8 @@ def find_in_context(text: str) -> Iterator[Span]:
         if looks == NO_NAME and not _may_be_announced(match[0]):
             continue
         before = _list_words_before(text, start)
-        if looks == OF_WORDS and match[0].isalpha() and not _DETERMINERS.isdisjoint(before[:1]):
-            continue  # from the workspace page
+        if _is_thing(match[0], looks, before) or text.startswith(_LINE_NUMBER, end):
+            continue
         if (
             _is_announced(before, looks)
             or (looks and _is_subject(_list_words_after(text, end), looks))
@@ -101,6 +104,13 @@ def find_in_context(text: str) -> Iterator[Span]:
             )
         ) and not _is_in_code(text, start, end):
             yield start, end
+
+
+def _is_thing(token: str, looks: int, before: list[str]) -> bool:
+    """Of "from the workspace page", "my CashNest", "datasheet of the ina219", the last word."""
+    if looks == OF_WORDS and token.isalpha():
+        return not _DETERMINERS.isdisjoint(before[:1])
+    return looks <= OF_SIGNED_WORDS and not _ARTICLES.isdisjoint(before[:1])
 
 
 def find_answered_accounts(reply: str) -> Iterator[Span]:

@@ -8,10 +8,16 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
-from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free, is_mixed, is_ordinary
+from datasets_app.domain.pii.rules.announced_handles import (
+    TECHNICAL,
+    is_free,
+    is_frequent,
+    is_mixed,
+    is_ordinary,
+)
 from datasets_app.domain.pii.rules.cue_words import find_cue_starts, make_cue_starts, make_cues
 from datasets_app.domain.pii.rules.handle_names import is_run_together
-from datasets_app.domain.pii.rules.handle_shapes import OF_WORDS, is_account_shape, rank
+from datasets_app.domain.pii.rules.handle_shapes import OF_NAMES, OF_WORDS, is_account_shape, rank
 from datasets_app.domain.pii.rules.handle_words import TAG_WORDS
 
 _VALUE = (
@@ -51,7 +57,7 @@ _IN_CLAUSE = re.compile(
     r"|ist|war|est|était|es|era|è|é|är|var|er|til|to|now|changed|just|actually|unban)[ \t:]{1,2}"
     r"|(?<=['’]s)[ \t]|[ \t]{0,2}\r?\n[ \t]{0,4})"
     rf"(?:now[ ]|still[ ]|just[ ]|set to[ ])?(?!(?:be|now|a|the|my|is|was|to|not|it|in|on|at|so"
-    rf"|as)\b){_VALUE}",
+    rf"|as|given|told|assigned|issued|sent|provided|using|supposed|trying)\b){_VALUE}",
     re.IGNORECASE,
 )
 _BEFORE_END = re.compile(
@@ -75,6 +81,7 @@ _LOG_EVENT = re.compile(
 )
 _LOG_SESSION = re.compile(
     r"for user (?P<value>[A-Za-z_][\w.-]{1,38})(?=\(uid=)|uid=\d{1,7}\((?P<id>[A-Za-z_][\w.-]{1,38})\)"
+    r"|session (?:opened|closed) for user (?P<opened>[A-Za-z_][\w.-]{0,38}\w)(?=[ \t]*(?:by \w|\n|\Z))"
 )
 # "author": "jdoe", 'from_user': 'jdoe'
 _KEY = re.compile(
@@ -94,6 +101,11 @@ _KEY = re.compile(
 _BARE_KEY = re.compile(
     r"(?:user(?:[_-]?name)?|log-?in|handle|nick|screen[_-]?name|author|created[_-]?by|assignee|owner|sender)"
     r"[ ]?[:=][ ]?(?P<value>[^\W\d][\w.-]{1,38}\w)(?=[ ]?[,;}|]|[ ]\w{1,16}=)",
+    re.IGNORECASE,
+)
+_TRAILER = re.compile(
+    r"(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by:[ \t]{1,2}"
+    r"(?P<value>[^\W\d][\w.-]{0,37}\w)(?=[ \t]?<)",
     re.IGNORECASE,
 )
 _WHOLE = re.compile(r"[A-Za-z][\w.-]{2,38}\w")
@@ -173,10 +185,14 @@ def find_in_phrases(text: str) -> Iterator[Span]:
         for match in _KEY.finditer(text):
             if _is_name(match["value"]):
                 yield match.span("value")
-    if "(" in text and "uid" in text:
+    if "-by: " in text:
+        for match in _TRAILER.finditer(text):
+            if _is_account(match["value"]):
+                yield match.span("value")
+    if "uid=" in text or "session " in text:
         for match in _LOG_SESSION.finditer(text):
-            group = "value" if match["value"] else "id"
-            if _is_name(match[group]):
+            group = str(match.lastgroup)
+            if _is_name(match[group]) or (group == "opened" and _is_account(match[group])):
                 yield match.span(group)
 
 
@@ -201,6 +217,11 @@ def _is_name(value: str, *, certain: bool = False) -> bool:
     if is_mixed(value):
         return certain or is_account_shape(value)
     return len(value) >= 4 and not is_ordinary(value)
+
+
+def _is_account(value: str) -> bool:
+    """Whether a token where nothing but an account stands is a person's: any word, none of all machines."""
+    return is_free(value) and value.lower() not in _NO_PERSONS and not is_frequent(value)
 
 
 # --- in front of a line, and in its place ------------------------------------------------------
@@ -250,7 +271,7 @@ def find_speakers(text: str) -> Iterator[Span]:
         if len(people) + roles + len(others) >= _MIN_LINES:
             people += others if people else []
         else:
-            people = [match for match in people if match["time"]]
+            people = [match for match in lines if match["time"] and rank(match["name"]) >= OF_NAMES]
         for match in people:
             yield match.span("name")
     for match in _EVENT_LINE.finditer(text):

@@ -34,6 +34,8 @@ _FILE_ENDING = re.compile(
 _CAMEL = re.compile(r"[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
 _WORD_AND_NUMBER = re.compile(r"[A-Za-z]{2,20}_[0-9]{2,6}|[a-z]{2,20}[A-Z][a-z]{1,20}[0-9]{2,6}")
 _NUMBERED = re.compile(r"[0-9]{1,4}_?(?P<after>[A-Za-z]{4,24})|(?P<before>[a-z]{4,24})-[0-9]{2,4}")
+# The beginning of a commit: 7dedf53e.
+_COMMIT = re.compile(r"(?=\D*\d\D*\d)(?!.*[a-f]{5})[0-9a-f]{7,12}")
 _MAX_TOKEN = 30
 _DIGIT_RUN = re.compile(r"[0-9]+")
 _MIN_NAME, _MAX_NAME = 4, 7
@@ -62,6 +64,8 @@ def rank(token: str) -> int:
 
 
 def _rank_word(token: str) -> int:
+    if not is_free(token):
+        return NO_NAME
     if is_run_together(token):
         return OF_NAMES
     lower = token.lower()
@@ -99,6 +103,7 @@ def _may_be_name(token: str) -> bool:
     if (
         not is_free(token)
         or is_hexadecimal(token)
+        or _COMMIT.fullmatch(token)
         or _VERSIONED.fullmatch(token)
         or _FILE_ENDING.fullmatch(token)
     ):

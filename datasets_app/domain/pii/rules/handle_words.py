@@ -68,7 +68,7 @@ _CODE_TEXT = """
     noreturn
     contextlib functools typing abc nx np pd plt sa mapped hybrid_property listens_for compiles measure
     timeit profile
-    latest canary nightly stable rc beta dev current head
+    latest canary nightly stable rc beta dev current head row rows items item vars
     upstream push origin
 """
 CODE_WORDS = frozenset(_CODE_TEXT.split())
@@ -108,7 +108,8 @@ _STATE_TEXT = """
     issue it its
     just known last letter letters linked listed locked login long longer lost me mine minimum missing my n
     name
-    needed never new no none not nothing now null number numbers of off ok okay old on one only optional or
+    needed never new no none not nothing now null nullable indexed number numbers of off ok okay
+    old on one only optional or
     other our out outdated over own password permanently phone picture please private problem public
     question
     reads ready recognized registered rejected required reserved reset right s same saved set shared short

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.cue_words import has_ascii_variants
-from datasets_app.domain.pii.rules.handle_shapes import UNMISTAKABLE, rank
+from datasets_app.domain.pii.rules.handle_shapes import OF_NAMES, UNMISTAKABLE, rank
 
 _NAME = r"(?P<name>[@$~]?[^\W_](?:[\w.%-]{0,60}\w)?)"
 # Whatever stands behind the address is a person's, or a team's, page.
@@ -51,6 +51,16 @@ _OWN_SITE = re.compile(
 )
 _REPOSITORY = re.compile(
     r"(?:github|gitlab|bitbucket)\.(?:com|org)[/:](?P<name>\w[\w-]{0,38})(?=/[\w.-])", re.IGNORECASE
+)
+# What people keep for themselves, and companies hardly do.
+_PERSONAL_REPOSITORY = re.compile(
+    r"/(?:dotfiles|\.?notes|blog|portfolio|resume|cv|homepage|playground|advent-?of-?code\w{0,6}|aoc\w{0,6})"
+    r"(?:\.git)?(?![\w-])",
+    re.IGNORECASE,
+)
+_OWN_REPOSITORY = re.compile(
+    r"\bmy (?:own |public |private )?(?:repo(?:sitory)?|fork|gists?|code|project)s?\b[^\n.!?]{0,30}\Z",
+    re.IGNORECASE,
 )
 _IS_OWN = re.compile(
     r"/?[ ,)–-]{1,3}(?:is (?:me|mine|my)|(?:that['’]?s|its|it['’]s) (?:me|mine|my))\b", re.IGNORECASE
@@ -106,7 +116,9 @@ def may_hold_profile(encoded: bytes) -> bool:
     return (
         b"/" in encoded
         and b"." in encoded
-        and (b".com/" in encoded or any(ending in encoded for ending in _OTHER_ENDINGS))
+        and (
+            b".com/" in encoded or b".COM/" in encoded or any(ending in encoded for ending in _OTHER_ENDINGS)
+        )
         and _SITE_HINT.search(encoded) is not None
     )
 
@@ -160,12 +172,17 @@ def find_profiles(text: str) -> Iterator[Span]:
         return
     for match in _CODE_HOST.finditer(text):
         if is_name_on_site(match["name"]) and (
-            _SAID_TO_BE_OWN.search(text, max(0, match.start() - 60), match.start())
+            rank(match["name"].lower()) >= OF_NAMES
+            or _SAID_TO_BE_OWN.search(text, max(0, match.start() - 60), match.start())
             or _IS_OWN.match(text, match.end())
         ):
             yield match.span()
     for match in _REPOSITORY.finditer(text):
-        if rank(match["name"]) >= UNMISTAKABLE:
+        if (
+            rank(match["name"]) >= UNMISTAKABLE
+            or _PERSONAL_REPOSITORY.match(text, match.end())
+            or _OWN_REPOSITORY.search(text, max(0, match.start() - 60), match.start())
+        ):
             yield match.span("name")
 
 

@@ -231,7 +231,7 @@ def scrub_rows(rows: Sequence[Mapping[str, Any]], scrubber: Scrubber) -> Iterato
 
 def make_session(row: Mapping[str, Any]) -> SessionInput:
     """The text of a row as a turn: behind the question before it, or under a key of the metadata."""
-    turn = TurnRecord("1", 1, "user", row["text"], [])
+    turn = TurnRecord("1", 1, row.get("role", "user"), row["text"], [])
     if "key" in row:
         return SessionInput([turn._replace(text="", metadata={row["key"]: row["text"]})])
     if "before" in row:

@@ -8,6 +8,7 @@ personas. The two share no template, and few words. Nobody who works on the dete
 move them to "tune" and write new ones. The same seed writes the same bytes. A line is
 ``{"text": …, "spans": [{"start", "end", "type"}]}``, and may have "before" (what the other side said
 last), "key" (the metadata key under which the text stands) or "brand" (whose persona speaks).
+Where a brand's file has whole conversations, a row has its "session" and its "role" too.
 """
 
 import argparse

@@ -47,13 +47,27 @@ def read_brands(part: str) -> tuple[list[dict[str, Any]], list[str]]:
 
 
 def make_brand_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]:
-    """Each row names its brand, whose persona is known where it is scored."""
+    """Each row names its brand, whose persona is known where it is scored.
+
+    A brand's own "chat" is a list of conversations, each a text of lines "role: what is said". A row of it
+    also has its "session" and its "role".
+    """
     brands, lines = read_brands(part)
     for brand in brands:
-        for line in lines:
+        for line in (line.replace("\\n", "\n") for line in lines):
             for _ in range(BRAND_ROWS_PER_LINE if _SLOT.search(line) else 1):
                 text = _SLOT.sub(lambda slot: _fill_brand(slot[1], brand, choose), line)  # noqa: B023
                 yield _make_row(text, choose) | {"brand": brand["id"]}
+        yield from _make_conversation_rows(brand, choose)
+
+
+def _make_conversation_rows(brand: Mapping[str, Any], choose: random.Random) -> Iterator[dict[str, Any]]:
+    for number, conversation in enumerate(brand.get("chat", ()), 1):
+        for turn in conversation.splitlines():
+            role, _, line = turn.partition(": ")
+            text = _SLOT.sub(lambda slot: _fill_brand(slot[1], brand, choose), line)
+            session = f"{brand['id']}-{number}"
+            yield _make_row(text, choose) | {"brand": brand["id"], "session": session, "role": role}
 
 
 def _fill_brand(slot: str, brand: Mapping[str, Any], choose: random.Random) -> str:

@@ -23,9 +23,12 @@ LOCALES_BY_LANGUAGE = {
     "pt": ("pt_BR", "pt_PT"),
     "pl": ("pl_PL",),
     "sv": ("sv_SE",),
+    "da": ("da_DK",),
+    "fi": ("fi_FI",),
+    "no": ("no_NO",),
+    "cs": ("cs_CZ",),
 }
-OTHER_LOCALES = ("da_DK", "fi_FI", "no_NO", "cs_CZ")
-ALL_LOCALES = (*dict.fromkeys(sum(LOCALES_BY_LANGUAGE.values(), ())), *OTHER_LOCALES)
+ALL_LOCALES = tuple(dict.fromkeys(sum(LOCALES_BY_LANGUAGE.values(), ())))
 # What says that a number is one: an issuer's check, which documents without one don't have.
 _WITHOUT_CHECKSUM = frozenset(
     ("passport", "driver's license", "national insurance number", "PAN", "Medicare number", "CPR number")
@@ -42,12 +45,27 @@ _MONTHS = {
     "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada"
     " grudnia",
     "sv": "januari februari mars april maj juni juli augusti september oktober november december",
+    "da": "januar februar marts april maj juni juli august september oktober november december",
+    "fi": "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta"
+    " lokakuuta marraskuuta joulukuuta",
+    "no": "januar februar mars april mai juni juli august september oktober november desember",
+    "cs": "ledna února března dubna května června července srpna září října listopadu prosince",
 }
 # Classes that people write in any case.
 ANY_CASE = frozenset(
     ("NAME", "ADDRESS", "EMAIL", "HANDLE", "DATE_OF_BIRTH", "IBAN", "ID_NUMBER", ID_BY_CUE, "PHONE", "MAC")
 )
+_DAY_SEPARATORS = {"es": " de ", "pt": " de "} | dict.fromkeys(("de", "da", "fi", "no", "cs"), ". ")
 _ENGLISH_ENDINGS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
+_ONES = (
+    " one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+).split(" ")
+_TENS = "  twenty thirty forty fifty sixty seventy eighty ninety".split(" ")
+_ORDINALS = (
+    " first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
+    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+).split(" ")
 _USER_WORDS = (
     "falcon mango pixel wolf ninja tulip cactus rocket comet biscuit pirate panda thunder velvet socks"
     " pickle ghost banjo walrus turbo noodle otter raven shadow storm lemon ember maple koala vortex"
@@ -169,7 +187,7 @@ class ValueSource:
         born = self.fake.date_of_birth(minimum_age=1, maximum_age=92)
         american = self.locale == "en_US"
         month = _MONTHS[self.language].split()[born.month - 1]
-        day_first = {"es": " de ", "pt": " de ", "de": ". "}.get(self.language, " ")
+        day_first = _DAY_SEPARATORS.get(self.language, " ")
         after_month = " de " if self.language in ("es", "pt") else " "
         forms = [
             "{y}-{mm}-{dd}",
@@ -193,6 +211,8 @@ class ValueSource:
             month=month,
             mon=month[:3],
             ordinal=f"{d}{_ENGLISH_ENDINGS.get(d, 'th')}",
+            day_words=_spell_ordinal(d),
+            year_words=_spell_year(y),
         )
         return [Part(text, "DATE_OF_BIRTH")]
 
@@ -344,13 +364,33 @@ class ValueSource:
         return self.choose.choice(("Lyon", "Boston", "Leeds", "Hamburg", "Austin", "Perth", "Porto", "Turin"))
 
 
+def _spell_ordinal(day: int) -> str:
+    if day <= 20:
+        return _ORDINALS[day]
+    return "thirtieth" if day == 30 else f"{_TENS[day // 10]}-{_ORDINALS[day % 10]}"
+
+
+def _spell_year(year: int) -> str:
+    """As it is said: "nineteen eighty-four", "two thousand nine"."""
+    century, rest = divmod(year, 100)
+    if century == 20 and rest < 10:
+        return f"two thousand {_ONES[rest]}".strip()
+    last = _ONES[rest] if rest < 20 else "-".join(filter(None, (_TENS[rest // 10], _ONES[rest % 10])))
+    return f"{_ONES[century] if century < 20 else 'twenty'} {last}" if rest > 9 else f"nineteen oh {last}"
+
+
 def _strip_accents(name: str) -> str:
     return re.sub(r"[^a-z]", "", unicodedata.normalize("NFKD", name.lower()))
 
 
 @cache
 def make_faker(locale: str) -> Faker:
-    return Faker(locale)
+    fake = Faker(locale)
+    for provider in fake.get_providers():
+        # Italian cities are the list of a set: in another order in each process.
+        if isinstance(getattr(provider, "cities", None), list):
+            provider.cities = sorted(provider.cities)
+    return fake
 
 
 def make_valid_phone(choose: random.Random, country: str) -> str:

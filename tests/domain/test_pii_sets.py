@@ -53,3 +53,29 @@ def test_a_row_is_the_same_for_the_same_seed() -> None:
     assert rows[0] == rows[1]
     assert [span["type"] for span in rows[0]["spans"]] == ["PHONE", "ADDRESS"]
     assert rows[0]["before"] == "Where are you?"
+
+
+def test_a_brand_may_have_whole_conversations() -> None:
+    rows = [row for row in negatives.make_brand_rows("held_out", random.Random(3)) if "session" in row]
+    assert {row["role"] for row in rows} == {"user", "assistant"}
+    brands = negatives.read_brands("held_out")[0]
+    assert {row["brand"] for row in rows} == {brand["id"] for brand in brands}
+    for brand in brands:
+        turns = [row for row in rows if row["brand"] == brand["id"]]
+        assert len(turns) >= 60
+        assert len({row["session"] for row in turns}) == len(brand["chat"])
+
+
+@pytest.mark.parametrize(
+    ("year", "words"),
+    [
+        (1909, "nineteen oh nine"),
+        (1940, "nineteen forty"),
+        (1984, "nineteen eighty-four"),
+        (2000, "two thousand"),
+        (2009, "two thousand nine"),
+        (2013, "twenty thirteen"),
+    ],
+)
+def test_a_year_is_spelled_as_it_is_said(year: int, words: str) -> None:
+    assert values._spell_year(year) == words

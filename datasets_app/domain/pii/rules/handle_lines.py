@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.announced_handles import is_free, is_ordinary
+from datasets_app.domain.pii.rules.columns import find_cells
 from datasets_app.domain.pii.rules.handle_names import is_certain
 from datasets_app.domain.pii.rules.handle_shapes import (
     NAMED,
@@ -98,7 +99,6 @@ _NEXT = re.compile(
     rf"|formerly|aka)[ \t]|[ \t](?=[@\w.-]*\d))[\"'`*@]{{0,2}}{_NAME}(?![\w@\\/(=:+-]|[.]\w)",
     re.IGNORECASE,
 )
-_DELIMITERS = ("|", "\t", ";", ",")
 _HEADING = re.compile(
     r"[\s\"'*]*(?:\w{1,16}[ _-])?(?:user[ _-]?name|user|login|log-?in[ _-]?name|screen[ _-]?name"
     r"|nick(?:[ _-]?name)?|handle"
@@ -110,7 +110,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _CELL = re.compile(rf"[\s\"'*]{{0,4}}{_NAME}[\s\"'*]{{0,4}}")
-_MAX_HEADING, _MAX_ROWS, _MAX_NEIGHBORS = 400, 500, 40
+_MAX_NEIGHBORS = 40
 
 
 def find_in_lines(text: str) -> Iterator[Span]:
@@ -215,30 +215,11 @@ def _choose_items(text: str, items: list[Span]) -> list[Span]:
 
 def _find_in_columns(text: str) -> Iterator[Span]:
     """The cells below "login" in the first line of a table."""
-    first = text.find("\n")
-    heading = text[:first]
-    delimiter = next((sign for sign in _DELIMITERS if sign in heading), None)
-    if delimiter is None or len(heading) > _MAX_HEADING:
-        return
-    columns = [column for column, cell in enumerate(heading.split(delimiter)) if _HEADING.fullmatch(cell)]
-    if not columns:
-        return
-    start = first + 1
-    for _ in range(_MAX_ROWS):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        places = [start]
-        for cell in text[start:end].split(delimiter):
-            places.append(places[-1] + len(cell) + 1)
-        for column in columns:
-            if column + 1 < len(places):
-                match = _CELL.fullmatch(text, places[column], places[column + 1] - 1)
-                if (
-                    match
-                    and is_free(match["name"])
-                    and (rank(match["name"]) > NO_NAME or not is_ordinary(match["name"]))
-                ):
-                    yield match.span("name")
-        start = end + 1
-        if start > len(text):
-            return
+    for cell in find_cells(text, 0, text.find("\n"), _HEADING):
+        match = _CELL.fullmatch(text, cell.start, cell.end)
+        if (
+            match
+            and is_free(match["name"])
+            and (rank(match["name"]) > NO_NAME or not is_ordinary(match["name"]))
+        ):
+            yield match.span("name")

@@ -36,6 +36,7 @@ QUICK_ARGUMENTS = {
     "retention": "--turns 20000",
     "sanitize": "--lines 20000",
     "scrub_speed": "--turns 4000 --rounds 1",
+    "spans": "--spans 9000",
     "split": "--sessions 10000 --rounds 1",
     "validate": "--lines 20000 --rounds 1",
 }

@@ -25,7 +25,7 @@ SELECT {dataset}, 'session-' || n, {turns} FROM generate_series(1, {sessions}) n
 _FILL_TURNS = """
 INSERT INTO datasets_app_turn_{dataset} (dataset_id, session_id, turn_index, role, text, tags)
 SELECT {dataset}, s.id, n, CASE WHEN n % 2 = 1 THEN 'user' ELSE 'assistant' END,
-       'Your order ' || s.id * n % 9973 || ' of ' || left(md5(s.id::text), 6) || ' is on its way. '
+       'Your order x' || s.id * n % 9973 || ' of ' || left(md5(s.id::text), 6) || ' is on its way. '
        || 'Write to ana' || n || '@example.org if the delivery or the refund is late.',
        ARRAY['scenario:order']
 FROM datasets_app_session_{dataset} s, generate_series(1, {turns}) n ORDER BY s.id, n
@@ -104,7 +104,8 @@ def _fill(name: str, turns: int) -> Any:
             cursor.execute(_FILL_SESSIONS.format(**values))
             cursor.execute(_FILL_TURNS.format(**values))
     with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE datasets_app_session_{dataset.pk}, datasets_app_turn_{dataset.pk}")
+        # At once, as autovacuum would otherwise do it while something is measured.
+        cursor.execute(f"VACUUM (ANALYZE) datasets_app_session_{dataset.pk}, datasets_app_turn_{dataset.pk}")
     return dataset
 
 

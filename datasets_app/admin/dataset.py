@@ -80,7 +80,7 @@ class DatasetAdmin(ModelAdmin):
         "show_updated",
     ]
     list_filter = ["origin", StateFilter, "legal_hold"]
-    list_per_page = 50
+    list_per_page = 30
     search_fields = ["name", "source"]
     search_help_text = "Part of a name or source"
     list_after_template = "datasets_app/dataset_list_after.html"

@@ -14,7 +14,7 @@ from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 # Finding this many hits is fast even for a word in every turn; ranking would have to visit all of them.
 MAX_HITS = 1_000
 # Each has an index of its own. A search in all datasets covers those that were recently updated.
-MAX_DATASETS_SEARCHED = 100
+MAX_DATASETS_SEARCHED = 50
 EXCERPT_CHARACTERS = 280
 
 # MATERIALIZED, since the planner would otherwise walk the primary key for the LIMIT and test every text.

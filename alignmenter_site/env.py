@@ -31,7 +31,24 @@ def unusable(path: Path, error: OSError) -> EnvironmentVariableError:
 
 
 def text(name: str, default: str = "") -> str:
-    return os.environ.get(name, "").strip() or default
+    """The value of a variable, or of the file that ``NAME_FILE`` names, as secrets are mounted."""
+    value = os.environ.get(name, "").strip()
+    file = os.environ.get(f"{name}_FILE", "").strip()
+    if file and value:
+        raise EnvironmentVariableError(f"Set {name} or {name}_FILE, not both")
+    return (_read_secret(f"{name}_FILE", file) if file else value) or default
+
+
+def _read_secret(variable: str, file: str) -> str:
+    # Never repeat what is in it.
+    try:
+        content = Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise EnvironmentVariableError(f"{variable}: cannot read {file}: {reason}") from None
+    if not content:
+        raise EnvironmentVariableError(f"{variable}: {file} is empty")
+    return content
 
 
 def integer(name: str, default: int, *, minimum: int = 0) -> int:

@@ -1,4 +1,4 @@
-"""The cache that all processes share: it counts failed sign-ins."""
+"""The cache that all processes share: it counts failed sign-ins, and requests of API tokens."""
 
 import json
 import logging
@@ -42,6 +42,9 @@ class SharedCache(RedisCache):
     def set(self, *args: Any, **options: Any) -> Any:
         return self._call("set", *args, **options)
 
+    def incr(self, *args: Any, **options: Any) -> Any:
+        return self._call("incr", *args, **options)
+
     def delete(self, *args: Any, **options: Any) -> Any:
         return self._call("delete", *args, **options)
 
@@ -56,7 +59,7 @@ class SharedCache(RedisCache):
             except (redis.RedisError, OSError) as error:
                 SharedCache.away_until = time.monotonic() + RETRY_SECONDS
                 log.warning(
-                    "Redis can't be reached (%s): each process counts failed sign-ins for itself.",
+                    "Redis can't be reached (%s): each process counts for itself.",
                     type(error).__name__,
                 )
         return getattr(self._local, method)(*args, **options)

@@ -13,11 +13,13 @@ from django.template.loader import render_to_string
 from django.views import defaults
 
 from alignmenter_site.embedded import EmbeddedServiceError
+from datasets_app.api.problems import make_problem
 
 INSUFFICIENT_STORAGE = 507
 DISK_FULL = "53100"  # PostgreSQL's code for it
 REASON = "The server's disk is full"
 REMEDY = "Nothing you sent was saved. Ask an administrator to free disk space, then send it again."
+API_PATH = "/api/"
 UNAVAILABLE = 503
 RETRY_SECONDS = 30
 # PostgreSQL's codes: a lost connection, too many connections, a server that stops or recovers.
@@ -29,7 +31,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exception()
     if _is_disk_full(error):
         return disk_full(request)
-    return database_unreachable(request) if _is_unreachable(error) else defaults.server_error(request)
+    if _is_unreachable(error):
+        return database_unreachable(request)
+    if is_api(request):
+        return make_problem(500, "error", "The server failed. An administrator can see why.")
+    return defaults.server_error(request)
 
 
 def disk_full(request: HttpRequest) -> HttpResponse:
@@ -48,11 +54,17 @@ def database_unreachable(request: HttpRequest) -> HttpResponse:
 
 
 def answer_with_reason(request: HttpRequest, status: int, reason: str, remedy: str) -> HttpResponse:
-    """Answer browsers with a page, and scripts, which don't ask for HTML, with plain text."""
+    """Answer browsers with a page, programs of the API with a problem, and other scripts with plain text."""
+    if is_api(request):
+        return make_problem(status, "error", f"{reason}. {remedy}")
     if "text/html" not in request.headers.get("Accept", ""):
         return HttpResponse(f"{reason}. {remedy}\n", status=status, content_type="text/plain")
     page = render_to_string("reason.html", {"code": status, "reason": reason, "remedy": remedy})
     return HttpResponse(page, status=status)
+
+
+def is_api(request: HttpRequest) -> bool:
+    return request.path_info.startswith(API_PATH)
 
 
 def _is_disk_full(error: BaseException | None) -> bool:

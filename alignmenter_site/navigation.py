@@ -134,6 +134,12 @@ UNFOLD: dict[str, Any] = {
                         "permission": _has_permissions("datasets_app.view_scrubmark"),
                     },
                     _changelist_item("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
+                    {
+                        "title": "API tokens",
+                        "icon": "key",
+                        "link": reverse_lazy("all_tokens"),
+                        "permission": _has_permissions("datasets_app.limit_access"),
+                    },
                     _changelist_item("Audit log", "history", "datasets_app", "auditevent"),
                     _changelist_item("Users", "person", "auth", "user"),
                     _changelist_item("Roles", "group", "auth", "group"),

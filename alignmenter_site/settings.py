@@ -201,6 +201,8 @@ MAX_UPLOAD_BYTES = env.integer("ALIGNMENTER_MAX_UPLOAD_BYTES", 4 << 30, minimum=
 MAX_PENDING_UPLOADS = env.integer("ALIGNMENTER_MAX_PENDING_UPLOADS", 20, minimum=1)
 MAX_PENDING_UPLOAD_BYTES = env.integer("ALIGNMENTER_MAX_PENDING_UPLOAD_BYTES", 20 << 30, minimum=1024)
 MAX_ACTIVE_JOBS = env.integer("ALIGNMENTER_MAX_ACTIVE_JOBS", 20, minimum=1)
+# Of one API token.
+API_REQUESTS_PER_MINUTE = env.integer("ALIGNMENTER_API_REQUESTS_PER_MINUTE", 600, minimum=1)
 EXPORT_LINK_DAYS = env.integer("ALIGNMENTER_EXPORT_LINK_DAYS", 7, minimum=1)
 # Installed name models, by name or folder; "builtin" is the one that comes with the application.
 NAME_MODELS = env.word_list("ALIGNMENTER_NAME_MODELS", ["builtin"])

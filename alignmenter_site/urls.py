@@ -6,7 +6,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from alignmenter_site.sign_in import views
+from alignmenter_site.api import assembly, reference
+from alignmenter_site.sign_in import token_views, views
 from datasets_app.downloads import download_job_file, download_release
 from datasets_app.sources.receiver_pages import receive_traces
 
@@ -30,6 +31,12 @@ def reject_view_on_site(request: HttpRequest, **_: Any) -> HttpResponse:
 urlpatterns = [
     path("", views.home, name="home"),
     path("", include("alignmenter_site.sign_in.urls")),
+    path("api/v1/", reference.show_reference, name="api_reference"),
+    path("api/v1/openapi.json", reference.send_schema, name="api_schema"),
+    path("api/v1/", include((assembly.build_urls(), "api"))),
+    path("tokens/", token_views.own_tokens, name="tokens"),
+    path("tokens/all/", token_views.all_tokens, name="all_tokens"),
+    path("tokens/<int:pk>/revoke/", token_views.revoke, name="revoke_token"),
     path("v1/traces", receive_traces, name="receive_traces"),
     path("annotate/", include("annotations_app.urls")),
     path("admin/login/", views.redirect_to_sign_in),

@@ -21,32 +21,59 @@ from datasets_app.releasing.sharing import share_gate
 from datasets_app.releasing.versions import find_release
 
 
+class FileGone(UserError):
+    """The file was deleted, or never stored here."""
+
+    def __init__(self, file: JobFile | ReleaseFile) -> None:
+        super().__init__("This file was deleted.")
+        self.file = file
+
+
 @require_GET
 @never_cache
 @login_required
 def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send an input or output file of a job, always as an attachment, and record the download."""
+    try:
+        job_file = find_job_file(request.user, pk)
+        file = open_job_file(job_file, request.user)
+    except FileGone as gone:
+        return _gone_response(request, gone.file)
+    except UserError as refusal:
+        return _refused_response(request, refusal.message)
+    return _attachment_response(file, job_file.name)
+
+
+def find_job_file(user: Any, pk: int) -> JobFile:
+    """A file of a job that the user may have. Raises Http404, PermissionDenied, or UserError with what keeps
+    it from leaving."""
     # Files of hidden datasets first: a refusal would tell that there are such.
-    not_hidden = JobFile.objects.filter(job_run__in=JobRun.objects.visible_to(request.user))
+    not_hidden = JobFile.objects.filter(job_run__in=JobRun.objects.visible_to(user))
     job_file = get_object_or_404(not_hidden.select_related("job_run"), pk=pk)
     job = job_file.job_run
-    if not can_download(job, job_file.kind, request.user):
+    if not can_download(job, job_file.kind, user):
         raise PermissionDenied
-    if not can_see_job(request.user, job):
+    if not can_see_job(user, job):
         raise Http404
-    if not raw_access.may_read_job(request.user, job):
+    if not raw_access.may_read_job(user, job):
         raise PermissionDenied
-    if refusal := _find_copy_refusal(request.user, job, job_file):
-        return _refused_response(request, refusal)
+    if refusal := _find_copy_refusal(user, job, job_file):
+        raise UserError(refusal)
+    return job_file
+
+
+def open_job_file(job_file: JobFile, user: Any) -> IO[bytes]:
+    """Open it, and record the download. Raises FileGone."""
+    job = job_file.job_run
     if job_file.is_expired or not job_file.file:
-        return _gone_response(request, job_file)
+        raise FileGone(job_file)
     try:
-        file = job_file.file.open("rb")
+        file: IO[bytes] = job_file.file.open("rb")
     except FileNotFoundError:
-        return _gone_response(request, job_file)
+        raise FileGone(job_file) from None
     audit.record(
         "download",
-        actor=request.user,
+        actor=user,
         dataset_name=job.dataset_name,
         **_audit_file_details(job_file),
         sha256=job_file.sha256,
@@ -55,7 +82,7 @@ def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
         # The audit log answers who received which release.
         **_release_details(job),
     )
-    return _attachment_response(file, job_file.name)
+    return file
 
 
 def _find_copy_refusal(user: Any, job: JobRun, job_file: JobFile) -> str:
@@ -96,24 +123,38 @@ def _release_details(job: JobRun) -> dict[str, str]:
 @login_required
 def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send a file of a release, byte for byte as it was released, and record the download."""
-    not_hidden = ReleaseFile.objects.exclude(release__dataset__in=Dataset.objects.hidden_from(request.user))
-    release_file = get_object_or_404(not_hidden.select_related("release__dataset"), pk=pk)
-    release, has = release_file.release, request.user.has_perm
-    if not (has("datasets_app.release_dataset") or has("datasets_app.export_dataset")):
-        raise PermissionDenied
-    if not Dataset.objects.visible_to(request.user).filter(pk=release.dataset_id).exists():
-        raise Http404
     try:
-        share_gate.check_release_copy(release, request.user)
+        release_file = find_release_file(request.user, pk)
+        file = open_release_file(release_file, request.user)
+    except FileGone as gone:
+        return _gone_response(request, gone.file)
     except UserError as refusal:
         return _refused_response(request, refusal.message)
+    return _attachment_response(file, release_file.name)
+
+
+def find_release_file(user: Any, pk: int) -> ReleaseFile:
+    """Like :func:`find_job_file`, of a version."""
+    not_hidden = ReleaseFile.objects.exclude(release__dataset__in=Dataset.objects.hidden_from(user))
+    release_file = get_object_or_404(not_hidden.select_related("release__dataset"), pk=pk)
+    if not (user.has_perm("datasets_app.release_dataset") or user.has_perm("datasets_app.export_dataset")):
+        raise PermissionDenied
+    if not Dataset.objects.visible_to(user).filter(pk=release_file.release.dataset_id).exists():
+        raise Http404
+    share_gate.check_release_copy(release_file.release, user)
+    return release_file
+
+
+def open_release_file(release_file: ReleaseFile, user: Any) -> IO[bytes]:
+    """Open it, and record the download. Raises FileGone."""
+    release = release_file.release
     try:
         file = files.open_file(release_file)
     except UserError:
-        return _gone_response(request, release_file)
+        raise FileGone(release_file) from None
     audit.record(
         "download",
-        actor=request.user,
+        actor=user,
         dataset_name=release.dataset.name,
         release=release.version,
         kind=release_file.kind,
@@ -121,7 +162,7 @@ def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
         sha256=release_file.sha256,
         size=release_file.size,
     )
-    return _attachment_response(file, release_file.name)
+    return file
 
 
 def _audit_file_details(job_file: JobFile) -> dict[str, str]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from alignmenter_site.logs import describe_error
 from datasets_app.access.accounts import clear_expired_sessions
+from datasets_app.access.tokens import forget_answers
 from datasets_app.auditing.heads import verify_and_append_head
 from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import scan_new_text
@@ -84,6 +85,7 @@ def _run_text_scans(job_run: JobRun | None, report_progress: ProgressCallback) -
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
     ("warnings", lambda job_run, report_progress: mail_warnings()),
+    ("api", lambda job_run, report_progress: {"answers": forget_answers()}),
     ("sessions", lambda job_run, report_progress: {"sessions": clear_expired_sessions()}),
     ("erasures", lambda job_run, report_progress: verify_erasures()),
     ("text", _run_text_scans),

@@ -28,9 +28,10 @@ from datasets_app.models import (
 )
 from tests.raw_dataset import RawCase
 
-# Addresses about accounts and sign-in, which are about no dataset, and those that end the session.
+# Addresses about accounts and sign-in, which are about no dataset, and those that end the session. The API
+# takes no session: see tests/api.
 _NOT_WALKED = re.compile(
-    r"^\^?(login|logout|password|account|oidc|_|sign|invite|admin/(login|logout|password|auth|jsi18n))"
+    r"^\^?(login|logout|password|account|tokens|api|oidc|_|sign|invite|admin/(login|logout|password|auth|jsi18n))"
 )
 # Readers see here what is stated about a dataset as a whole, and names of files: no conversation.
 _STATED = re.compile(

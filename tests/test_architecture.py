@@ -42,6 +42,7 @@ FLOORS = {
         {"nightly", "housekeeping"},
         {"tasks", "admin"},
         {"downloads", "management"},
+        {"api"},
         {"apps"},
     ),
     "annotations_app": (
@@ -52,7 +53,7 @@ FLOORS = {
         {"agreement"},
         {"hooks", "demo", "admin"},
         {"tasks", "urls"},
-        {"management"},
+        {"management", "api"},
         {"apps"},
     ),
 }
@@ -82,6 +83,7 @@ SITE_BELOW = {
 }
 SITE_ABOVE = {
     "admin_pages",
+    "api",
     "error_pages",
     "middleware",
     "monitoring",
@@ -100,6 +102,8 @@ WEB_FOLDERS = (
     "datasets_app/admin/",
     "annotations_app/admin/",
     "annotations_app/labeling/views/",
+    "datasets_app/api/",
+    "annotations_app/api/",
 )
 
 LAZY = ("presidio_analyzer", "spacy", "openai")

@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import GenerationParameters, read_parameters
 from datasets_app.jobs.registry import get_operation
 from datasets_app.models import JobRun
+
+WITHHELD_ERROR = "Failed. The message is withheld, because it may quote raw text; ask a curator."
 
 
 def parameter_rows(job: JobRun) -> list[tuple[str, str]]:
@@ -47,3 +50,13 @@ def token_usage(job: JobRun) -> dict[str, Any] | None:
         "Retry to resume from there."
     )
     return {"used": used, "budget": parameters.max_tokens_total, "summary": summary}
+
+
+def withhold_result(result: dict[str, Any]) -> dict[str, Any]:
+    """Numbers and booleans, and codes of problems; anything else may quote a file."""
+    kept: dict[str, Any] = {key: value for key, value in result.items() if isinstance(value, int | float)}
+    problems = [
+        {"line": problem.get("line"), "code": problem.get("code"), "message": raw_access.WITHHELD}
+        for problem in result.get("problems") or []
+    ]
+    return {**kept, "problems": problems}

@@ -14,7 +14,13 @@ from unfold.decorators import display
 
 from datasets_app.admin import request_pages
 from datasets_app.admin.dataset_pages import list_active_jobs
-from datasets_app.admin.job_facts import parameter_rows, result_facts, token_usage
+from datasets_app.admin.job_facts import (
+    WITHHELD_ERROR,
+    parameter_rows,
+    result_facts,
+    token_usage,
+    withhold_result,
+)
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import (
@@ -75,9 +81,6 @@ KEYS_SHOWN_ELSEWHERE = {
     "certificates",
     "handed_out",
 }
-
-
-WITHHELD_ERROR = "Failed. The message is withheld, because it may quote raw text; ask a curator."
 
 
 @admin.register(JobRun)
@@ -188,7 +191,7 @@ def _job_context(request: HttpRequest, job: JobRun) -> dict[str, Any]:
     has = request.user.has_perm
     result = dict(redact_json(job.result or {}, hidden))
     if withheld:
-        result = _withhold_result(result)
+        result = withhold_result(result)
     elif job.operation == "import_dataset" and result.get("problems"):
         raw_access.record_job_access(job, request.user, problems=len(result["problems"]))
     # Only an import lists its files; a verification counts them, which is a fact like others.
@@ -237,16 +240,6 @@ def _file_rows(request: HttpRequest, job: JobRun, *, withheld: bool) -> list[dic
         }
         for row in job.files.all()
     ]
-
-
-def _withhold_result(result: dict[str, Any]) -> dict[str, Any]:
-    """Numbers and booleans, and codes of problems; anything else may quote a file."""
-    kept: dict[str, Any] = {key: value for key, value in result.items() if isinstance(value, int | float)}
-    problems = [
-        {"line": problem.get("line"), "code": problem.get("code"), "message": raw_access.WITHHELD}
-        for problem in result.get("problems") or []
-    ]
-    return {**kept, "problems": problems}
 
 
 def _job_notes(job: JobRun, *, withheld: bool) -> list[tuple[str, str]]:

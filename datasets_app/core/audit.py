@@ -18,12 +18,14 @@ NOT_SIGNED_IN = "not signed in"
 class RequestOrigin:
     """Who sent the current request, and from where. ``get_user`` returns None if nobody is signed in.
 
-    ``refusals`` are recorded after the response: what refused them rolls its transaction back.
+    ``refusals`` are recorded after the response: what refused them rolls its transaction back. ``token`` is
+    the primary key of the API token it was sent with.
     """
 
     address: str
     get_user: Callable[[], Any]
     refusals: list[dict[str, Any]] = field(default_factory=list)
+    token: int | None = None
 
 
 _origin: ContextVar[RequestOrigin | None] = ContextVar("origin", default=None)
@@ -45,6 +47,12 @@ def acting_as(user: Any) -> Iterator[None]:
     origin = _origin.get()
     with attribute_to(RequestOrigin(origin.address if origin else "", lambda: user)):
         yield
+
+
+def identify_token(user: Any, token: int) -> None:
+    """Attribute the rest of the current request to a user who sent an API token in place of signing in."""
+    if origin := _origin.get():
+        origin.get_user, origin.token = lambda: user, token
 
 
 def current_user() -> Any:
@@ -83,6 +91,8 @@ def record(action: str, *, actor: Any, dataset_name: str = "", **details: Any) -
     """Add an event. Call it in the transaction of the change that it records."""
     if address := current_address():
         details["source_address"] = address
+    if (origin := _origin.get()) and origin.token:
+        details["api_token"] = origin.token
     if approver := current_approver():
         details["approved_by"] = approver
     AuditEvent.objects.create(

@@ -8,7 +8,7 @@ from django.template.defaultfilters import filesizeformat
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.locks import lock_person
-from datasets_app.models import JobFile
+from datasets_app.models import JobFile, JobRun
 
 
 def max_upload_bytes(user: Any) -> int:
@@ -16,17 +16,19 @@ def max_upload_bytes(user: Any) -> int:
     return settings.MAX_UPLOAD_BYTES if user.has_perm("datasets_app.import_dataset") else 0
 
 
-def check_upload_limits(user: Any, size: int) -> None:
-    """Call it in the transaction that stores the upload. Raises UserError if the upload is too large, or if
-    the ones that the person has not imported yet leave no room for it."""
+def check_upload_limits(user: Any, size: int, job: JobRun | None = None) -> None:
+    """Call it in the transaction that stores the upload, or a part of the one of ``job``. Raises UserError if
+    the upload is too large, or if the others that the person has not imported yet leave no room for it."""
     if size > settings.MAX_UPLOAD_BYTES:
         raise UserError(
             f"The file is larger than {filesizeformat(settings.MAX_UPLOAD_BYTES)}. Split it, or use the "
             "management command instead."
         )
     lock_person(user)
-    uploads = JobFile.objects.filter(kind=JobFile.Kind.UPLOAD, job_run__actor=user).exclude(file="")
-    pending = uploads.aggregate(count=Count("pk"), size=Sum("size", default=0))
+    kinds = [JobFile.Kind.UPLOAD, JobFile.Kind.PART]
+    uploads = JobFile.objects.filter(kind__in=kinds, job_run__actor=user).exclude(file="")
+    others = uploads.exclude(job_run=job) if job else uploads
+    pending = others.aggregate(count=Count("job_run", distinct=True), size=Sum("size", default=0))
     remedy = "Import or discard some of them first: the job list shows them."
     if pending["count"] >= settings.MAX_PENDING_UPLOADS:
         raise UserError(f"You have {pending['count']:,} uploads that are not imported. {remedy}")

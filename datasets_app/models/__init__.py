@@ -1,4 +1,5 @@
 from datasets_app.models.access import DatasetGrant
+from datasets_app.models.api_token import ApiAnswer, ApiToken
 from datasets_app.models.audit_event import AuditEvent, AuditHeadPlace, AuditSeal
 from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
@@ -15,6 +16,8 @@ from datasets_app.models.table_mapping import TableMapping
 from datasets_app.models.text_scan import Attestation, TextScan
 
 __all__ = [
+    "ApiAnswer",
+    "ApiToken",
     "Attestation",
     "AuditEvent",
     "AuditHeadPlace",

@@ -140,6 +140,7 @@ class JobFile(models.Model):
 
     class Kind(models.TextChoices):
         UPLOAD = "upload", "Uploaded file"
+        PART = "part", "Part of an upload"
         EXPORT = "export", "Export"
         METADATA = "metadata", "Metadata"
         QUARANTINE = "quarantine", "Quarantined lines"

@@ -11,15 +11,20 @@ class DatasetQuerySet(models.QuerySet[Any]):
         """The datasets a user may look at: by the role, and, if a dataset is restricted, by a grant."""
         if not user.has_perm("datasets_app.view_dataset"):
             return self.none()
+        datasets = get_token_datasets(user)
+        visible = self if datasets is None else self.filter(pk__in=datasets)
         if user.has_perm("datasets_app.limit_access"):
-            return self
-        return self.filter(models.Q(restricted=False) | models.Exists(_grants_for(user)))
+            return visible
+        return visible.filter(models.Q(restricted=False) | models.Exists(_grants_for(user)))
 
     def hidden_from(self, user: Any) -> "DatasetQuerySet":
-        """Restricted ones that a user is not granted: not even their names are told, whatever the role."""
+        """Restricted ones that a user is not granted: not even their names are told, whatever the role. For a
+        token that is limited to datasets, all others as well."""
+        datasets = get_token_datasets(user)
+        outside = models.Q(pk__in=[]) if datasets is None else ~models.Q(pk__in=datasets)
         if user.has_perm("datasets_app.limit_access"):
-            return self.none()
-        return self.filter(~models.Exists(_grants_for(user)), restricted=True)
+            return self.filter(outside)
+        return self.filter(outside | (~models.Exists(_grants_for(user)) & models.Q(restricted=True)))
 
     def with_last_check(self) -> "DatasetQuerySet":
         """Each with ``last_check`` (a time or None), ``last_errors``, ``last_warnings`` and ``is_outdated``:
@@ -43,6 +48,12 @@ class DatasetQuerySet(models.QuerySet[Any]):
             | models.Exists(changes.filter(at__gt=models.OuterRef("last_check")))
             | ~models.Q(turn_count=models.F("checked_turns")),
         )
+
+
+def get_token_datasets(user: Any) -> frozenset[int] | None:
+    """Primary keys of the datasets that the API token of this request is limited to; None without a limit
+    (``access/tokens.py``)."""
+    return getattr(user, "token_datasets", None)
 
 
 def _grants_for(user: Any) -> Any:
@@ -70,8 +81,12 @@ class JobRunQuerySet(models.QuerySet[Any]):
 
         hidden = Dataset.objects.hidden_from(user).order_by()
         of_all = models.Q(dataset=None, dataset_name="") & ~models.Q(actor=user.pk)
+        rows = self
+        if (datasets := get_token_datasets(user)) is not None:
+            names = Dataset.objects.filter(pk__in=datasets).values("name")
+            rows = rows.filter(models.Q(dataset__in=datasets) | models.Q(dataset_name__in=names))
         return (
-            self.exclude(dataset__in=hidden.values("pk"))
+            rows.exclude(dataset__in=hidden.values("pk"))
             .exclude(dataset_name__in=hidden.values("name"))
             .exclude(of_all & models.Exists(hidden))
         )

@@ -1,0 +1,112 @@
+"""Tokens of the API: one's own, and for people who limit access, everybody's."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.db.models import Prefetch
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from alignmenter_site.middleware.second_factor import SECOND_FACTOR_USED, has_second_factor
+from datasets_app.access.scopes import SCOPES
+from datasets_app.access.tokens import DEFAULT_DAYS, MAX_DAYS, create_token, revoke_token
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import render_page
+from datasets_app.core.web.paging import paginate_newest_first
+from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.models import ApiToken, Dataset
+
+SEE_ALL = "datasets_app.limit_access"
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(max_length=100, help_text="What will use it, such as “nightly export”.")
+    days = forms.IntegerField(label="Valid for days", initial=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS)
+    scopes = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Choose at least one scope."},
+    )
+    datasets = forms.CharField(
+        required=False,
+        max_length=5000,
+        help_text="Names with commas between them; empty allows all datasets that you can see.",
+    )
+
+    def __init__(self, *args: Any, user: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.user = user
+        choices: Any = self.fields["scopes"]
+        choices.choices = [
+            (name, f"{name}: {scope.label}")
+            for name, scope in SCOPES.items()
+            if any(map(user.has_perm, scope.permissions))
+        ]
+
+    def clean_datasets(self) -> list[Dataset] | None:
+        names = {name.strip() for name in self.cleaned_data["datasets"].split(",")} - {""}
+        found = list(Dataset.objects.visible_to(self.user).filter(name__in=names))
+        if missing := sorted(names - {dataset.name for dataset in found}):
+            raise forms.ValidationError(f"There is no dataset {missing[0]!r} that you can see.")
+        return found or None
+
+
+@never_cache
+@login_required
+def own_tokens(request: HttpRequest) -> HttpResponse:
+    """GET lists them; POST creates one, whose secret this answer alone has."""
+    user: Any = request.user
+    form = TokenForm(request.POST or None, user=user)
+    secret, created = "", None
+    if request.method == "POST":
+        require_recent_sign_in(request)
+        if form.is_valid():
+            try:
+                created, secret = create_token(
+                    user, **form.cleaned_data, second_factor=_has_second_factor(request)
+                )
+                form = TokenForm(user=user)
+            except UserError as refusal:
+                form.add_error(None, refusal.message)
+    # Not the names of datasets that they can't see any more.
+    visible = Prefetch("datasets", Dataset.objects.visible_to(user))
+    tokens = ApiToken.objects.filter(user=user, revoked_at=None).prefetch_related(visible)
+    context = {
+        "form": form,
+        "tokens": tokens,
+        "secret": secret,
+        "created": created,
+        "may_see_all": user.has_perm(SEE_ALL),
+    }
+    return render(request, "account/tokens.html", context)
+
+
+def _has_second_factor(request: Any) -> bool:
+    return bool(request.session.get(SECOND_FACTOR_USED)) or has_second_factor(request.user)
+
+
+@login_required
+def all_tokens(request: HttpRequest) -> HttpResponse:
+    """Everybody's, also those that were revoked."""
+    if not request.user.has_perm(SEE_ALL):  # type: ignore[union-attr]
+        raise PermissionDenied
+    rows = ApiToken.objects.select_related("user").prefetch_related("datasets")
+    page = paginate_newest_first(rows, request.GET)
+    return render_page(request, "datasets_app/token_list.html", [("API tokens", None)], {"page": page})
+
+
+@require_POST
+@login_required
+def revoke(request: HttpRequest, pk: int) -> HttpResponse:
+    """Revoke one's own token, or anybody's."""
+    token = get_object_or_404(ApiToken.objects.select_related("user"), pk=pk)
+    own = token.user_id == request.user.pk
+    if not own and not request.user.has_perm(SEE_ALL):  # type: ignore[union-attr]
+        raise Http404
+    revoke_token(token, actor=request.user)
+    messages.success(request, f"Revoked {token.name}.")
+    return redirect("all_tokens" if "all" in request.POST else "tokens")

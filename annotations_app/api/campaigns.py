@@ -1,0 +1,149 @@
+"""Campaigns and their agreement."""
+
+from typing import Any
+
+from django.db import transaction
+from ninja import Router
+
+from annotations_app.agreement.measure import measure_agreement
+from annotations_app.api.schemas import (
+    AgreementOut,
+    CampaignIn,
+    CampaignOut,
+    CampaignPage,
+    LabelExportIn,
+)
+from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.pages_common import visible_campaigns
+from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.job_parameters import CampaignParameters, LabelExportParameters
+from annotations_app.models import Campaign
+from datasets_app.api.datasets import VIEW_DATASET, After, Limit
+from datasets_app.api.jobs import start_job
+from datasets_app.api.problems import ApiError, not_found
+from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
+from datasets_app.api.schemas import JobOut
+from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.models import Persona
+
+router = Router(tags=["Campaigns and labels"])
+
+VIEW_CAMPAIGNS = (*VIEW_DATASET, "annotations_app.view_campaign")
+VIEW_LABELS = (*VIEW_CAMPAIGNS, "annotations_app.view_annotation")
+
+
+@route(router, "GET", "/campaigns", CampaignPage, needs=VIEW_CAMPAIGNS)
+def list_campaigns(request: Any, after: str = After, limit: int = Limit) -> Any:
+    """The latest first."""
+    campaigns = visible_campaigns(request.person).order_by("-id")
+    if after:
+        campaigns = campaigns.filter(pk__lt=read_cursor(after))
+    rows = list(campaigns[: limit + 1])
+    withheld = raw_access.find_withheld(request.person, [row.dataset for row in rows])
+    return make_page(rows, limit, lambda row: _describe(row, row.dataset_id in withheld))
+
+
+@route(router, "GET", "/campaigns/{name}", CampaignOut, needs=VIEW_CAMPAIGNS)
+def get_campaign(request: Any, name: str) -> Any:
+    return _describe_one(request, find_campaign(request, name))
+
+
+@route(
+    router,
+    "POST",
+    "/campaigns",
+    CampaignOut,
+    needs=(*VIEW_CAMPAIGNS, "annotations_app.add_campaign", "datasets_app.view_persona"),
+    status=201,
+    errors=(409,),
+)
+def create_campaign(request: Any, options: CampaignIn) -> Any:
+    """A job then selects its replies, and opens it."""
+    dataset = get_dataset(request, options.dataset)
+    persona = Persona.objects.filter(persona_id=options.persona).first()
+    if persona is None:
+        raise ApiError(422, "invalid", "There is no persona with this id.")
+    settings = CampaignSettings(**{**options.dict(), "dataset": dataset, "persona": persona})
+    with transaction.atomic():
+        campaign = prepare_campaign(settings, actor=request.person)
+        start_job(request, "create_campaign", dataset, CampaignParameters(campaign=campaign.pk))
+    return _describe_one(request, campaign)
+
+
+@route(router, "GET", "/campaigns/{name}/agreement", AgreementOut, needs=VIEW_LABELS)
+def get_campaign_agreement(request: Any, name: str) -> Any:
+    campaign = find_campaign(request, name)
+    return _measure(campaign.dataset.name, campaign.name, measure_agreement(campaign=campaign))
+
+
+@route(router, "GET", "/datasets/{name}/agreement", AgreementOut, needs=VIEW_LABELS, errors=(409,))
+def get_dataset_agreement(request: Any, name: str, persona: str = "") -> Any:
+    """Of all labels of a dataset, for one persona or for all."""
+    dataset = get_dataset(request, name)
+    readable = raw_access.filter_personas(request.person, dataset, [persona])
+    if persona and not readable:
+        raise not_found()
+    return _measure(dataset.name, None, measure_agreement(dataset=dataset, persona_id=persona or None))
+
+
+def _measure(dataset: str, campaign: str | None, report: Any) -> dict[str, Any]:
+    labels = report.headline.labels
+    return {
+        "dataset": dataset,
+        "campaign": campaign,
+        "labels": labels,
+        "report": report.as_json() if labels else None,
+    }
+
+
+@route(
+    router,
+    "POST",
+    "/campaigns/{name}/exports",
+    JobOut,
+    needs=(*VIEW_CAMPAIGNS, "annotations_app.export_annotation"),
+    status=202,
+    errors=(409,),
+)
+def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> Any:
+    """Make a file of labels: follow the job, then download it. Labels of the test split are left out."""
+    campaign = find_campaign(request, name)
+    dataset = campaign.dataset
+    if gates.load_facts(dataset).is_known_raw:
+        verdict = gates.ask_gate(policies.EXPORT, dataset, actor=request.person)
+        gates.enforce(verdict, dataset, request.person)
+    parameters = LabelExportParameters(
+        campaign=campaign.name, persona=campaign.persona.persona_id, labels=options.labels
+    )
+    return start_job(request, "export_annotations", dataset, parameters)
+
+
+def find_campaign(request: Any, name: str) -> Campaign:
+    """A campaign of a dataset that the token may see. Raises ApiError."""
+    campaign: Campaign | None = visible_campaigns(request.person).filter(name=name).first()
+    if campaign is None:
+        raise not_found()
+    return campaign
+
+
+def _describe_one(request: Any, campaign: Campaign) -> dict[str, Any]:
+    return _describe(campaign, not raw_access.may_read(request.person, campaign.dataset))
+
+
+def _describe(campaign: Campaign, withheld: bool) -> dict[str, Any]:
+    return {
+        "name": campaign.name,
+        "dataset": campaign.dataset.name,
+        "persona": campaign.persona.persona_id,
+        "status": campaign.status,
+        "overlap": campaign.overlap,
+        "order": campaign.order,
+        "tag": None if withheld else campaign.tag,
+        "split": campaign.split,
+        "gold_share": campaign.gold_share,
+        "repeat_share": campaign.repeat_share,
+        "replies": campaign.item_count,
+        "gold": campaign.gold_count,
+        "created_at": campaign.created_at,
+        "closed_at": campaign.closed_at,
+    }

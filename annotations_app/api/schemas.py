@@ -1,0 +1,73 @@
+"""What the routes of campaigns and labels take and return."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from ninja import Schema
+from pydantic import Field
+
+from annotations_app.models.campaign import MAX_LEASE_MINUTES, MAX_OVERLAP, MAX_SHARE
+from datasets_app.api.schemas import NAME_PATTERN, Input
+
+
+class CampaignOut(Schema):
+    """`tag` may quote raw text, and is null then."""
+
+    name: str
+    dataset: str
+    persona: str | None
+    status: str
+    overlap: int
+    order: str
+    tag: str | None
+    split: str
+    gold_share: float
+    repeat_share: float
+    replies: int
+    gold: int
+    created_at: datetime
+    closed_at: datetime | None
+
+
+class CampaignPage(Schema):
+    items: list[CampaignOut]
+    next: str | None
+
+
+class CampaignIn(Input):
+    """`annotators` are user names."""
+
+    name: str = Field(pattern=NAME_PATTERN)
+    dataset: str = Field(pattern=NAME_PATTERN)
+    persona: str = Field(max_length=500)
+    annotators: list[str] = Field(min_length=1, max_length=1000)
+    guidelines: str = Field("", max_length=50_000)
+    overlap: int = Field(2, ge=1, le=MAX_OVERLAP)
+    gold_share: float = Field(0.0, ge=0, le=MAX_SHARE)
+    repeat_share: float = Field(0.0, ge=0, le=MAX_SHARE)
+    order: Literal["random", "session", "disputed"] = "random"
+    tag: str = Field("", max_length=500)
+    split: Literal["", "train", "validation"] = ""
+    lease_minutes: int = Field(15, ge=1, le=MAX_LEASE_MINUTES)
+    seed: int = Field(42, gt=-(2**53), lt=2**53)
+
+
+class LabelExportIn(Input):
+    labels: Literal["majority", "adjudicated", "dawid-skene", "all"] = "majority"
+
+
+class LabelImportOut(Schema):
+    """`saved` counts labels by what became of them; `unmapped` are answers that are no label."""
+
+    dataset: str
+    saved: dict[str, int]
+    unmapped: int
+
+
+class AgreementOut(Schema):
+    """The report of the page and of the command, as JSON; `report` is null without labels."""
+
+    dataset: str
+    campaign: str | None
+    labels: int
+    report: dict[str, Any] | None

@@ -1,0 +1,53 @@
+"""The scopes of API tokens: each is a few permissions, which the person must have as well."""
+
+from typing import NamedTuple
+
+
+class Scope(NamedTuple):
+    label: str
+    permissions: tuple[str, ...]
+
+
+# Who can see every restricted dataset sees it by a token, too; nothing here changes who sees what.
+_SEE = ("view_dataset", "view_session", "view_turn", "view_jobrun", "view_scrubrun", "limit_access")
+
+# No scope overrides, signs, deletes or erases: that takes a recent sign-in.
+SCOPES: dict[str, Scope] = {
+    "datasets:read": Scope("See datasets, sessions and jobs", tuple(f"datasets_app.{name}" for name in _SEE)),
+    "raw:read": Scope("Read raw text", ("datasets_app.read_raw",)),
+    "imports:write": Scope("Upload and import files", ("datasets_app.import_dataset",)),
+    "exports:write": Scope("Export datasets and download files", ("datasets_app.export_dataset",)),
+    "checks:write": Scope("Run checks", ("datasets_app.check_dataset",)),
+    "scrubs:write": Scope("Preview and run scrubs", ("datasets_app.scrub_dataset",)),
+    "splits:write": Scope("Split datasets", ("datasets_app.split_dataset",)),
+    "releases:read": Scope("See versions", ("datasets_app.view_release",)),
+    "releases:write": Scope("Release versions", ("datasets_app.release_dataset",)),
+    "personas:read": Scope("See personas", ("datasets_app.view_persona",)),
+    "personas:write": Scope(
+        "Add and change personas", ("datasets_app.add_persona", "datasets_app.change_persona")
+    ),
+    "labels:read": Scope(
+        "See campaigns, labels and agreement, and export labels",
+        (
+            "annotations_app.view_campaign",
+            "annotations_app.view_annotation",
+            "annotations_app.export_annotation",
+        ),
+    ),
+    "labels:write": Scope(
+        "Import labels", ("annotations_app.import_annotation", "annotations_app.add_annotation")
+    ),
+    "campaigns:write": Scope("Start campaigns", ("annotations_app.add_campaign",)),
+    "audit:read": Scope("Read the audit log", ("datasets_app.view_auditevent",)),
+}
+
+
+def list_permissions(scopes: list[str]) -> frozenset[str]:
+    """The permissions of these scopes; one that no longer exists has none."""
+    known = [SCOPES[name] for name in scopes if name in SCOPES]
+    return frozenset(permission for scope in known for permission in scope.permissions)
+
+
+def find_scope(permission: str) -> str:
+    """The scope with this permission; empty if none has it."""
+    return next((name for name, scope in SCOPES.items() if permission in scope.permissions), "")

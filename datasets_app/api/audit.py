@@ -1,0 +1,49 @@
+"""The audit log, for privacy officers."""
+
+from datetime import date
+from typing import Any
+
+from ninja import Query, Router
+
+from datasets_app.api.datasets import After, Limit
+from datasets_app.api.problems import ApiError
+from datasets_app.api.routing import make_page, read_cursor, route
+from datasets_app.api.schemas import AuditEventOut, AuditPage
+from datasets_app.auditing.events import AuditFilter, filter_events
+from datasets_app.models import AuditEvent
+from datasets_app.models.querysets import get_token_datasets
+
+router = Router(tags=["Audit log"])
+
+Text: Any = Query("", max_length=200)
+
+
+@route(router, "GET", "/audit", AuditPage, needs=("datasets_app.view_auditevent",))
+def list_events(
+    request: Any,
+    action: str = Text,
+    dataset: str = Text,
+    actor: str = Text,
+    since: date | None = None,
+    until: date | None = None,
+    after: str = After,
+    limit: int = Limit,
+) -> Any:
+    """The latest first. The log names all datasets, so a token that is limited to some can't read it."""
+    if get_token_datasets(request.person) is not None:
+        raise ApiError(403, "outside_token", "This token is limited to datasets, and the log is of all.")
+    events = filter_events(AuditFilter(action, dataset, actor, since, until))
+    if after:
+        events = events.filter(pk__lt=read_cursor(after))
+    return make_page(list(events.order_by("-id")[: limit + 1]), limit, _describe)
+
+
+def _describe(event: AuditEvent) -> dict[str, Any]:
+    return AuditEventOut(
+        id=event.pk,
+        at=event.at,
+        actor=event.actor,
+        action=event.action,
+        dataset=event.dataset_name or None,
+        details=event.details,
+    ).dict()

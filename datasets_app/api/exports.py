@@ -1,0 +1,41 @@
+"""Exports as jobs: files, stored versions and packages."""
+
+from typing import Any
+
+from ninja import Router
+
+from datasets_app.api.jobs import start_job
+from datasets_app.api.routing import get_dataset, route
+from datasets_app.api.schemas import ExportIn, JobOut
+from datasets_app.catalog import gates, policies
+from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.releasing.sharing import share_gate
+from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
+from datasets_app.releasing.versions import find_release
+
+router = Router(tags=["Exports"])
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/exports",
+    JobOut,
+    needs=("datasets_app.view_dataset", "datasets_app.export_dataset"),
+    status=202,
+    errors=(409,),
+)
+def create_export(request: Any, name: str, options: ExportIn) -> Any:
+    """Make a file: follow the job, then download its files."""
+    dataset = get_dataset(request, name)
+    parameters = ExportParameters(**options.dict())
+    refuse_conflicting_options(parameters)
+    release = find_release(dataset, parameters.version) if parameters.version else None
+    if release is not None:
+        share_gate.check_release_copy(release, request.person)
+    elif gates.load_facts(dataset).is_known_raw:
+        verdict = gates.ask_gate(policies.EXPORT, dataset, actor=request.person)
+        gates.enforce(verdict, dataset, request.person)
+    if parameters.package:
+        gates.check(share_gate.decide_package(dataset, release, actor=request.person))
+    return start_job(request, "export_dataset", dataset, parameters)

@@ -1,0 +1,141 @@
+"""Uploads in parts, and the imports they become."""
+
+from typing import Any
+
+from django.http import HttpResponse, UnreadablePostError
+from msgspec import UNSET
+from ninja import Header, Router
+
+from datasets_app.api.jobs import describe_job
+from datasets_app.api.problems import ApiError, not_found
+from datasets_app.api.routing import require_permissions, route
+from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, JobOut
+from datasets_app.catalog import gates
+from datasets_app.core.errors import UserError
+from datasets_app.importing import uploads
+from datasets_app.importing.forms import ImportOptionsForm
+from datasets_app.jobs.parameters import ImportParameters
+from datasets_app.jobs.permissions import can_read_upload
+from datasets_app.models import Dataset, JobFile, JobRun
+from datasets_app.models.querysets import get_token_datasets
+
+router = Router(tags=["Imports"])
+
+IMPORT = ("datasets_app.import_dataset",)
+MAX_PART_BYTES = 64 << 20
+OFFSET: Any = Header(..., alias="Upload-Offset", ge=0, lt=1 << 62)
+
+
+@route(router, "POST", "/imports", ImportOut, needs=IMPORT, status=201, errors=(409,))
+def create_import(request: Any, options: ImportIn) -> Any:
+    """Begin an upload. It is imported once it is finished."""
+    parameters = _read_options(request, options)
+    job = uploads.create_upload(
+        options.dataset, file_name=options.file_name, parameters=parameters, actor=request.person
+    )
+    return _describe(job)
+
+
+def _read_options(request: Any, options: ImportIn) -> ImportParameters:
+    """Checked like those of the import page."""
+    user, name = request.person, options.dataset
+    form = ImportOptionsForm({**options.dict(), "dataset_name": name}, user=user)
+    if not form.is_valid():
+        errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
+        raise ApiError(422, "invalid", "The options are not valid.", errors=errors)
+    dataset = Dataset.objects.filter(name=name).first()
+    if dataset is not None:
+        gates.check_import_origin(dataset, options.origin)
+    elif get_token_datasets(user) is not None:
+        raise ApiError(403, "outside_token", "This token is limited to datasets that exist.")
+    chosen = form.cleaned_data
+    return ImportParameters(
+        format=chosen["format"],
+        origin=options.origin,
+        persona=chosen["persona"] or None,
+        on_error=chosen["on_error"],
+        renumber=chosen["renumber"],
+        append=chosen["append"],
+        assistant=chosen["assistant"] or UNSET,
+        columns=chosen["columns"] or UNSET,
+        label_map=chosen["label_map"] or UNSET,
+        question=chosen["question"] or UNSET,
+        prepared_origin=options.origin,
+        uploaded_by=user.get_username(),
+    )
+
+
+@route(router, "GET", "/imports/{number}", ImportOut, needs=IMPORT, errors=(409,))
+def get_import(request: Any, number: str) -> Any:
+    """How much of the upload arrived: where to resume."""
+    return _describe(_get_upload(request, number))
+
+
+@route(
+    router,
+    "PATCH",
+    "/imports/{number}/content",
+    ImportOut,
+    needs=IMPORT,
+    errors=(409,),
+    takes="application/octet-stream",
+)
+def append_part(request: Any, number: str, upload_offset: int = OFFSET) -> Any:
+    """Append a part, which must begin at the `offset` of the upload. It counts once all of it arrived: send
+    it again if the connection breaks off. The answer 409 has the right `offset`."""
+    job = _get_upload(request, number)
+    size = int(request.META.get("CONTENT_LENGTH") or 0)
+    if not size:
+        raise ApiError(400, "bad_request", "The part is empty.")
+    if size > MAX_PART_BYTES:
+        raise ApiError(413, "too_large", f"A part has at most {MAX_PART_BYTES} bytes.")
+    try:
+        part = uploads.spool(request.read, size)
+    except UnreadablePostError:
+        raise ApiError(400, "bad_request", "The connection broke off.") from None
+    try:
+        with part:
+            uploads.append_part(job, part, size, offset=upload_offset, actor=request.person)
+    except uploads.WrongOffset as wrong:
+        raise ApiError(409, "wrong_offset", wrong.message, offset=wrong.offset) from None
+    return _describe(job)
+
+
+@route(router, "POST", "/imports/{number}/finish", JobOut, needs=IMPORT, status=202, errors=(409,))
+def finish_import(request: Any, number: str, options: FinishIn) -> Any:
+    """Start the import of a complete upload. Give the SHA-256 of the file to be sure that it arrived as it
+    is."""
+    job = _get_upload(request, number)
+    return describe_job(request, uploads.finish_upload(job, sha256=options.sha256, actor=request.person))
+
+
+@route(router, "DELETE", "/imports/{number}", None, needs=IMPORT, status=204, errors=(409,))
+def discard_import(request: Any, number: str) -> Any:
+    """Delete an upload that was not imported."""
+    uploads.discard_upload(_get_upload(request, number), actor=request.person)
+    return HttpResponse(status=204)
+
+
+def _get_upload(request: Any, number: str) -> JobRun:
+    """An upload that isn't finished, for who may read it. Raises ApiError."""
+    require_permissions(request, *IMPORT)
+    key = int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
+    imports = JobRun.objects.visible_to(request.person).filter(operation="import_dataset")
+    job: JobRun | None = imports.filter(pk=key).first()
+    if job is None or not can_read_upload(job, request.person):
+        raise not_found()
+    if job.state != JobRun.State.PREPARED:
+        raise UserError("This upload was already finished.")
+    return job
+
+
+def _describe(job: JobRun) -> dict[str, Any]:
+    upload = job.files.filter(kind=JobFile.Kind.UPLOAD).first()
+    received = uploads.count_received(job)
+    return {
+        "id": job.pk,
+        "dataset": job.dataset_name,
+        "file_name": upload.name if upload else "",
+        "offset": received or (upload.size if upload else 0),
+        "max_part_bytes": MAX_PART_BYTES,
+    }

@@ -1,0 +1,53 @@
+"""Errors of the API: problem+json (RFC 9457)."""
+
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.http import HttpResponse
+
+CONTENT_TYPE = "application/problem+json"
+
+
+class ApiError(Exception):
+    """``code`` is for programs, ``detail`` for people; neither quotes text of conversations."""
+
+    def __init__(
+        self, status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
+    ) -> None:
+        super().__init__(detail)
+        self.status, self.code, self.detail = status, code, detail
+        self.headers, self.more = headers or {}, more
+
+
+def make_problem(
+    status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
+) -> HttpResponse:
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": _title(status),
+        "status": status,
+        "code": code,
+        "detail": detail,
+    }
+    body |= {name: value for name, value in more.items() if value not in (None, "", [], {})}
+    content = json.dumps(body)
+    return HttpResponse(content, content_type=CONTENT_TYPE, status=status, headers=headers or {})
+
+
+def _title(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Error"
+
+
+def not_found() -> ApiError:
+    return ApiError(404, "not_found", "There is nothing at this address, or you can't see it.")
+
+
+def forbidden(permission: str, scope: str) -> ApiError:
+    """``scope`` is the one that the token lacks; empty if the person lacks the permission."""
+    if scope:
+        return ApiError(403, "missing_scope", f"The token lacks the scope {scope}.", scope=scope)
+    return ApiError(403, "forbidden", "You don't have permission to do this.", permission=permission)

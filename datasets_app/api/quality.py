@@ -1,0 +1,195 @@
+"""Checks, scrubs and splits: starting them, and what they found."""
+
+from typing import Any
+
+from ninja import Query, Router
+
+from datasets_app.api.datasets import VIEW_DATASET, After, Limit
+from datasets_app.api.jobs import start_job
+from datasets_app.api.problems import ApiError, not_found
+from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
+from datasets_app.api.schemas import (
+    CheckReportOut,
+    FindingPage,
+    JobOut,
+    ScrubIn,
+    ScrubPage,
+    SplitIn,
+    SplitsOut,
+)
+from datasets_app.catalog import gates, raw_access
+from datasets_app.catalog.rows.attach_sessions import attach_sessions
+from datasets_app.checking.check_dataset import why_outdated
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.splits.splits import SplitError, SplitSettings
+from datasets_app.jobs.parameters import ScrubParameters, SplitParameters
+from datasets_app.models import CheckFinding, ScrubRun
+from datasets_app.scrubbing.forms import DEFAULT_SAMPLE_SESSIONS, ScrubForm
+from datasets_app.scrubbing.report import policy_to_json
+from datasets_app.scrubbing.scrub_dataset import parse_policy
+from datasets_app.splitting.rows import count_splits
+
+router = Router(tags=["Checks, scrubs and splits"])
+
+VIEW_SCRUBS = (*VIEW_DATASET, "datasets_app.view_scrubrun")
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/checks",
+    JobOut,
+    needs=(*VIEW_DATASET, "datasets_app.check_dataset"),
+    status=202,
+    errors=(409,),
+)
+def run_checks(request: Any, name: str) -> Any:
+    return start_job(request, "check_dataset", get_dataset(request, name))
+
+
+@route(router, "GET", "/datasets/{name}/checks/latest", CheckReportOut, needs=VIEW_DATASET)
+def get_check_report(request: Any, name: str) -> Any:
+    """The last report; 404 before the first."""
+    dataset = get_dataset(request, name)
+    report = dataset.check_reports.first()
+    if report is None:
+        raise not_found()
+    return {
+        "id": report.pk,
+        "created_at": report.created_at,
+        "turns": report.turn_count,
+        "errors": report.error_count,
+        "warnings": report.warning_count,
+        "totals": report.totals,
+        "names_detected": report.names_looked_for,
+        "outdated": why_outdated(report, dataset),
+    }
+
+
+@route(router, "GET", "/datasets/{name}/checks/latest/findings", FindingPage, needs=VIEW_DATASET)
+def list_findings(
+    request: Any,
+    name: str,
+    code: str = Query("", pattern="^([EW][0-9]{3})?$"),
+    after: str = After,
+    limit: int = Limit,
+) -> Any:
+    """Of the last report, which keeps a few hundred of each code."""
+    dataset = get_dataset(request, name)
+    findings = CheckFinding.objects.filter(report=dataset.check_reports.first(), id__gt=read_cursor(after))
+    rows = list((findings.filter(code=code) if code else findings).order_by("id")[: limit + 1])
+    attach_sessions(dataset.pk, rows)
+    withheld = not raw_access.may_read(request.person, dataset)
+    page = make_page(rows, limit, lambda finding: _describe_finding(finding, withheld))
+    if page["items"] and not withheld:
+        raw_access.record_access(dataset, request.person, place="api checks", findings=len(page["items"]))
+    return {**page, "withheld": withheld}
+
+
+def _describe_finding(finding: CheckFinding, withheld: bool) -> dict[str, Any]:
+    return {
+        "code": finding.code,
+        "message": None if withheld else finding.message,
+        "session": finding.session_id,
+        "turn_index": finding.turn_index,
+        "field": None if withheld else finding.field,
+    }
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/scrubs",
+    JobOut,
+    needs=(*VIEW_SCRUBS, "datasets_app.scrub_dataset"),
+    status=202,
+    errors=(409,),
+)
+def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
+    """Preview or scrub. A scrub replaces the text for good."""
+    dataset = get_dataset(request, name)
+    answers = {
+        "kinds": list(KINDS) if options.classes is None else options.classes,
+        "placeholders": options.placeholders,
+        "hash_session_ids": options.hash_session_ids,
+        "timestamps": "drop" if options.drop_timestamps else "keep",
+        "sample": options.sample or DEFAULT_SAMPLE_SESSIONS,
+        "keeps_brands": True,
+    }
+    form = ScrubForm(answers, may_read=raw_access.may_read(request.person, dataset))
+    if not form.is_valid():
+        errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
+        raise ApiError(422, "invalid", "The options are not valid.", errors=errors)
+    if not options.dry_run:
+        gates.check_can_replace_text(dataset)
+    parameters = ScrubParameters(
+        policy=form.policy().as_json(),
+        dry_run=options.dry_run,
+        sample=form.cleaned_data["sample"] if options.dry_run else None,
+        check=options.check and not options.dry_run,
+    )
+    return start_job(request, "scrub_dataset", dataset, parameters)
+
+
+@route(router, "GET", "/datasets/{name}/scrubs", ScrubPage, needs=VIEW_SCRUBS)
+def list_scrubs(request: Any, name: str, after: str = After, limit: int = Limit) -> Any:
+    """Scrubs and previews, the latest first. They hold counts, never a value."""
+    runs = ScrubRun.objects.filter(dataset=get_dataset(request, name)).order_by("-id")
+    if after:
+        runs = runs.filter(pk__lt=read_cursor(after))
+    return make_page(list(runs[: limit + 1]), limit, _describe_scrub)
+
+
+def _describe_scrub(run: ScrubRun) -> dict[str, Any]:
+    return {
+        "id": run.pk,
+        "job": run.job_run_id,
+        "dry_run": run.dry_run,
+        "sample": run.sample,
+        "sessions": run.session_count,
+        "turns": run.turn_count,
+        "changed_turns": run.changed_turns,
+        "totals": run.totals,
+        "policy": policy_to_json(parse_policy(run.policy), run.key_fingerprint),
+        "verified_at": run.verified_at,
+        "created_at": run.created_at,
+        "finished_at": run.finished_at,
+    }
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/splits",
+    JobOut,
+    needs=(*VIEW_DATASET, "datasets_app.split_dataset"),
+    status=202,
+    errors=(409,),
+)
+def create_split(request: Any, name: str, options: SplitIn) -> Any:
+    """Split a dataset, or place the sessions added since. Splitting again takes an override."""
+    dataset = get_dataset(request, name)
+    settings = None
+    if options.ratios:
+        if dataset.split_settings:
+            raise ApiError(409, "already_split", f"{name} is already split. Split it again on its page.")
+        try:
+            chosen = SplitSettings.parse(options.ratios, options.seed, options.stratify, options.similarity)
+        except SplitError as error:
+            raise ApiError(422, "invalid", str(error)) from None
+        settings = chosen.as_json()
+    elif not dataset.split_settings:
+        raise ApiError(422, "invalid", "The first split needs ratios, such as 80,10,10.")
+    return start_job(request, "split_dataset", dataset, SplitParameters(settings=settings))
+
+
+@route(router, "GET", "/datasets/{name}/splits", SplitsOut, needs=VIEW_DATASET)
+def get_splits(request: Any, name: str) -> Any:
+    dataset = get_dataset(request, name)
+    stored = dataset.split_settings or {}
+    names = ("ratios", "seed", "stratify", "similarity", "at")
+    return {
+        "sessions": {split or "none": count for split, count in count_splits(dataset).items()},
+        # The report beside them has tags and personas.
+        "settings": {key: stored[key] for key in names if key in stored} or None,
+    }

@@ -1,0 +1,153 @@
+"""Versions: their documents and files, making and comparing them."""
+
+from typing import Any
+
+from ninja import Router
+
+from datasets_app.api.datasets import VIEW_DATASET, After, Limit
+from datasets_app.api.file_answers import answer_with_file
+from datasets_app.api.jobs import read_number, start_job
+from datasets_app.api.problems import ApiError, not_found
+from datasets_app.api.routing import get_dataset, make_page, route
+from datasets_app.api.schemas import CompareIn, JobOut, ReleaseIn, ReleaseOut, ReleasePage
+from datasets_app.catalog import raw_access
+from datasets_app.core.errors import UserError
+from datasets_app.domain.quality.output import Totals
+from datasets_app.downloads import find_release_file, open_release_file
+from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
+from datasets_app.models import Dataset, Release
+from datasets_app.releasing.readiness import assess_readiness
+from datasets_app.releasing.versions import find_release
+
+router = Router(tags=["Releases"])
+
+VIEW_RELEASES = (*VIEW_DATASET, "datasets_app.view_release")
+
+
+@route(router, "GET", "/datasets/{name}/releases", ReleasePage, needs=VIEW_RELEASES)
+def list_releases(request: Any, name: str, after: str = After, limit: int = Limit) -> Any:
+    """The highest version first. Changelogs are in each one's own answer."""
+    dataset = get_dataset(request, name)
+    releases = list(dataset.releases.prefetch_related("files"))
+    if after:
+        numbers = tuple(int(part) for part in after.split(".") if part.isdigit() and len(part) < 10)
+        releases = [each for each in releases if (each.major, each.minor, each.patch) < numbers]
+    return make_page(
+        releases[: limit + 1], limit, lambda each: _describe(request, each, with_texts=False), key="version"
+    )
+
+
+@route(router, "GET", "/datasets/{name}/releases/{version}", ReleaseOut, needs=VIEW_RELEASES)
+def get_release(request: Any, name: str, version: str) -> Any:
+    dataset = get_dataset(request, name)
+    release = _find(dataset, version)
+    described = _describe(request, release, with_texts=True)
+    if not described["withheld"] and release.changelog:
+        raw_access.record_access(
+            dataset, request.person, place="api release", versions=(release,), release=release.version
+        )
+    return described
+
+
+def _find(dataset: Dataset, version: str) -> Release:
+    try:
+        return find_release(dataset, version)
+    except UserError:
+        raise not_found() from None
+
+
+def _describe(request: Any, release: Release, *, with_texts: bool) -> dict[str, Any]:
+    withheld = not raw_access.may_read_release(request.person, release)
+    shown = with_texts and not withheld
+    return {
+        "version": release.version,
+        "sessions": release.session_count,
+        "turns": release.turn_count,
+        "splits": release.splits,
+        "sha256": release.sha256,
+        "content_digest": release.content_digest,
+        "notes": release.notes if shown else None,
+        "changelog": release.changelog if shown else None,
+        "raw": release.raw,
+        "withheld": withheld,
+        "released_by": release.created_by_name,
+        "created_at": release.created_at,
+        "destroyed_at": release.destroyed_at,
+        "verified_at": release.verified_at,
+        "files": [
+            {
+                "id": row.pk,
+                "kind": row.kind,
+                "name": row.name,
+                "size": row.size,
+                "sha256": row.sha256,
+                "available": bool(row.file),
+            }
+            for row in release.files.all()
+        ],
+    }
+
+
+@route(
+    router,
+    "GET",
+    "/datasets/{name}/releases/{version}/files/{file}",
+    None,
+    needs=VIEW_RELEASES,
+    errors=(206, 409, 410, 416),
+    media_type="application/octet-stream",
+)
+def download_release_file(request: Any, name: str, version: str, file: str) -> Any:
+    """A file as it was released, or a part of it (`Range`); takes `exports:write` or `releases:write`. The
+    header `ETag` is its SHA-256."""
+    release = _find(get_dataset(request, name), version)
+    found = find_release_file(request.person, read_number(file))
+    if found.release_id != release.pk:
+        raise not_found()
+    return answer_with_file(
+        request,
+        lambda: open_release_file(found, request.person),
+        name=found.name,
+        size=found.size,
+        sha256=found.sha256,
+    )
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/releases",
+    JobOut,
+    needs=(*VIEW_RELEASES, "datasets_app.release_dataset"),
+    status=202,
+    errors=(409,),
+)
+def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
+    """Release the next version; without `bump` the proposed one. Blockers are listed in `details`."""
+    dataset = get_dataset(request, name)
+    report = dataset.check_reports.first()
+    blockers = assess_readiness(dataset, Totals(report.totals) if report else None).blockers
+    if blockers:
+        listed = [str(blocker) for blocker in blockers]
+        raise ApiError(409, "refused", f"{name} can't be released yet.", details={"unmet": listed})
+    parameters = ReleaseParameters(bump=options.bump, notes=options.notes or None)
+    return start_job(request, "release_dataset", dataset, parameters)
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/comparisons",
+    JobOut,
+    needs=VIEW_RELEASES,
+    status=202,
+    errors=(409,),
+)
+def compare_versions(request: Any, name: str, options: CompareIn) -> Any:
+    """Compare two versions, or one with the dataset as it is. The job's file names sessions, without
+    texts."""
+    dataset = get_dataset(request, name)
+    for version in filter(None, (options.before, options.after)):
+        _find(dataset, version)
+    parameters = CompareParameters(before=options.before, after=options.after)
+    return start_job(request, "compare_releases", dataset, parameters)

@@ -1,0 +1,311 @@
+"""What the API takes and returns. Times are ISO 8601 with a time zone, sizes are bytes."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from ninja import Schema
+from pydantic import ConfigDict, Field
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+Split = Literal["train", "validation", "test"]
+
+
+class Input(Schema):
+    """Refuses fields that don't exist, which are mostly misspelled."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class DatasetOut(Schema):
+    """`withheld` fields are null: they may quote raw text, which this token can't read."""
+
+    name: str
+    origin: str
+    status: str
+    raw: bool
+    withheld: bool
+    license: str
+    source: str | None
+    attribution: str | None
+    restricted: bool
+    legal_hold: bool
+    sessions: int
+    turns: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class DatasetPage(Schema):
+    items: list[DatasetOut]
+    next: str | None
+
+
+class SessionOut(Schema):
+    """`id` is its number here, `session_id` the one of the file."""
+
+    id: int
+    session_id: str
+    persona_id: str | None
+    split: str | None
+    turns: int
+
+
+class SessionPage(Schema):
+    items: list[SessionOut]
+    next: str | None
+    withheld: bool
+
+
+class TurnOut(Schema):
+    turn_index: int
+    role: str
+    text: str | None
+    tags: list[str]
+    timestamp: str | None
+    metadata: dict[str, Any] | None
+
+
+class TurnPage(Schema):
+    items: list[TurnOut]
+    next: str | None
+    withheld: bool
+
+
+class FileOut(Schema):
+    id: int
+    kind: str
+    name: str
+    size: int
+    sha256: str
+    available: bool
+    expires_at: datetime | None
+
+
+class JobOut(Schema):
+    """`done` and `total` count what the operation works on; `total` is null while it is unknown."""
+
+    id: int
+    operation: str
+    dataset: str | None
+    state: Literal["prepared", "approval", "queued", "running", "done", "failed", "canceled"]
+    done: int
+    total: int | None
+    percent: int | None
+    error: str | None
+    result: dict[str, Any] | None
+    withheld: bool
+    cancel_requested: bool
+    started_by: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    files: list[FileOut]
+
+
+class JobPage(Schema):
+    items: list[JobOut]
+    next: str | None
+
+
+class ImportIn(Input):
+    """An upload and the options of its import. `sha256` and `size` of the file are checked at the end."""
+
+    dataset: str = Field(pattern=NAME_PATTERN)
+    file_name: str = Field("upload.jsonl", min_length=1, max_length=255)
+    origin: Literal["synthetic", "production", "external"] = "external"
+    format: str = Field("auto", max_length=30)
+    persona: str = Field("", max_length=500)
+    on_error: Literal["abort", "quarantine"] = "abort"
+    renumber: bool = False
+    append: bool = False
+    assistant: str = Field("", max_length=200)
+    columns: str = Field("", max_length=1000)
+    question: str = Field("", max_length=200)
+    label_map: str = Field("", max_length=1000)
+
+
+class ImportOut(Schema):
+    """Send the part that begins at `offset`, until the file ends; then finish. `id` becomes the job's."""
+
+    id: int
+    dataset: str
+    file_name: str
+    offset: int
+    max_part_bytes: int
+
+
+class FinishIn(Input):
+    sha256: str = Field("", pattern=r"^([0-9a-fA-F]{64})?$")
+
+
+class ExportIn(Input):
+    """A file, a stored version, or a package of either."""
+
+    format: Literal["turns", "openai", "sharegpt", "csv", "parquet"] | None = None
+    version: str | None = Field(None, max_length=40)
+    package: bool = False
+    split: Split | None = None
+    persona: str | None = Field(None, max_length=500)
+    tag: str | None = Field(None, max_length=500)
+    gzip: bool = False
+
+
+class CheckReportOut(Schema):
+    """`totals` counts findings by code; `outdated` says why the report may no longer hold."""
+
+    id: int
+    created_at: datetime
+    turns: int
+    errors: int
+    warnings: int
+    totals: dict[str, int]
+    names_detected: bool
+    outdated: str
+
+
+class FindingOut(Schema):
+    code: str
+    message: str | None
+    session: int | None
+    turn_index: int | None
+    field: str | None
+
+
+class FindingPage(Schema):
+    items: list[FindingOut]
+    next: str | None
+    withheld: bool
+
+
+class ScrubIn(Input):
+    """Without `classes` all are scrubbed. A preview (`dry_run`) changes nothing."""
+
+    dry_run: bool = False
+    sample: int | None = Field(None, ge=1, le=100_000)
+    classes: list[str] | None = Field(None, max_length=200)
+    placeholders: Literal["plain", "numbered"] = "plain"
+    hash_session_ids: bool = False
+    drop_timestamps: bool = False
+    check: bool = True
+
+
+class ScrubOut(Schema):
+    """`totals` counts findings by class. `verified_at` is set once no match remains."""
+
+    id: int
+    job: int | None
+    dry_run: bool
+    sample: int | None
+    sessions: int
+    turns: int
+    changed_turns: int
+    totals: dict[str, int]
+    policy: dict[str, Any]
+    verified_at: datetime | None
+    created_at: datetime
+    finished_at: datetime | None
+
+
+class ScrubPage(Schema):
+    items: list[ScrubOut]
+    next: str | None
+
+
+class SplitIn(Input):
+    """Without `ratios` sessions without a split are placed like the others."""
+
+    ratios: str = Field("", max_length=50, description="Percent, such as 80,10,10.")
+    seed: int = Field(42, gt=-(2**53), lt=2**53)
+    stratify: Literal["scenario", "persona", "none"] = "scenario"
+    similarity: float = Field(0.65, ge=0.5, le=1)
+
+
+class SplitsOut(Schema):
+    """Sessions by split; `none` are those added since."""
+
+    sessions: dict[str, int]
+    settings: dict[str, Any] | None
+
+
+class ReleaseIn(Input):
+    bump: Literal["major", "minor", "patch"] | None = None
+    notes: str = Field("", max_length=10_000)
+
+
+class ReleaseFileOut(Schema):
+    id: int
+    kind: str
+    name: str
+    size: int
+    sha256: str
+    available: bool
+
+
+class ReleaseOut(Schema):
+    """`content_digest` is that of Alignmenter's manifest. `notes` and `changelog` may be withheld."""
+
+    version: str
+    sessions: int
+    turns: int
+    splits: dict[str, int]
+    sha256: str
+    content_digest: str
+    notes: str | None
+    changelog: str | None
+    raw: bool
+    withheld: bool
+    released_by: str
+    created_at: datetime
+    destroyed_at: datetime | None
+    verified_at: datetime | None
+    files: list[ReleaseFileOut]
+
+
+class ReleasePage(Schema):
+    items: list[ReleaseOut]
+    next: str | None
+
+
+class CompareIn(Input):
+    before: str = Field(max_length=40)
+    after: str | None = Field(None, max_length=40)
+
+
+class PersonaIn(Input):
+    yaml: str = Field(min_length=1, max_length=200_000)
+
+
+class PersonaOut(Schema):
+    persona_id: str
+    display_name: str
+    description: str
+    sha256: str
+    yaml: str
+    updated_at: datetime
+
+
+class PersonaPage(Schema):
+    items: list[PersonaOut]
+    next: str | None
+
+
+class SavedPersonaOut(Schema):
+    """`change` is created, updated or unchanged."""
+
+    persona: PersonaOut
+    change: str
+    findings: list[dict[str, str]]
+
+
+class AuditEventOut(Schema):
+    id: int
+    at: datetime
+    actor: str
+    action: str
+    dataset: str | None
+    details: dict[str, Any]
+
+
+class AuditPage(Schema):
+    items: list[AuditEventOut]
+    next: str | None

@@ -1,0 +1,114 @@
+"""Each route for each role and each scope: what the schema says it needs is what opens it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from alignmenter_site.api.reference import make_schema
+from datasets_app.access import limit_access
+from datasets_app.access.roles import ROLES
+from datasets_app.access.scopes import SCOPES, find_scope
+from datasets_app.catalog.text_scans import scan_new_text
+from datasets_app.models import Dataset
+from tests.api.calls import Caller, make_user
+from tests.everything import FIXED_PK, make_full_dataset, make_user_with
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_queue")]
+
+NAMES = {
+    "name": "harbour-data",
+    "session": FIXED_PK,
+    "version": "1.0.0",
+    "file": FIXED_PK,
+    "number": FIXED_PK,
+    "persona_id": "nobody",
+}
+BODIES: dict[str, Any] = {
+    "create_import": {"dataset": "harbour-data"},
+    "append_part": b"x",
+    "import_labels": b"x",
+    "compare_versions": {"before": "1.0.0"},
+    "save_persona": {"yaml": "id: x"},
+    "create_campaign": {"name": "c", "dataset": "harbour-data", "persona": "x", "annotators": ["a"]},
+}
+
+
+@contextmanager
+def rolled_back_transaction() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)
+
+
+def list_operations() -> list[tuple[str, str, dict[str, Any]]]:
+    return [
+        (method.upper(), path.removeprefix("/api/v1"), operation)
+        for path, methods in make_schema()["paths"].items()
+        for method, operation in methods.items()
+    ]
+
+
+def send(caller: Caller, method: str, path: str, operation: dict[str, Any]) -> Any:
+    names = {**NAMES, "name": "harbour-campaign"} if path.startswith("/campaigns") else NAMES
+    body = BODIES.get(operation["operationId"], {}) if method in ("POST", "PATCH") else None
+    with rolled_back_transaction():
+        return caller(method, path.format(**names), body, Upload_Offset="0")
+
+
+@pytest.fixture(autouse=True)
+def dataset(media_root: Path) -> None:
+    scan_new_text(make_full_dataset("harbour"))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_opens_what_the_schema_says(role: str) -> None:
+    caller = Caller(make_user(role))
+    wrong = {}
+    for method, path, operation in list_operations():
+        permitted = role != "annotator" and set(operation["x-permissions"]) <= set(ROLES[role])
+        response = send(caller, method, path, operation)
+        refused = response.status_code == 403 and response.json().get("permission") is not None
+        if response.status_code >= 500 or (operation["x-permissions"] and permitted == refused):
+            wrong[f"{method} {path}"] = response.content
+        if role == "annotator" and response.status_code != 403:
+            wrong[f"{method} {path}"] = response.content
+    assert not wrong
+
+
+def test_a_token_less_one_scope_finds_its_routes_closed() -> None:
+    user = make_user("curator")
+    user.groups.add(*make_user("privacy officer").groups.all())
+    user = type(user).objects.get(pk=user.pk)
+    wrong = []
+    for scope in SCOPES:
+        caller = Caller(user, [name for name in SCOPES if name != scope])
+        for method, path, operation in list_operations():
+            response = send(caller, method, path, operation)
+            refused = response.status_code == 403 and response.json().get("scope") == scope
+            needed = scope in map(find_scope, operation["x-permissions"])
+            if operation["x-permissions"] and refused != needed:
+                wrong.append((scope, method, path, response.content))
+    assert not wrong
+
+
+def test_no_route_tells_of_a_dataset_that_is_hidden() -> None:
+    limit_access.restrict_dataset(Dataset.objects.get(pk=FIXED_PK), actor=None)
+    other = Dataset.objects.create(name="other")
+    everything = make_user_with(name="limited", excluded=("none",))
+    callers = [
+        Caller(make_user_with(excluded=("datasets_app.limit_access", "datasets_app.view_auditevent"))),
+        Caller(everything, datasets=[other]),
+    ]
+    leaks, answered = [], 0
+    for caller in callers:
+        for method, path, operation in list_operations():
+            response = send(caller, method, path, operation)
+            answered += response.status_code == 200
+            if response.status_code >= 500 or b"harbour" in response.content.replace(b"harbour-data", b""):
+                leaks.append((caller.user.username, method, path, response.status_code, response.content))
+    assert answered > 4
+    assert not leaks

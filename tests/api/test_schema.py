@@ -1,0 +1,71 @@
+"""Requests made from the schema: no server error, no answer that the schema doesn't name."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from django.conf import LazySettings
+from django.core.handlers.wsgi import WSGIHandler
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from alignmenter_site.api.reference import make_schema
+from datasets_app.catalog.text_scans import scan_new_text
+from tests.api.calls import Caller, make_user
+from tests.api.test_roles import NAMES
+from tests.everything import make_full_dataset
+from tests.strategies import EXAMPLES_FACTOR
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("empty_queue")]
+
+load_all_checks()
+CHECKED: Any = CHECKS.get_by_names(
+    [
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_schema_conformance",
+    ]
+)
+
+
+def test_no_request_of_the_schema_fails(media_root: Path, settings: LazySettings) -> None:
+    settings.API_REQUESTS_PER_MINUTE = 1_000_000
+    scan_new_text(make_full_dataset("harbour"))
+    user = make_user("curator")
+    user.groups.add(*make_user("privacy officer").groups.all())
+    caller = Caller(type(user).objects.get(pk=user.pk))
+    schema = schemathesis.openapi.from_dict(make_schema())
+    schema.app = WSGIHandler()
+    failures: list[str] = []
+    for result in schema.get_all_operations():
+        _try_operation(result.ok(), caller.secret, failures)
+    assert not failures, "\n".join(failures)
+
+
+def _try_operation(operation: Any, secret: str, failures: list[str]) -> None:
+    modes = st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+    name = "harbour-campaign" if operation.path.startswith("/api/v1/campaigns") else NAMES["name"]
+
+    @given(data=st.data())
+    @hypothesis_settings(
+        max_examples=8 * EXAMPLES_FACTOR,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        database=None,
+    )
+    def attempt(data: Any) -> None:
+        case = data.draw(operation.as_strategy(generation_mode=data.draw(modes)))
+        if data.draw(st.booleans()):
+            # One that exists.
+            case.path_parameters = {key: {**NAMES, "name": name}[key] for key in case.path_parameters or {}}
+        case.call_and_validate(headers={"Authorization": f"Bearer {secret}"}, checks=CHECKED)
+
+    try:
+        attempt()
+    except Exception as error:
+        failures.append(f"{operation.label}: {error}")

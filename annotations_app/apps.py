@@ -14,12 +14,15 @@ class AnnotationsConfig(AppConfig):
         from annotations_app.hooks.panels import annotations_panel, count_labels_for_persona, turn_label_notes
         from annotations_app.hooks.readers import list_campaign_readers
         from annotations_app.hooks.scrub_notes import TABLES, read_notes, write_notes
+        from annotations_app.hooks.session_labels import SESSION_LABELS, list_selection_links
         from datasets_app import hooks
         from datasets_app.access.roles import ensure_roles
 
         hooks.after_import.append(annotate_imported_turns)
         hooks.dataset_panels.append(annotations_panel)
         hooks.turn_notes.append(turn_label_notes)
+        hooks.session_labels.append(SESSION_LABELS)
+        hooks.selection_links.append(list_selection_links)
         hooks.label_counters.append(count_labels_for_persona)
         hooks.reply_access_reasons.append(list_campaign_readers)
         hooks.label_facts.append(build_label_facts)
@@ -38,6 +41,7 @@ class AnnotationsConfig(AppConfig):
             hooks.ErasureHook(delete_labels.find_label_sessions, delete_labels.delete_labels_naming)
         )
         hooks.job_permissions |= {
+            "add_to_campaign": "annotations_app.change_campaign",
             "create_campaign": "annotations_app.add_campaign",
             "export_annotations": "annotations_app.export_annotation",
         }

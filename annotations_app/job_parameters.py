@@ -1,5 +1,7 @@
 """The parameters of the jobs of this app; see datasets_app/jobs/parameters.py."""
 
+from typing import ClassVar
+
 from msgspec import UNSET, UnsetType
 
 from datasets_app.jobs.parameters import JobParameters, OverridableParameters
@@ -12,6 +14,15 @@ class CampaignParameters(OverridableParameters, frozen=True):
     campaign_name: str | UnsetType = UNSET
     overlap: int | UnsetType = UNSET
     order: str | UnsetType = UNSET
+
+
+class AddToCampaignParameters(OverridableParameters, frozen=True):
+    """Primary keys of a campaign and of a SessionSelection."""
+
+    campaign: int = 0
+    selection: int = 0
+
+    HIDDEN: ClassVar = frozenset({"campaign", "selection"})
 
 
 class LabelExportParameters(OverridableParameters, frozen=True):

@@ -2,7 +2,12 @@
 
 from typing import Any
 
-from annotations_app.job_parameters import CampaignParameters, LabelExportParameters, LabelImportParameters
+from annotations_app.job_parameters import (
+    AddToCampaignParameters,
+    CampaignParameters,
+    LabelExportParameters,
+    LabelImportParameters,
+)
 from annotations_app.models import Campaign
 from datasets_app.core.errors import UserError
 from datasets_app.jobs import files
@@ -24,6 +29,18 @@ def create_campaign(job: RunningJob[CampaignParameters]) -> dict[str, Any]:
         campaign, override=job.override, actor=job.actor, report_progress=job.report_progress
     )
     return {"campaign": filled.pk, "replies": filled.item_count, "gold": filled.gold_count}
+
+
+@task(AddToCampaignParameters)
+def add_to_campaign(job: RunningJob[AddToCampaignParameters]) -> dict[str, Any]:
+    from annotations_app.campaigns.add_replies import add_replies
+    from datasets_app.catalog.selections import read_selection
+
+    campaign = Campaign.objects.filter(pk=job.parameters.campaign, dataset=job.dataset).first()
+    if campaign is None:
+        raise UserError("The campaign was deleted, so nothing can be added to it.")
+    sessions = read_selection(job.dataset, job.parameters.selection)
+    return add_replies(campaign, sessions, override=job.override, actor=job.actor)
 
 
 @task(LabelExportParameters)

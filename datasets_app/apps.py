@@ -8,12 +8,33 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         from alignmenter_site import server_checks  # noqa: F401  (importing it registers the checks)
-        from datasets_app import tasks  # noqa: F401  (importing it connects signals)
+        from datasets_app import (
+            hooks,
+            tasks,  # noqa: F401  (importing it connects signals)
+        )
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
+        from datasets_app.browsing import comments
+        from datasets_app.browsing import tasks as browsing_tasks  # noqa: F401
+        from datasets_app.browsing.mentions import list_mentions
+        from datasets_app.exporting import tasks as exporting_tasks  # noqa: F401
         from datasets_app.jobs.permissions import cancel_pending_jobs
         from datasets_app.sources import tasks as source_tasks  # noqa: F401
 
+        hooks.scrub_hooks.append(
+            hooks.ScrubHook(comments.read_comments, comments.write_comments, comments.TABLES)
+        )
+        hooks.deletion_hooks.append(
+            hooks.DeletionHook(
+                comments.count_comments,
+                comments.delete_comments,
+                comments.delete_comment_batch,
+                comments.keep_commenting,
+                comments.finish_deletion,
+                comments.TABLES,
+            )
+        )
+        hooks.attention.append(list_mentions)
         permission_events.connect_signals()
         pre_migrate.connect(snapshot_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)

@@ -114,3 +114,24 @@ erasure_hooks: list[ErasureHook] = []
 # Called with a dataset when a package is exported; returns the LabelFacts (domain/packages) of its labels, or
 # None if it has none.
 label_facts: list[Callable[[Any], Any]] = []
+
+
+class SessionLabels(NamedTuple):
+    """What another app knows about sessions, for the list of the sessions of a dataset.
+
+    ``describe`` takes the primary key of a dataset and those of some of its sessions and returns a few words
+    for each, in a fixed number of queries. ``filters`` are by value: a label, a condition on a session ``s``
+    of the dataset ``%(dataset)s``, and a query of the ``session_id`` of all sessions that meet it.
+    """
+
+    # Only people with this permission see it.
+    permission: str
+    describe: Callable[[int, Sequence[int]], dict[int, str]]
+    filters: dict[str, tuple[str, str, str]]
+
+
+session_labels: list[SessionLabels] = []
+
+# Called with (dataset, selection, user) for the page of selected sessions; returns (title, URL) of what else
+# can be done with them.
+selection_links: list[Callable[[Any, Any, Any], list[tuple[str, str]]]] = []

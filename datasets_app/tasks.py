@@ -11,8 +11,7 @@ from datasets_app.jobs.registry import Operation, operations, task
 from datasets_app.jobs.running import RunningJob
 from datasets_app.models import JobRun, ScrubRun
 
-# Only commands run these; their parameters are shown on the job's page.
-operations["sample_dataset"] = Operation(parameters.SampleParameters)
+# Only commands run it; its parameters are shown on the job's page.
 operations["reapply_erasures"] = Operation(parameters.NoParameters, commits_itself=True)
 
 

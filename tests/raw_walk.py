@@ -157,6 +157,9 @@ def _list_queries(case: RawCase) -> Iterator[str]:
     dataset = f"/admin/datasets_app/dataset/{pk}"
     yield from (
         f"{dataset}/sessions/?q=session",
+        f"{dataset}/sessions/?id=session&col=message&col=date&col=persona&col=tags&sort=session",
+        f"{dataset}/sessions/?tag=scenario:{case.plant('tag')}&code=any&labels=any",
+        f"{dataset}/sessions/tags/?tag=scenario",
         f"{dataset}/checks/?code=E401",
         f"{dataset}/scrub/?class=EMAIL",
     )

@@ -36,6 +36,7 @@ FLOORS = {
             "auditing",
             "access",
             "tables",
+            "browsing",
         },
         {"releasing", "sources"},
         {"retention"},

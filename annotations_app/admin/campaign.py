@@ -10,7 +10,7 @@ from django.urls import URLPattern, path
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from annotations_app.admin import campaign_create, campaign_pages
+from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions
 from annotations_app.agreement import adjudication_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.campaigns.pages_common import visible_campaigns
@@ -103,6 +103,7 @@ class CampaignAdmin(ReadOnlyAdmin):
         pages = [
             ("add/", campaign_create.add_campaign, "add"),
             ("add/estimate/", campaign_create.estimate_campaign, "estimate"),
+            ("sessions/<int:selection_pk>/", campaign_sessions.add_sessions, "sessions"),
             ("guidelines/", campaign_create.preview_guidelines, "guidelines"),
             ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
             ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),

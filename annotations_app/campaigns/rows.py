@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-# The replies of a campaign. Without a split, the locked test split is left out.
+# The replies of a campaign, without excluded sessions. Without a split, the locked test split is left out.
 _REPLIES_SQL = """
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
-  AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
+  AND NOT s.excluded AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
   AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
 """
 _HAS_ADJUDICATED_SQL = """

@@ -15,6 +15,7 @@ from annotations_app.labels.selection import (
     BATCH_SIZE,
     LABEL_SELECTORS,
     OMITTED_DISPUTED,
+    OMITTED_EXCLUDED,
     OMITTED_LOCKED,
     OMITTED_TIES,
     LabelSelection,
@@ -40,6 +41,7 @@ BALANCED_RANGE = (0.4, 0.6)
 _OMISSION_REASONS = {
     OMITTED_TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
     OMITTED_DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
+    OMITTED_EXCLUDED: ("label is of an excluded session", "labels are of excluded sessions"),
     OMITTED_LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
 }
 

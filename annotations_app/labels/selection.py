@@ -26,10 +26,17 @@ BATCH_SIZE = 2000
 
 # Reasons for omissions.
 OMITTED_TIES, OMITTED_DISPUTED, OMITTED_LOCKED = "ties", "disputed", "test_split"
+OMITTED_EXCLUDED = "excluded"
 # The annotator named for a unanimous label.
 UNANIMOUS_ANNOTATOR = "unanimous"
 
-_TURN_FIELDS = ("turn__text", "turn__session__session_id", "turn__turn_index", "turn__session__split")
+_TURN_FIELDS = (
+    "turn__text",
+    "turn__session__session_id",
+    "turn__turn_index",
+    "turn__session__split",
+    "turn__session__excluded",
+)
 _LABEL_FIELDS = ("label", "annotator", "notes", "timestamp", "confidence", "extra")
 
 
@@ -65,10 +72,12 @@ def _select_all(selection: LabelSelection) -> Iterator[LabelRecord]:
         rows = rows.filter(campaign=selection.scope.campaign)
     in_order = rows.order_by("turn__session_id", "turn__turn_index", "id")
     said = in_order.annotate(kept=kept_place("turn")).values_list(*_TURN_FIELDS, "kept", *_LABEL_FIELDS)
-    for text, session_id, turn_index, split, kept, label, *rest in said.iterator(chunk_size=BATCH_SIZE):
+    for text, session_id, turn_index, split, excluded, kept, label, *rest in said.iterator(
+        chunk_size=BATCH_SIZE
+    ):
         place = place_of(session_id, turn_index, kept)
         record = without_place(LabelRecord(text, label, selection.scope.persona_id, *place, *rest))
-        if _is_exportable(split, selection):
+        if _is_exportable(split, excluded, selection):
             yield record
 
 
@@ -127,14 +136,14 @@ def _label_records(
         turns = Turn.objects.filter(dataset=selection.scope.dataset, pk__in=place).order_by(
             "session_id", "turn_index"
         )
-        columns = ("pk", "text", "session__session_id", "turn_index", "session__split", "kept")
-        for turn, text, session_id, turn_index, split, kept in turns.annotate(
+        columns = ("pk", "text", "session__session_id", "turn_index", "session__split", "session__excluded")
+        for turn, text, session_id, turn_index, split, excluded, kept in turns.annotate(
             kept=kept_place("pk")
-        ).values_list(*columns):
+        ).values_list(*columns, "kept"):
             said = found.get(turn) or _consensus_values(consensus, place[turn])
             if said is None:
                 selection.left_out[consensus.omission] += 1
-            elif _is_exportable(split, selection):
+            elif _is_exportable(split, excluded, selection):
                 label, *rest = said
                 where = place_of(session_id, turn_index, kept)
                 yield without_place(LabelRecord(text, label, selection.scope.persona_id, *where, *rest))
@@ -154,7 +163,10 @@ def _adjudicated_values(turns: list[int], selection: LabelSelection) -> dict[int
     return {turn: tuple(said) for turn, *said in rows.values_list("turn", *_LABEL_FIELDS)}
 
 
-def _is_exportable(split: str | None, selection: LabelSelection) -> bool:
+def _is_exportable(split: str | None, excluded: bool, selection: LabelSelection) -> bool:
+    if excluded:
+        selection.left_out[OMITTED_EXCLUDED] += 1
+        return False
     if split != policies.LOCKED_SPLIT or selection.include_locked:
         return True
     selection.left_out[OMITTED_LOCKED] += 1

@@ -11,6 +11,7 @@ from unfold.decorators import display
 from datasets_app.access import pages as access_pages
 from datasets_app.admin import dataset_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
+from datasets_app.admin.session_routes import SESSION_PAGES
 from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import can_read_raw, load_all_facts
@@ -238,7 +239,6 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/releases/<str:version>/", release_pages.release, "release"),
             ("<int:pk>/retention/", retention_pages.retention, "retention"),
             ("<int:pk>/sessions/<int:session_pk>/erase/", erase_pages.erase, "erase_session"),
-            ("<int:pk>/sessions/", dataset_pages.sessions, "sessions"),
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),
             ("<int:pk>/history/", dataset_pages.history, "history"),
             ("<int:pk>/export/", export_pages.export, "export"),
@@ -248,6 +248,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/edit/", self.edit_view, "edit"),
             ("<int:pk>/origin/", origin_pages.origin, "origin"),
         ]
+        pages += SESSION_PAGES
         own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
         return own + make_metadata_admin(self.admin_site).get_metadata_urls() + super().get_urls()
 

@@ -16,7 +16,6 @@ from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.paging import (
     PAGE_SIZE,
-    paginate_by,
     paginate_by_field_and_id,
     paginate_latest_first,
     paginate_newest_first,
@@ -25,7 +24,7 @@ from datasets_app.core.web.paging import (
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.models import AuditEvent, CheckFinding, Dataset, JobRun, Session
+from datasets_app.models import AuditEvent, CheckFinding, Dataset, JobRun
 from datasets_app.splitting.rows import count_splits
 
 
@@ -105,27 +104,7 @@ def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
     return start_and_show_job(request, "check_dataset", get_visible_dataset(request, pk))
 
 
-# --- sessions, jobs, history -------------------------------------------------------------------
-
-
-def sessions(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
-    withheld = not raw_access.may_read(request.user, dataset)
-    # Searching ids would tell which there are.
-    prefix = "" if withheld else request.GET.get("q", "").strip()
-    page_request = parse_page_request(request.GET)
-    if prefix:
-        page = paginate_by(Session.objects.with_id_prefix(dataset, prefix), "session_id", page_request)
-    else:
-        page = paginate_by(Session.objects.in_dataset(dataset), "id", page_request)
-    if withheld:
-        for session in page.rows:
-            raw_access.withhold_session(session)
-    elif not all(session.id_hashed for session in page.rows):
-        raw_access.record_access(dataset, request.user, place="sessions", sessions=len(page.rows))
-    context = {"page": page, "prefix": prefix, "withheld": withheld}
-    return render_dataset_page(request, dataset, "sessions", "Sessions", context)
+# --- jobs, history -------------------------------------------------------------------
 
 
 def jobs(request: HttpRequest, pk: int) -> HttpResponse:

@@ -8,8 +8,10 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.safestring import mark_safe
 
 from datasets_app import hooks
+from datasets_app.browsing.comment_pages import load_comments
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.partitions import find_dataset_of_session
 from datasets_app.core.web.pages import (
@@ -21,6 +23,8 @@ from datasets_app.core.web.pages import (
     require_permissions,
 )
 from datasets_app.core.web.read_only import ReadOnlyAdmin
+from datasets_app.domain.conversations.turn_metadata import arrange_metadata, list_steps
+from datasets_app.domain.markdown import has_markup, render_markdown
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
 from datasets_app.scrubbing.highlights import Highlights, Piece, take_first
 
@@ -29,6 +33,10 @@ TURNS_PER_PAGE = 200
 FOLD_AFTER_CHARACTERS = 1_200
 MAX_CHARACTERS_SHOWN = 20_000
 MAX_FINDINGS_SHOWN = 500
+# Rendering Markdown takes a millisecond for some thousand characters; what is longer is shown as it is.
+MAX_FORMATTED_TURN, MAX_FORMATTED_PAGE = 10_000, 200_000
+# Headings in a turn come below those of the page.
+_HEADING_SHIFT = 3
 
 
 @admin.register(Session)
@@ -72,11 +80,22 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
         turn.notes = notes.get(turn.pk, [])
         turn.pieces = highlights.pieces(turn) if highlights else [Piece(turn.start)]
         turn.first_pieces = take_first(turn.pieces)
+        turn.html = ""
+        turn.steps = list_steps(turn.metadata, turn.extra)
         if highlights:
             turn.other_findings = highlights.findings_outside_text(turn.turn_index)
+    is_raw_view = "raw" in request.GET
+    if not is_raw_view:
+        _format_turns(turns)
     context = {
         "dataset": dataset,
         "session": session,
+        "is_raw_view": is_raw_view,
+        "raw_query": "?raw=1" if is_raw_view else "",
+        "has_formatted_turns": is_raw_view or any(turn.html for turn in turns),
+        "comments": [] if withheld else load_comments(session, request.user),
+        "metadata": arrange_metadata((turn.turn_index, turn.metadata, turn.extra) for turn in turns),
+        "turns_with_findings": [turn for turn in turns if turn.findings],
         "withheld": withheld,
         "turns": turns,
         "previous_page_turn": previous_from,
@@ -94,6 +113,17 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     sessions = ("Sessions", dataset_url(dataset, "sessions"))
     crumbs = dataset_breadcrumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
+
+
+def _format_turns(turns: list[Any]) -> None:
+    """Set ``html`` of turns in Markdown, unless something in their text is highlighted."""
+    budget = MAX_FORMATTED_PAGE
+    for turn in turns:
+        plain = not any(piece.state for piece in turn.pieces)
+        if plain and turn.characters <= min(MAX_FORMATTED_TURN, budget) and has_markup(turn.start):
+            budget -= turn.characters
+            html = render_markdown(turn.start, heading_shift=_HEADING_SHIFT, keep_line_breaks=True)
+            turn.html = mark_safe(html)  # sanitized by nh3 # nosec B308 B703
 
 
 def _withhold(session: Session, turns: list[Any], findings: list[CheckFinding]) -> None:

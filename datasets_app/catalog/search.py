@@ -29,7 +29,7 @@ WITH hits AS MATERIALIZED (
 SELECT dataset_id, id FROM hits ORDER BY session_id, turn_index
 """  # constants of this module # nosec B608
 # The index reads all hits of a word before it gives the first, so a common word is looked for in the first
-# turns of many: between spaces it is a word to the index too, unless it is in an HTML tag.
+# turns of many: after a space a word begins to the index too, unless it is in an HTML tag.
 _MATCHES_AMONG_FIRST = f"""
 WITH hits AS MATERIALIZED (
     SELECT t.dataset_id, t.id, t.session_id, t.turn_index
@@ -48,13 +48,14 @@ SELECT dataset_id, id FROM hits ORDER BY session_id, turn_index
 MIN_TURNS_FOR_FIRST, FIRST_TURNS = 200_000, 10_000
 _HAS_PLAIN_WORD = f"""
     octet_length(t.text) <= {MAX_SEARCHED_CHARACTERS}
-    AND strpos(t.text, %(between_spaces)s) > 0 AND strpos(t.text, '<') = 0"""
+    AND strpos(t.text, %(after_space)s) > 0 AND strpos(t.text, '<') = 0"""
 _PLAIN_WORD = re.compile(r"(?!or\Z)[a-z]{2,40}")
+# Shorter words match as a whole: half of all words begin with "a".
+MIN_PREFIX_CHARACTERS = 3
+_WORDS_ONLY = re.compile(r"\w+(?:\s+\w+)*")
 
 _IN_DATASETS = "t.dataset_id = ANY(%(datasets)s)"
-_HAS_WORDS = f"""
-    to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {MAX_SEARCHED_CHARACTERS}), ''))
-        @@ websearch_to_tsquery('simple'::regconfig, %(words)s)"""
+_DOCUMENT = f"to_tsvector('simple'::regconfig, COALESCE(LEFT(t.text, {MAX_SEARCHED_CHARACTERS}), ''))"
 _HAS_TAG = "t.tags @> ARRAY[%(tag)s]::text[]"
 _HAS_ROLE = "t.role = %(role)s"
 
@@ -67,23 +68,43 @@ class SearchResult(NamedTuple):
 
 
 def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role: str = "") -> SearchResult:
-    """Turns of these datasets with the words (web syntax: "a phrase", or, -not), the tag and the role."""
+    """Turns of these datasets with the words (see :func:`match_words`), the tag and the role."""
     words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
     if not dataset_ids or not (words or tag):
         return SearchResult([], False)
-    values: dict[str, Any] = {"datasets": list(dataset_ids), "words": words, "tag": tag, "role": role}
+    has_words, query_text = match_words(words)
+    values: dict[str, Any] = {"datasets": list(dataset_ids), "words": query_text, "tag": tag, "role": role}
     others = [condition for condition, value in ((_HAS_TAG, tag), (_HAS_ROLE, role)) if value]
     turns: list[TurnKey] = []
     if _PLAIN_WORD.fullmatch(words.lower()) and _count_turns(dataset_ids) >= MIN_TURNS_FOR_FIRST:
-        values["between_spaces"] = f" {words.lower()} "
+        is_prefix = len(words) >= MIN_PREFIX_CHARACTERS
+        values["after_space"] = f" {words.lower()}" if is_prefix else f" {words.lower()} "
         query = _MATCHES_AMONG_FIRST.format(
             rows=FIRST_TURNS, conditions=" AND ".join([_HAS_PLAIN_WORD, *others])
         )
         turns = _fetch_keys(query, values)
     if len(turns) <= MAX_HITS:
-        conditions = [_IN_DATASETS, *([_HAS_WORDS] if words else []), *others]
+        conditions = [_IN_DATASETS, *([has_words] if words else []), *others]
         turns = _fetch_keys(_MATCHES.format(conditions=" AND ".join(conditions)), values)
     return SearchResult(turns[:MAX_HITS], len(turns) > MAX_HITS)
+
+
+def match_words(words: str) -> tuple[str, str]:
+    """A condition on a turn ``t``, and the value of its ``%(words)s``.
+
+    Words match the beginning of words ("refun" finds "refund"), and all of them have to. With a phrase in
+    quotes, "or" or a minus, web syntax applies, and words match as a whole.
+    """
+    if prefixes := list_prefixes(words):
+        terms = (f"'{word}'{':*' * (len(word) >= MIN_PREFIX_CHARACTERS)}" for word in prefixes)
+        return f"{_DOCUMENT} @@ to_tsquery('simple'::regconfig, %(words)s)", " & ".join(terms)
+    return f"{_DOCUMENT} @@ websearch_to_tsquery('simple'::regconfig, %(words)s)", words
+
+
+def list_prefixes(words: str) -> list[str]:
+    """The words, in lower case, if they match by their beginning; otherwise an empty list."""
+    found = words.lower().split() if _WORDS_ONLY.fullmatch(words.strip()) else []
+    return [] if "or" in found else found
 
 
 def _count_turns(dataset_ids: Sequence[int]) -> int:
@@ -125,4 +146,9 @@ def _build_word_pattern(words: str) -> re.Pattern[str] | None:
     if not terms:
         return None
     longest_first = sorted(set(terms), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+    is_prefix = bool(list_prefixes(words))
+    patterns = (
+        re.escape(term) + (r"\w*" if is_prefix and len(term) >= MIN_PREFIX_CHARACTERS else "")
+        for term in longest_first
+    )
+    return re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)

@@ -26,6 +26,7 @@ SCRUB_TABLES = (
     "datasets_app_jobfile",
     "datasets_app_jobrun",
     "datasets_app_receivedspan",
+    "datasets_app_savedview",
     "datasets_app_sourcefile",
     "datasets_app_dataset",
 )

@@ -14,7 +14,7 @@ from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_lines import read_lines
-from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, Selection, read_turns
+from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, NOT_EXCLUDED, Selection, read_turns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -22,6 +22,7 @@ from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.formulas import escape_cell
 from datasets_app.domain.metadata.metadata import render_metadata
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 EXPORT_FORMATS = ("turns", *CHAT_FORMATS, "csv", "parquet")
@@ -65,7 +66,8 @@ def export_dataset(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
-    """Write the dataset's turns to ``out``, in constant memory and one transaction. Raises UserError.
+    """Write the dataset's turns to ``out``, without excluded sessions, in constant memory and one
+    transaction. Raises UserError.
 
     Unscrubbed production data takes ``override``, a reason: see :mod:`gates`.
     """
@@ -75,7 +77,7 @@ def export_dataset(
     digest = DigestWriter(out)
     sessions = turns = 0
     with transaction.atomic(), gzip_writer(digest, gzipped) as target:
-        for turn_count, session_count, block in _WRITERS[format](dataset, selection):
+        for turn_count, session_count, block in _WRITERS[format](dataset, selection._replace(excluded=False)):
             turns += turn_count
             sessions += session_count
             target.write(block)
@@ -83,7 +85,8 @@ def export_dataset(
     if not overridden:
         # An import may have been committed between the first check and the reading.
         gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
-    if not turns and selection != ALL_SESSIONS:
+    excluded = dataset.sessions.filter(excluded=True).count()
+    if not turns and (excluded or selection != ALL_SESSIONS):
         raise _empty_selection_error(dataset, selection)
     result = ExportResult(sessions, turns, digest.size, digest.hex)
     audit.record(
@@ -95,6 +98,8 @@ def export_dataset(
         # Not which one: a later deletion could not remove it from here.
         only_a_persona=bool(selection.persona),
         only_a_tag=bool(selection.tag),
+        only_chosen_sessions=selection.chosen is not None,
+        excluded=excluded,
         sessions=result.sessions,
         turns=turns,
         sha256=result.sha256,
@@ -104,6 +109,15 @@ def export_dataset(
 
 def _empty_selection_error(dataset: Dataset, selection: Selection) -> UserError:
     """An empty file would look like a result, but an unknown name is a typo."""
+    if selection in (ALL_SESSIONS, NOT_EXCLUDED):
+        return UserError(
+            f"All sessions of {dataset.name} are excluded. Include some of them again, then export."
+        )
+    if selection.chosen is not None:
+        return UserError(
+            f"None of the chosen sessions of {dataset.name} can be exported: they were deleted, or are "
+            "excluded."
+        )
     filters = {"persona": selection.persona, "tag": selection.tag, "split": selection.split}
     requested = " and ".join(f"{kind} {name!r}" for kind, name in filters.items() if name)
     existing = "".join(
@@ -124,6 +138,12 @@ def selection_notes(selection: Selection) -> list[str]:
     if selection.split == policies.LOCKED_SPLIT:
         notes.append("this is the test split: nothing is to be calibrated, trained or chosen on it")
     return notes
+
+
+def note_excluded(dataset: Dataset) -> list[str]:
+    """A modification for the metadata of a file, if sessions are left out of it."""
+    count = dataset.sessions.filter(excluded=True).count()
+    return [f"{format_count(count, 'session')} excluded"] if count else []
 
 
 def export_to_path(
@@ -153,7 +173,7 @@ def export_to_path(
             sessions=result.sessions,
             turns=result.turns,
             sha256=result.sha256,
-            modifications=selection_notes(selection),
+            modifications=[*selection_notes(selection), *note_excluded(dataset)],
         )
         if selection != ALL_SESSIONS:
             stated = facts.subset_metadata(stated)

@@ -13,7 +13,7 @@ from datasets_app.access.limit_access import copy_restriction
 from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import load_metadata, write_turn_file
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
-from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED, Selection, read_turns
 from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -177,7 +177,7 @@ def _choose_for_dataset(
     def source() -> Iterable[TaggedSession]:
         nonlocal passes
         passes += 1
-        turns = ((turn.session_id, turn.tags) for turn in read_turns(dataset))
+        turns = ((turn.session_id, turn.tags) for turn in read_turns(dataset, NOT_EXCLUDED))
         for count, session in enumerate(merge_session_tags(turns)):
             if count % 1000 == 0:
                 report_progress((passes - 1) * dataset.session_count + count, PASSES * dataset.session_count)
@@ -185,8 +185,8 @@ def _choose_for_dataset(
 
     chosen = choose_sessions(source, choice.size, choice.by, choice.seed)
     if not chosen:
-        raise UserError(f"{dataset.name} has no sessions.")
-    return chosen, dataset.sessions.count()
+        raise UserError(f"{dataset.name} has no sessions that aren't excluded.")
+    return chosen, dataset.sessions.filter(excluded=False).count()
 
 
 def _write_sample(

@@ -154,7 +154,10 @@ class ExportParameters(OverridableParameters, frozen=True):
     persona: str | None = None
     tag: str | None = None
     gzip: bool = False
+    # The primary key of a SessionSelection.
+    selection: int | None = None
 
+    HIDDEN: ClassVar = frozenset({"selection"})
     LABELS: ClassVar = {
         "split": "Only this split",
         "persona": "Only this persona",
@@ -166,13 +169,6 @@ class ExportParameters(OverridableParameters, frozen=True):
         "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn per row"},
         "split": dict(Session.Split.choices),
     }
-
-
-class SampleParameters(JobParameters, frozen=True):
-    of: str | None = None
-    size: int | None = None
-    by: str | None = None
-    seed: int | None = None
 
 
 class ScrubParameters(JobParameters, frozen=True):

@@ -1,6 +1,7 @@
 from datasets_app.models.access import DatasetGrant
 from datasets_app.models.api_token import ApiAnswer, ApiToken
 from datasets_app.models.audit_event import AuditEvent, AuditHeadPlace, AuditSeal
+from datasets_app.models.browsing import SavedView, SessionComment, SessionSelection
 from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
 from datasets_app.models.dataset import Dataset, SourceFile
@@ -36,6 +37,7 @@ __all__ = [
     "Release",
     "ReleaseFile",
     "RetentionPolicy",
+    "SavedView",
     "ScrubAudit",
     "ScrubChunk",
     "ScrubFinding",
@@ -43,6 +45,8 @@ __all__ = [
     "ScrubRun",
     "SeenTrace",
     "Session",
+    "SessionComment",
+    "SessionSelection",
     "SharingReview",
     "Source",
     "SourceFile",

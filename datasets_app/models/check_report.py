@@ -16,6 +16,8 @@ OUTDATING_ACTIONS = (
     "retention",
     "add_scrub_mark",
     "remove_scrub_mark",
+    "tag_sessions",
+    "untag_sessions",
 )
 
 

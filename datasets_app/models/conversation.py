@@ -30,6 +30,8 @@ class Session(models.Model):
     # Keeps a second scrub from hashing the hash, which would change the id again.
     id_hashed = models.BooleanField(db_default=False, editable=False)
     split = models.CharField(max_length=20, choices=Split, null=True, blank=True, editable=False)
+    # Left out of exports, packages, samples, releases and campaigns.
+    excluded = models.BooleanField(db_default=False, editable=False)
 
     objects = SessionQuerySet.as_manager()
 
@@ -44,6 +46,8 @@ class Session(models.Model):
                 name="session_split_known",
             ),
         ]
+        # For lists of sessions by length; turns are read in order by the index of their unique constraint.
+        indexes = [models.Index(fields=["turn_count", "id"], name="session_length")]
 
     def __str__(self) -> str:
         return self.session_id
@@ -87,6 +91,10 @@ class Turn(models.Model):
                 SearchVector(Left("text", MAX_SEARCHED_CHARACTERS), config="simple"),
                 F("tags"),
                 name="turn_search",
+            ),
+            # For lists of sessions by date.
+            models.Index(
+                fields=["timestamp", "session"], condition=Q(turn_index=1), name="turn_first_timestamp"
             ),
         ]
 

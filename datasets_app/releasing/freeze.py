@@ -9,6 +9,7 @@ from typing import IO, Any, NamedTuple
 
 from datasets_app.catalog.files import DigestWriter, gzip_writer
 from datasets_app.catalog.rows.turn_lines import read_lines
+from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.checking.check_dataset import dataset_metadata
 from datasets_app.domain.conversations.jsonl import parse_turn
@@ -45,12 +46,13 @@ class FrozenData(NamedTuple):
 
 
 def freeze_dataset(dataset: Dataset, path: Path, on_turns: TurnCallback) -> FrozenData:
-    """Write every turn to ``path``, gzipped; then check and summarize what was written."""
+    """Write every turn to ``path``, gzipped, without excluded sessions; then check and summarize what was
+    written."""
     done = 0
     with path.open("wb") as out:
         digest = DigestWriter(out)
         with gzip_writer(digest, gzipped=True) as target:
-            for turns, _, block in read_lines(dataset):
+            for turns, _, block in read_lines(dataset, NOT_EXCLUDED):
                 target.write(block)
                 done += turns
                 on_turns(done)
@@ -100,5 +102,5 @@ def read_release_lines(release: Release) -> Iterator[bytes]:
 
 def read_dataset_lines(dataset: Dataset) -> Iterator[bytes]:
     """The lines that a release of the dataset would have now."""
-    for _, _, block in read_lines(dataset):
+    for _, _, block in read_lines(dataset, NOT_EXCLUDED):
         yield from block.splitlines(keepends=True)

@@ -90,8 +90,8 @@ def release_dataset(
 
 
 def _dataset_state(dataset: Dataset) -> tuple[int, int, int]:
-    """Changes when sessions are added, deleted or scrubbed."""
-    counts = dataset.sessions.aggregate(count=Count("pk"), last=Max("pk"))
+    """Changes when sessions are added, deleted, excluded or scrubbed."""
+    counts = dataset.sessions.filter(excluded=False).aggregate(count=Count("pk"), last=Max("pk"))
     scrub = dataset.scrubs.filter(dry_run=False).aggregate(last=Max("pk"))
     return counts["count"], counts["last"] or 0, scrub["last"] or 0
 

@@ -29,12 +29,14 @@ from datasets_app.models import (
     ReceivedSpan,
     Release,
     ReleaseFile,
+    SavedView,
     ScrubAudit,
     ScrubChunk,
     ScrubFinding,
     ScrubMark,
     ScrubRun,
     Session,
+    SessionSelection,
     SharingReview,
     SourceFile,
     TextScan,
@@ -105,6 +107,8 @@ def _dataset_rows(dataset: Dataset) -> dict[str, QuerySet[Any]]:
         "source_files": SourceFile.objects.filter(dataset=dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset),
         "attestations": Attestation.objects.filter(dataset=dataset),
+        "saved_views": SavedView.objects.filter(dataset=dataset),
+        "selections": SessionSelection.objects.filter(dataset=dataset),
     }
 
 

@@ -15,6 +15,7 @@ from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset, lock_dataset
 from datasets_app.catalog.rows.partitions import list_tables
+from datasets_app.catalog.selections import delete_views_with_text
 from datasets_app.catalog.text_scans import record_deletion
 from datasets_app.catalog.tombstones import bury_sessions
 from datasets_app.core import audit
@@ -206,6 +207,7 @@ def _delete_sessions(
     terms, also_in = list_session_terms(dataset, sessions), list_other_datasets(session)
     bury_sessions(dataset, sessions, timezone.now())
     deleted.update(delete_contents.delete_reports(dataset))
+    deleted.update(saved_views=delete_views_with_text(dataset))
     for hook in hooks.erasure_hooks:
         deleted.update(hook.delete(dataset, match_any([session])))
     deleted.update(received_spans=sum(delete_received_of(dataset, target) for target in sessions))

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from datasets_app.catalog import facts, gates
 from datasets_app.catalog.dataset_facts import describe_text
+from datasets_app.catalog.selections import delete_views_with_text
 from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit
 from datasets_app.domain.pii import session_ids
@@ -107,6 +108,7 @@ def _scrub_stated_metadata(dataset: Dataset, scrubber: Scrubber) -> None:
 def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> None:
     # Messages of findings name raw session ids and places; the counts of a report stay.
     CheckFinding.objects.filter(report__dataset=dataset).delete()
+    delete_views_with_text(dataset)
     for source in SourceFile.objects.filter(dataset=dataset).iterator(ROW_BATCH_SIZE):
         name = scrubber.scrub_text(source.name)[-255:]
         if name != source.name:

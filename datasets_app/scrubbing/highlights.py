@@ -8,6 +8,8 @@ from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.policy import MissedMark
+from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.models import ScrubFinding, ScrubMark, ScrubRun, Session, Turn
 from datasets_app.scrubbing.mark_pages import kind_choices
 
@@ -36,7 +38,8 @@ class _Span(NamedTuple):
 
 
 class Highlights:
-    """Finds what to highlight in some turns of a session, in a fixed number of queries."""
+    """Finds what to highlight in some turns of a session, in a fixed number of queries. Each turn has its
+    ``findings`` of the last checks."""
 
     def __init__(self, session: Session, turns: Sequence[Turn], *, may_mark: bool) -> None:
         self.may_mark = may_mark
@@ -68,7 +71,9 @@ class Highlights:
 
     def pieces(self, turn: Any) -> list[Piece]:
         """The visible text of a turn (``turn.start``), split at its highlights."""
-        return _split_at_spans(turn.start, [*self._finding_spans(turn), *self._missed_spans(turn.start)])
+        spans = [*self._finding_spans(turn), *self._missed_spans(turn.start)]
+        # The first of two at the same place counts: a scrub knows more than a check.
+        return _split_at_spans(turn.start, [*spans, *self._check_spans(turn)])
 
     def findings_outside_text(self, turn_index: int) -> list[ScrubFinding]:
         """Findings of a turn that are not in its text."""
@@ -85,6 +90,15 @@ class Highlights:
                     yield _Span(*position, "kept", finding.kind)
                 else:
                     yield _Span(*position, "found", finding.kind, finding.pk, score=finding.score)
+
+    def _check_spans(self, turn: Any) -> Iterable[_Span]:
+        """What the checks reported, searched again: they keep no positions. Names take a model, and are only
+        listed below the turn."""
+        kinds = {KINDS_BY_CODE[found.code] for found in turn.findings if found.code in KINDS_BY_CODE}
+        for match in find_all(turn.start, frozenset(kinds)) if kinds else ():
+            value = _normalize(turn.start[match.start : match.end])
+            state = "kept" if value in self._not_personal_terms else "found"
+            yield _Span(match.start, match.end, state, match.kind)
 
     def _missed_spans(self, text: str) -> Iterable[_Span]:
         if self._missed_values is None:

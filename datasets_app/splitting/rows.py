@@ -74,11 +74,12 @@ def write_splits(dataset: Any, placements: Iterable[tuple[int, str]], *, resplit
     return written
 
 
-def count_splits(dataset: Any) -> dict[str | None, int]:
-    """Number of sessions in each split; None stands for those without one."""
+def count_splits(dataset: Any, *, excluded: bool = True) -> dict[str | None, int]:
+    """Number of sessions in each split, with or without excluded ones; None stands for those without one."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT split, count(*) FROM datasets_app_session WHERE dataset_id = %s GROUP BY split",
-            [dataset.pk],
+            "SELECT split, count(*) FROM datasets_app_session "
+            "WHERE dataset_id = %s AND (%s OR NOT excluded) GROUP BY split",
+            [dataset.pk, excluded],
         )
         return dict(cursor.fetchall())

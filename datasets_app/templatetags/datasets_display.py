@@ -201,6 +201,12 @@ def pretty_json(value: Any) -> str:
 
 
 @register.filter
+def metadata_value(value: Any) -> str:
+    """A value of metadata: text as it is, other JSON as it is written."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@register.filter
 def full_datetime(value: datetime | None) -> str:
     """21 Nov 2026 08:24:03, where the order of things within a minute matters."""
     return date_format(localtime(value), "j M Y H:i:s") if value else "–"

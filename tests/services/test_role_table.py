@@ -90,6 +90,7 @@ DOORS: dict[str, Door] = {
     "datasets_app.view_scrubmark": _page("dataset_scrub", shows='id="marks"'),
     "datasets_app.view_session": _page("dataset_sessions"),
     "datasets_app.view_turn": _page("turn_change"),
+    "datasets_app.add_sessioncomment": _page("dataset_comment", FIXED_PK, FIXED_PK, post={"text": "Seen."}),
     "datasets_app.view_jobrun": _page("jobrun_change", FIXED_PK + 1),
     "datasets_app.view_auditevent": _list("auditevent_changelist"),
     "datasets_app.view_persona": _list("persona_changelist", also=("datasets_app.change_persona",)),

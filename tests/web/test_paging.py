@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from datasets_app.catalog.rows import session_pages
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
 from tests import factories
 
@@ -56,10 +57,16 @@ def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: Dataset, of_one
     assert [row for page in reversed(backwards) for row in page] == expected
 
 
+@pytest.mark.parametrize("walked", [2, 2_000])
+@pytest.mark.parametrize("sort", ["", "-imported", "session", "-session", "turns", "-turns"])
 @pytest.mark.parametrize("prefix", ["", "s1"])
-def test_every_session_is_on_one_page(sign_in: Any, tmp_path: Path, prefix: str) -> None:
-    dataset = factories.make_dataset(tmp_path, factories.make_sessions(130, 1))
-    address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + f"?q={prefix}"
+def test_every_session_is_on_one_page(
+    sign_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str, sort: str, walked: int
+) -> None:
+    monkeypatch.setattr(session_pages, "WALKED_SESSIONS", walked)
+    lines = [line for number in range(130) for line in factories.make_session(f"s{number}", number % 3 + 1)]
+    dataset = factories.make_dataset(tmp_path, lines)
+    address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + f"?id={prefix}&sort={sort}"
     sessions = Session.objects.filter(dataset=dataset, session_id__startswith=prefix)
     expected = set(sessions.values_list("session_id", flat=True))
     client = sign_in("curator")

@@ -46,7 +46,12 @@ def found(ids: list[int], words: str, **more: Any) -> list[int]:
         ("late or wrong", [1, 2]),
         ("refund -late", [3]),
         ("فاتورتي", [4]),
-        ("refun", []),
+        ("refun", [1, 3]),
+        ("ord num", [2]),
+        ("re", []),
+        ('"refun"', []),
+        ("refun -late", []),
+        ("efund", []),
         ("zzz", []),
         ("-", []),
         ("' OR 1=1 --", []),
@@ -84,7 +89,8 @@ def test_of_a_common_word_in_many_turns_the_first_are_found(
     assert first.more
     assert by_index.more
     assert len(first.turns) == MAX_HITS
-    assert not {2, 3} & set(found(ids, "refund"))
+    assert 2 not in found(ids, "refund")
+    assert not {2, 3} & set(found(ids, '"refund"'))
     assert found(ids, "refund", role="assistant") == found(ids, "REFUND or REFUND", role="assistant")
     assert len(found(ids, "tag")) == 1
 
@@ -124,7 +130,8 @@ def test_a_miss_says_how_to_search(sign_in: Any, dataset: Dataset) -> None:
     ("text", "words", "pieces"),
     [
         ("a refund.", "refund", [("a ", False), ("refund", True), (".", False)]),
-        ("Refund refunds", "refund", [("Refund", True), (" refunds", False)]),
+        ("Refund refunds", "refund", [("Refund", True), (" ", False), ("refunds", True)]),
+        ("Refund refunds", '"refund"', [("Refund", True), (" refunds", False)]),
         ("a (b", "(b", [("a (", False), ("b", True)]),
         ("kept", "-kept or", [("kept", False)]),
         ("", "x", []),

@@ -28,9 +28,11 @@ TURN_TYPES = ["text", "int4", "text", "text", "text", "text", "text", "text", "t
 
 
 class Selection(NamedTuple):
-    """Selects sessions of a dataset by persona, by a tag of one of their turns, by ids or by split.
+    """Selects sessions of a dataset by persona, by a tag of one of their turns, by ids, by split or by their
+    primary keys (``chosen``).
 
-    ``keys`` is a range of primary keys: after the first, up to the second.
+    ``keys`` is a range of primary keys: after the first, up to the second. With ``excluded``, sessions that
+    people excluded are among them: exports and releases leave them out.
     """
 
     persona: str | None = None
@@ -38,14 +40,20 @@ class Selection(NamedTuple):
     sessions: list[str] | None = None
     split: str | None = None
     keys: tuple[int, int] | None = None
+    chosen: tuple[int, ...] | None = None
+    excluded: bool = True
 
     def describe(self) -> list[str]:
         """The filters, for the modifications in a file's metadata."""
         words = {"persona": self.persona, "tag": self.tag, "split": self.split}
-        return [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
+        notes = [f"filtered: only sessions of {name} {value}" for name, value in words.items() if value]
+        if self.chosen is not None:
+            notes.append(f"filtered: only {len(self.chosen):,} chosen sessions")
+        return notes
 
 
 ALL_SESSIONS = Selection()
+NOT_EXCLUDED = Selection(excluded=False)
 
 
 def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[TurnRecord]:
@@ -92,6 +100,10 @@ def build_turns_query(columns: sql.SQL, dataset: Any, selection: Selection) -> s
     if selection.keys is not None:
         after, last = map(sql.Literal, selection.keys)
         filters += sql.SQL(" AND s.id > {} AND s.id <= {}").format(after, last)
+    if selection.chosen is not None:
+        filters += sql.SQL(" AND s.id = ANY({})").format(sql.Literal(list(selection.chosen)))
+    if not selection.excluded:
+        filters += sql.SQL(" AND NOT s.excluded")
     return _SELECT.format(columns=columns, dataset=sql.Literal(dataset.pk), filters=filters)
 
 

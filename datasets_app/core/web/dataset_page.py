@@ -17,12 +17,21 @@ _CONTENT_PAGES = {
     "splits",
     "sharing",
     "sessions",
+    "selection",
+    "sample",
     "export",
     "origin",
 }
 
 # Pages without a tab of their own, by the tab they belong to.
-_PARENT_TABS = {"release": "releases", "compare": "releases", "scrub_audit": "scrub", "origin": "overview"}
+_PARENT_TABS = {
+    "release": "releases",
+    "compare": "releases",
+    "scrub_audit": "scrub",
+    "origin": "overview",
+    "selection": "sessions",
+    "sample": "sessions",
+}
 
 
 def render_dataset_page(

@@ -89,7 +89,7 @@ exit codes:
         elif options["release"]:
             operation = _release_operation(dataset, options)
         else:
-            operation = _turns_operation(dataset, options, selection_of(parameters))
+            operation = _turns_operation(dataset, options, selection_of(dataset, parameters))
         result = run_job(
             "export_dataset",
             operation,

@@ -6,6 +6,7 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.conversations.sampling import SAMPLE_GROUPINGS
 from datasets_app.domain.wording import format_count
+from datasets_app.exporting.parameters import SampleParameters
 from datasets_app.exporting.sample_dataset import (
     SampleOptions,
     SampleResult,
@@ -13,7 +14,6 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_dataset,
     sample_to_file,
 )
-from datasets_app.jobs.parameters import SampleParameters
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_conversations

@@ -11,10 +11,10 @@ from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.core.web.pages import get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import ExportParameters
-from datasets_app.models import Dataset, Persona, Release
+from datasets_app.models import Dataset, Persona, Release, SessionSelection
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package, list_unmet
 from datasets_app.releasing.versions import find_release
@@ -59,6 +59,7 @@ class ExportForm(OverrideForm):
         help_text="For example scenario:support. Leave empty for all.",
     )
     gzip = forms.BooleanField(label=LABELS["gzip"], required=False, widget=UnfoldBooleanSwitchWidget)
+    selection = forms.IntegerField(required=False, widget=forms.HiddenInput)
     override = OverrideField(LABELS["override"])
 
     def __init__(self, dataset: Dataset, *args: Any, user: Any, **kwargs: Any) -> None:
@@ -72,6 +73,16 @@ class ExportForm(OverrideForm):
             del self.fields["version"]
         if not dataset.sessions.exclude(split=None).exists():
             del self.fields["split"]
+
+    def clean_selection(self) -> int | None:
+        """Only people's own: a number in the address must not tell how many sessions somebody else chose."""
+        pk: int | None = self.cleaned_data["selection"]
+        if pk is not None and self.find_selection(pk) is None:
+            raise forms.ValidationError("The selected sessions are no longer known. Select them again.")
+        return pk
+
+    def find_selection(self, pk: int | None) -> SessionSelection | None:
+        return SessionSelection.objects.filter(pk=pk or 0, dataset=self.dataset, owner=self.user).first()
 
     def clean(self) -> dict[str, Any]:
         super().clean()
@@ -99,6 +110,7 @@ class ExportForm(OverrideForm):
             format=None if package else answers.get("format"),
             package=package,
             gzip=bool(answers.get("gzip")),
+            selection=answers.get("selection"),
             override=answers.get("override", UNSET),
             **{name: answers.get(name) or None for name in names},
         )
@@ -112,7 +124,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     facts = gates.load_facts(dataset)
     closed = facts.is_known_raw
     may_override = gates.can_override(request.user)
-    asked = {name: request.GET[name] for name in ("format", "version") if name in request.GET}
+    asked = {name: request.GET[name] for name in ("format", "version", "selection") if name in request.GET}
     form = ExportForm(
         dataset,
         request.POST or None,
@@ -123,8 +135,10 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     )
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         return start_and_show_job(request, "export_dataset", dataset, form.parameters())
+    selected = form.find_selection(parse_pk(str(form["selection"].value() or "")))
     context = {
         "form": form,
+        "selected": len(selected.keys) if selected else 0,
         "is_blocked": closed,
         "raw_because": facts.raw_because,
         "may_override": may_override,

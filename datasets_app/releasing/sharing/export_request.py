@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.catalog.selections import read_selection
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.exporting.export_dataset import (
@@ -27,14 +28,17 @@ PACKAGE_OPTION_CONFLICT = (
 )
 
 
-def selection_of(options: ExportParameters) -> Selection:
-    return Selection(options.persona or None, options.tag or None, split=options.split or None)
+def selection_of(dataset: Dataset, options: ExportParameters) -> Selection:
+    """Raises UserError if the chosen sessions are no longer known."""
+    chosen = None if options.selection is None else read_selection(dataset, options.selection)
+    return Selection(options.persona or None, options.tag or None, split=options.split or None, chosen=chosen)
 
 
 def refuse_conflicting_options(options: ExportParameters) -> None:
     """Raises UserError for options that exclude each other."""
     is_default_format = options.format in {None, "", "turns"}
-    changed = not is_default_format or selection_of(options) != Selection() or options.gzip
+    is_filtered = options.persona or options.tag or options.split or options.selection is not None
+    changed = not is_default_format or is_filtered or options.gzip
     if options.package and changed:
         raise UserError(PACKAGE_OPTION_CONFLICT)
     if options.version and changed:
@@ -65,7 +69,7 @@ def export_to_folder(
         path = folder / release_files.get_file(release, ReleaseFile.Kind.DATA).name
         result = export_release_to_path(release, path, **shared)
     else:
-        format, selection = options.format or "turns", selection_of(options)
+        format, selection = options.format or "turns", selection_of(dataset, options)
         path = folder / f"{dataset.name}.{file_extension(format)}{'.gz' if options.gzip else ''}"
         result = export_to_path(
             dataset, path, format=format, selection=selection, override=override, **shared

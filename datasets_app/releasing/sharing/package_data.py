@@ -54,7 +54,7 @@ def write_dataset_files(dataset: Dataset, folder: Path, report_progress: Progres
     for split in splits or [None]:
         piece = LineFile(folder / DATA_FOLDER / f"{split or dataset.name}.jsonl", split)
         with piece.path.open("wb") as out:
-            for turns, _, block in read_lines(dataset, Selection(split=split)):
+            for turns, _, block in read_lines(dataset, Selection(split=split, excluded=False)):
                 out.write(block)
                 done += turns
                 report_progress(done // WRITES_PER_TURN, dataset.turn_count)
@@ -88,7 +88,10 @@ def _list_splits(dataset: Dataset) -> list[str]:
     Raises UserError if only some sessions have one: the others would be missing from every file.
     """
     counted = dict(
-        Session.objects.filter(dataset=dataset).values_list("split").annotate(n=Count("id")).order_by()
+        Session.objects.filter(dataset=dataset, excluded=False)
+        .values_list("split")
+        .annotate(n=Count("id"))
+        .order_by()
     )
     without = counted.pop(None, 0)
     if counted and without:

@@ -86,6 +86,54 @@
         }
     };
 
+    // --- sessions: how many are ticked ---
+
+    const prepareSelection = (form) => {
+        const all = document.querySelector("[data-select-all]");
+        const boxes = [...document.querySelectorAll(`input[form="${form.id}"][name=session]`)];
+        const button = form.querySelector("[data-selected]");
+        const title = button.textContent;
+        const tell = () => {
+            const count = boxes.filter((box) => box.checked).length;
+            button.disabled = !count;
+            button.textContent = count ? `${title} (${count})` : title;
+            if (!all) return;
+            all.checked = count === boxes.length;
+            all.indeterminate = count > 0 && count < boxes.length;
+        };
+        for (const box of boxes) box.addEventListener("change", tell);
+        if (all) {
+            all.hidden = false;
+            all.addEventListener("change", () => {
+                for (const box of boxes) box.checked = all.checked;
+                tell();
+            });
+        }
+        tell();
+    };
+
+    // --- copying: the text as it is stored, without what is drawn around it ---
+
+    const readRaw = (element) => {
+        if (element.content) return element.content.textContent;
+        const copy = element.cloneNode(true);
+        for (const label of copy.querySelectorAll(".ad-sr, .ad-found-tail")) label.remove();
+        return copy.textContent;
+    };
+
+    const prepareCopy = (button) => {
+        if (!navigator.clipboard) return;
+        button.hidden = false;
+        button.addEventListener("click", async () => {
+            const source = document.querySelector(button.dataset.copyText);
+            if (!source) return;
+            await navigator.clipboard.writeText(readRaw(source));
+            const icon = button.querySelector(".material-symbols-outlined");
+            icon.textContent = "check";
+            setTimeout(() => { icon.textContent = "content_copy"; }, 1500);
+        });
+    };
+
     // --- tabs: the current one is in sight, and an edge fades where there are more ---
 
     const prepareTabs = (tabs) => {
@@ -173,6 +221,8 @@
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
+        for (const form of document.querySelectorAll("form[data-selection]")) prepareSelection(form);
+        for (const button of document.querySelectorAll("[data-copy-text]")) prepareCopy(button);
         if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
         reachScrolling();

@@ -1,0 +1,80 @@
+"""Adds the replies of selected sessions to a campaign that is being labeled."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection, transaction
+
+from annotations_app.models import Campaign
+from datasets_app.catalog import gates, policies
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+
+# They come after the items that the campaign has, in an order of their own. The locked test split is left out
+# unless it is what the campaign labels.
+_ADD_ITEMS = """
+INSERT INTO annotations_app_campaignitem (campaign_id, turn_id, session_id, position, open, gold)
+SELECT %(campaign)s, t.id, t.session_id,
+       coalesce((SELECT max(position) FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s), 0)
+           + row_number() OVER (
+               ORDER BY hashint8extended(t.session_id, %(seed)s), t.session_id, t.turn_index),
+       %(overlap)s, false
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
+WHERE s.dataset_id = %(dataset)s AND t.dataset_id = %(dataset)s AND s.id = ANY(%(sessions)s)
+  AND NOT s.excluded AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
+  AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
+  AND NOT EXISTS (SELECT FROM annotations_app_campaignitem i
+                  WHERE i.campaign_id = %(campaign)s AND i.turn_id = t.id)
+"""
+# The plan of the queries that lease items depends on statistics, which new rows don't have yet.
+_ANALYZE = "ANALYZE annotations_app_campaignitem"
+
+
+def add_replies(
+    campaign: Campaign, sessions: Sequence[int], *, override: str = "", actor: Any = None
+) -> dict[str, int]:
+    """Add the replies of these sessions (primary keys) that the campaign doesn't have; returns how many.
+
+    Raises UserError if the campaign is closed, or if the dataset is raw and there is no ``override``.
+    """
+    with transaction.atomic():
+        row = (
+            Campaign.objects.select_related("dataset")
+            .select_for_update(of=("self",), no_key=True)
+            .get(pk=campaign.pk)
+        )
+        if row.status not in {Campaign.Status.OPEN, Campaign.Status.PAUSED}:
+            raise UserError(
+                f"{row.name} is {row.get_status_display().lower()}. Open it to add replies, or create a new "
+                "campaign."
+            )
+        gates.check_gate(policies.ANNOTATE, row.dataset, actor=actor, override=override)
+        if row.split == policies.LOCKED_SPLIT:
+            gates.check_gate(policies.ANNOTATE_TEST_SPLIT, row.dataset, actor=actor, override=override)
+        values: dict[str, Any] = {
+            "campaign": row.pk,
+            "dataset": row.dataset_id,
+            "sessions": list(sessions),
+            "split": row.split,
+            "seed": row.seed,
+            "overlap": row.overlap,
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(_ADD_ITEMS, values)
+            added = cursor.rowcount
+            cursor.execute(_ANALYZE)
+        if not added:
+            raise UserError(
+                f"{row.name} has all replies of these sessions, or they are excluded or of another split."
+            )
+        row.item_count += added
+        row.save(update_fields=["item_count"])
+        audit.record(
+            "add_to_campaign",
+            actor=actor,
+            dataset_name=row.dataset.name,
+            campaign=row.name,
+            sessions=len(sessions),
+            replies=added,
+        )
+    return {"campaign": row.pk, "replies": added}

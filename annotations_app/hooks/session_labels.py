@@ -1,0 +1,62 @@
+"""Labels in the list of the sessions of a dataset: how many, and which sessions have some."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection
+from django.urls import reverse
+
+from datasets_app.hooks import SessionLabels
+
+_COUNTS = """
+SELECT t.session_id, count(*) FILTER (WHERE a.label = 1), count(*) FILTER (WHERE a.label = 0)
+FROM datasets_app_turn t JOIN annotations_app_annotation a ON a.turn_id = t.id
+WHERE t.dataset_id = %(dataset)s AND t.session_id = ANY(%(sessions)s) AND a.kind IN ('label', 'adjudicated')
+GROUP BY t.session_id
+"""
+# The annotations decide which turns are read: few turns are labeled.
+_LABELED = """
+    SELECT DISTINCT t.session_id FROM annotations_app_annotation a
+    JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = a.turn_id
+    WHERE a.dataset_id = %(dataset)s AND a.kind IN ('label', 'adjudicated'){which}"""
+# OFFSET 0 keeps the planner from joining all turns.
+_HAS_LABEL = """EXISTS (
+    SELECT FROM datasets_app_turn t JOIN annotations_app_annotation a ON a.turn_id = t.id
+    WHERE t.dataset_id = %(dataset)s AND t.session_id = s.id AND a.kind IN ('label', 'adjudicated'){which}
+    OFFSET 0)"""
+_WHICH = {
+    "any": ("Labeled", ""),
+    "on": ("On-brand", " AND a.label = 1"),
+    "off": ("Off-brand", " AND a.label = 0"),
+}
+
+
+def describe_labels(dataset: int, sessions: Sequence[int]) -> dict[int, str]:
+    """ "3 on-brand, 1 off-brand" for each session with labels."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS, {"dataset": dataset, "sessions": list(sessions)})
+        return {session: _describe(on, off) for session, on, off in cursor.fetchall()}
+
+
+def _describe(on: int, off: int) -> str:
+    counts = ((on, "on-brand"), (off, "off-brand"))
+    return ", ".join(f"{count:,} {name}" for count, name in counts if count)
+
+
+SESSION_LABELS = SessionLabels(
+    "annotations_app.view_annotation",
+    describe_labels,
+    {
+        value: (label, _HAS_LABEL.format(which=which), _LABELED.format(which=which))
+        for value, (label, which) in _WHICH.items()
+    }
+    | {"none": ("Not labeled", f"NOT {_HAS_LABEL.format(which='')}", "")},
+)
+
+
+def list_selection_links(dataset: Any, selection: Any, user: Any) -> list[tuple[str, str]]:
+    if not (
+        user.has_perm("annotations_app.change_campaign") and user.has_perm("annotations_app.view_campaign")
+    ):
+        return []
+    return [("Add to campaign", reverse("admin:annotations_app_campaign_sessions", args=[selection.pk]))]

@@ -1,0 +1,45 @@
+"""Renders Markdown that people or models wrote as safe HTML."""
+
+import re
+from functools import lru_cache
+
+import nh3
+from markdown_it import MarkdownIt
+
+_ALLOWED_TAGS = {
+    "p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li",
+    "h1", "h2", "h3", "h4", "h5", "h6", "a", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+# Text without any of these looks the same as it is.
+_MARKUP = re.compile(r"[*_`~|\[<]|^\s{0,3}(?:#{1,6}\s|>|[-+]\s|\d{1,9}[.)]\s)|https?://", re.MULTILINE)
+
+
+def has_markup(text: str) -> bool:
+    """Whether rendering the text may show more than its characters."""
+    return bool(_MARKUP.search(text))
+
+
+def render_markdown(markdown: str, *, heading_shift: int, keep_line_breaks: bool = False) -> str:
+    """Safe HTML: HTML in the text is escaped, there are no images, and links allow only http, https and
+    mailto and send no referrer. ``heading_shift`` is how many levels below its own a heading is shown."""
+    parser = _make_parser(keep_line_breaks)
+    tokens = parser.parse(markdown)
+    for token in tokens:
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(6, int(token.tag[1]) + heading_shift)}"
+    return nh3.clean(
+        parser.renderer.render(tokens, parser.options, {}),
+        tags=_ALLOWED_TAGS,
+        attributes={"a": {"href"}, "ol": {"start"}},
+        url_schemes={"http", "https", "mailto"},
+        url_relative="deny",
+        link_rel="noopener noreferrer nofollow",
+        set_tag_attribute_values={"a": {"target": "_blank"}},
+    )
+
+
+@lru_cache(maxsize=2)
+def _make_parser(keep_line_breaks: bool) -> MarkdownIt:
+    options = {"html": False, "breaks": keep_line_breaks}
+    # An image becomes a link to it: the browser must not load it.
+    return MarkdownIt("commonmark", options).enable(["table", "strikethrough"]).disable("image")

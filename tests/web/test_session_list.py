@@ -1,0 +1,229 @@
+"""The list of the sessions of a dataset: filters, columns, saved views, and what is done with a selection."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+
+from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
+from datasets_app.catalog.rows import session_pages
+from datasets_app.core.errors import UserError
+from datasets_app.models import (
+    CheckFinding,
+    CheckReport,
+    Dataset,
+    JobRun,
+    SavedView,
+    Session,
+    SessionSelection,
+    Turn,
+)
+from tests import factories
+
+
+@pytest.fixture
+def talks(db: None, tmp_path: Path) -> Dataset:
+    """Four sessions of 2, 4, 2 and 2 turns."""
+    lines = [
+        line
+        for session_id, turns, fields in (
+            ("a1", 2, {"text": "Where is my refund?", "tags": ["scenario:refund"], "persona_id": "warm"}),
+            ("a2", 4, {"text": "The order is late", "timestamp": "2026-03-02T10:00:00Z"}),
+            ("b1", 2, {"text": "Refunded, thanks", "timestamp": "2026-03-01T23:00:00Z"}),
+            ("b_2", 2, {"text": "Nothing", "tags": ["scenario:other"]}),
+        )
+        for line in factories.make_session(session_id, turns, **fields)
+    ]
+    dataset = factories.make_dataset(tmp_path, lines)
+    report = CheckReport.objects.create(dataset=dataset, totals={"W205": 1})
+    b1 = Session.objects.get(dataset=dataset, session_id="b1")
+    CheckFinding.objects.create(report=report, code="W205", message="Odd", session=b1, turn_index=1)
+    Session.objects.filter(dataset=dataset, session_id__startswith="b").update(split="train")
+    Dataset.objects.filter(pk=dataset.pk).update(split_settings={"ratios": [1, 0, 0]})
+    return dataset
+
+
+def address(dataset: Dataset, page: str = "sessions", *arguments: int) -> str:
+    return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk, *arguments])
+
+
+def listed(client: Any, dataset: Dataset, **query: Any) -> list[str]:
+    rows = client.get(address(dataset), query).context["page"].rows
+    return [row.session_id for row in rows]
+
+
+FILTERS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["a1", "a2", "b1", "b_2"]),
+    ({"q": "refun"}, ["a1", "b1"]),
+    ({"q": "REFUND my"}, ["a1"]),
+    ({"q": '"my refund"'}, ["a1"]),
+    ({"q": "refund or late"}, ["a1", "a2"]),
+    ({"q": "zzz"}, []),
+    ({"tag": "scenario:refund"}, ["a1"]),
+    ({"persona": "warm"}, ["a1"]),
+    ({"id": "b"}, ["b1", "b_2"]),
+    ({"id": "b_"}, ["b_2"]),
+    ({"id": "%"}, []),
+    ({"since": "2026-03-02"}, ["a2"]),
+    ({"until": "2026-03-01"}, ["b1"]),
+    ({"since": "2026-03-01", "until": "2026-03-02"}, ["a2", "b1"]),
+    ({"split": "train"}, ["b1", "b_2"]),
+    ({"split": "none", "q": "refund"}, ["a1"]),
+    ({"code": "W205"}, ["b1"]),
+    ({"code": "any"}, ["b1"]),
+    ({"code": "E401"}, []),
+    ({"labels": "any"}, []),
+    ({"labels": "none"}, ["a1", "a2", "b1", "b_2"]),
+    ({"min": "3"}, ["a2"]),
+    ({"max": "2", "sort": "-imported"}, ["b_2", "b1", "a1"]),
+    ({"sort": "-turns"}, ["a2", "b_2", "b1", "a1"]),
+    (
+        {"since": "soon", "code": "x", "min": "-1", "split": "none of these", "sort": "text"},
+        ["a1", "a2", "b1", "b_2"],
+    ),
+]
+
+
+@pytest.mark.parametrize("walked", [1, 2_000])
+def test_filters(sign_in: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch, walked: int) -> None:
+    """Both steps of reading a page find the same."""
+    monkeypatch.setattr(session_pages, "WALKED_SESSIONS", walked)
+    client = sign_in("curator")
+    wrong = {
+        str(query): found
+        for query, expected in FILTERS
+        if (found := listed(client, talks, **query)) != expected
+    }
+    assert wrong == {}
+
+
+def test_the_count_follows_the_page(sign_in: Any, talks: Dataset) -> None:
+    client = sign_in("curator")
+    assert "1–4 of" in " ".join(client.get(address(talks)).content.decode().split())
+    for query, count in (({"q": "refun"}, "2"), ({"code": "W205"}, "1")):
+        assert client.get(address(talks, "session_count"), query).content.decode().strip() == count
+
+
+def test_columns_show_what_is_chosen(sign_in: Any, talks: Dataset) -> None:
+    client = sign_in("curator")
+    page = client.get(address(talks), {"col": ["date", "message"], "q": "refun"}).content.decode()
+    assert "2026-03-01" in page
+    assert "Where is my refund?" in page
+    assert 'data-label="Tags"' not in page
+    page = client.get(address(talks)).content.decode()
+    assert "scenario:refund" in page
+    assert "W205" in page
+
+
+def test_tags_are_suggested(sign_in: Any, talks: Dataset) -> None:
+    page = sign_in("curator").get(address(talks, "session_tags"), {"tag": "REF"}).content.decode()
+    assert 'value="scenario:refund"' in page
+    assert "scenario:other" not in page
+
+
+def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -> None:
+    Dataset.objects.filter(pk=talks.pk).update(origin="production", status="raw")
+    client = sign_in("viewer")
+    page = client.get(address(talks), {"q": "zzz", "tag": "zzz", "col": ["message", "date", "tags"]})
+    html = page.content.decode()
+    assert len(page.context["page"].rows) == 4
+    assert "refund" not in html.replace("refun finds refund", "")
+    assert [row.pk for row in client.get(address(talks), {"sort": "-session"}).context["page"].rows] == [
+        row.pk for row in page.context["page"].rows
+    ]
+    assert client.get(address(talks, "session_tags"), {"tag": "scen"}).content.strip() == b""
+    assert client.get(address(talks, "session_count"), {"q": "zzz"}).content.decode().strip() == "4"
+
+
+# --- saved views ----------------------------------------------------------------------------------------
+
+
+def test_views_are_saved_for_oneself_or_shared(sign_in: Any, talks: Dataset) -> None:
+    curator, lead = sign_in("curator"), sign_in("lead")
+    save = f"{address(talks, 'save_view')}?q=refun&col=tags&sort=-turns&after=9"
+    curator.post(save, {"name": "Refunds"})
+    curator.post(f"{address(talks, 'save_view')}?split=train", {"name": "Training", "shared": "on"})
+    mine = SavedView.objects.get(name="Refunds")
+    assert (mine.query, mine.has_text, mine.shared) == ("q=refun&col=tags&sort=-turns", True, False)
+    assert "Refunds" in curator.get(address(talks)).content.decode()
+    seen = lead.get(address(talks)).content.decode()
+    assert "Training" in seen
+    assert "Refunds" not in seen
+    assert lead.post(address(talks, "delete_view", mine.pk)).status_code == 404
+    curator.post(address(talks, "delete_view", mine.pk))
+    assert not SavedView.objects.filter(pk=mine.pk).exists()
+
+
+# --- selections -----------------------------------------------------------------------------------------
+
+
+def test_selected_sessions_are_tagged_and_excluded(sign_in: Any, talks: Dataset, empty_queue: None) -> None:
+    client = sign_in("curator")
+    selecting = f"{address(talks, 'select_sessions')}?q=refun"
+    ticked = Session.objects.get(dataset=talks, session_id="a2").pk
+    one = client.post(selecting, {"session": [ticked, 9**9]})
+    assert SessionSelection.objects.get().keys == [ticked]
+    page = client.get(one.headers["Location"])
+    assert "1 session" in page.content.decode()
+    matching = client.post(selecting, {"all": "1"}).headers["Location"]
+    keys = SessionSelection.objects.latest("pk").keys
+    assert keys == sorted(Session.objects.filter(session_id__in=["a1", "b1"]).values_list("pk", flat=True))
+    refused = client.post(matching, {"action": "tag", "tag": "jo@example.org"}).content.decode()
+    assert "A tag has up to 100 letters" in refused
+    client.post(matching, {"action": "tag", "tag": "review:refunds"})
+    factories.run_task(JobRun.objects.get(operation="tag_sessions"))
+    tagged = Turn.objects.filter(dataset=talks, tags__contains=["review:refunds"])
+    assert sorted(set(tagged.values_list("session__session_id", flat=True))) == ["a1", "b1"]
+    client.post(matching, {"action": "exclude"})
+    factories.run_task(JobRun.objects.get(operation="exclude_sessions"))
+    assert Session.objects.filter(dataset=talks, excluded=True).count() == 2
+    stored = str(list(JobRun.objects.values_list("parameters", flat=True)))
+    assert "refun" not in stored.replace("review:refunds", "")
+    assert sign_in("lead").get(matching).status_code == 404
+
+
+def test_a_tag_is_no_personal_data(talks: Dataset) -> None:
+    keys = list(talks.sessions.values_list("pk", flat=True))
+    for tag in ("", "two words", "10.1.2.3", "a" * 101):
+        with pytest.raises(UserError):
+            tag_sessions(talks, keys, tag)
+    assert tag_sessions(talks, keys, "x")["turns"] == 10
+    assert tag_sessions(talks, keys, "x")["turns"] == 0
+    assert tag_sessions(talks, keys, "x", remove=True)["turns"] == 10
+    Dataset.objects.filter(pk=talks.pk).update(legal_hold=True)
+    with pytest.raises(UserError, match="hold"):
+        tag_sessions(talks, keys, "x")
+
+
+def test_nobody_selects_nothing(sign_in: Any, talks: Dataset) -> None:
+    response = sign_in("curator").post(address(talks, "select_sessions"), {}, follow=True)
+    assert "No sessions are selected" in response.content.decode()
+    assert not SessionSelection.objects.exists()
+
+
+def test_excluded_sessions_are_not_exported(talks: Dataset, tmp_path: Path) -> None:
+    from datasets_app.catalog.rows.turn_reader import Selection
+    from datasets_app.exporting.export_dataset import export_to_path
+    from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_file
+    from datasets_app.releasing.freeze import read_dataset_lines
+
+    keys = dict(talks.sessions.values_list("session_id", "pk"))
+    exclude_sessions(talks, [keys["a2"]])
+    for format in ("turns", "openai", "csv"):
+        out = tmp_path / f"out-{format}"
+        result = export_to_path(talks, out, format=format)
+        assert (result.sessions, result.turns) == (3, 6)
+        assert "late" not in out.read_text()
+    assert len(list(read_dataset_lines(talks))) == 6
+    chosen = Selection(chosen=(keys["a1"], keys["a2"]))
+    assert export_to_path(talks, tmp_path / "chosen", selection=chosen).sessions == 1
+    assert "1 session excluded" in Path(tmp_path, "out-turns.meta.yaml").read_text()
+    assert sample_to_file(talks, tmp_path / "sample.jsonl", SampleOptions(10)).sessions == 3
+    with pytest.raises(UserError, match="excluded"):
+        export_to_path(talks, tmp_path / "none", selection=Selection(chosen=(keys["a2"],)))
+    exclude_sessions(talks, list(keys.values()))
+    with pytest.raises(UserError, match="excluded"):
+        export_to_path(talks, tmp_path / "none")
+    assert exclude_sessions(talks, list(keys.values()), include=True) == {"sessions": 4}
+    assert export_to_path(talks, tmp_path / "all").sessions == 4

@@ -98,6 +98,7 @@ UNFOLD: dict[str, Any] = {
                         ),
                     },
                     _changelist_item("Sources", "cloud_download", "datasets_app", "source"),
+                    _changelist_item("Webhooks", "webhook", "datasets_app", "webhookendpoint"),
                     {
                         **_changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
                         "active": _is_job_page,

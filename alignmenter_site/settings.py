@@ -221,6 +221,10 @@ SOURCE_NETWORKS = env.networks("ALIGNMENTER_SOURCE_NETWORKS")
 # Of one request of the OTLP receiver, unpacked; and of all spans that wait to become conversations.
 OTLP_MAX_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_BYTES", 16 << 20, minimum=1024)
 OTLP_MAX_WAITING_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_WAITING_BYTES", 4 << 30, minimum=1024)
+# Private networks that webhooks may send to.
+WEBHOOK_NETWORKS = env.networks("ALIGNMENTER_WEBHOOK_NETWORKS")
+# Where people reach the application, such as https://datasets.example.org: for links in mail.
+BASE_URL = (env.base_urls("ALIGNMENTER_BASE_URL", []) or [""])[0].rstrip("/")
 AUDIT_HEAD_PLACES = head_places.head_places()
 # When retention deletes what is due, and what else happens once a night: an hour in TIME_ZONE.
 NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, minimum=0)

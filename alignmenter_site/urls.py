@@ -9,6 +9,7 @@ from django.views.generic import RedirectView
 from alignmenter_site.api import assembly, reference
 from alignmenter_site.sign_in import token_views, views
 from datasets_app.downloads import download_job_file, download_release
+from datasets_app.notifications import pages as notifications
 from datasets_app.sources.receiver_pages import receive_traces
 
 admin.autodiscover()
@@ -37,6 +38,11 @@ urlpatterns = [
     path("tokens/", token_views.own_tokens, name="tokens"),
     path("tokens/all/", token_views.all_tokens, name="all_tokens"),
     path("tokens/<int:pk>/revoke/", token_views.revoke, name="revoke_token"),
+    # Open to all accounts (middleware/staff_only.py).
+    path("notifications/", notifications.list_notifications, name="notifications"),
+    path("notifications/read/", notifications.mark_read, name="notifications_read"),
+    path("notifications/settings/", notifications.notification_settings, name="notification_settings"),
+    path("notifications/<int:pk>/", notifications.open_notification, name="notification_open"),
     path("v1/traces", receive_traces, name="receive_traces"),
     path("annotate/", include("annotations_app.urls")),
     path("admin/login/", views.redirect_to_sign_in),

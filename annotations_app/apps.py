@@ -9,6 +9,7 @@ class AnnotationsConfig(AppConfig):
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.hooks import delete_labels
+        from annotations_app.hooks.announcements import announce_campaigns
         from annotations_app.hooks.on_import import annotate_imported_turns
         from annotations_app.hooks.package import build_label_facts
         from annotations_app.hooks.panels import annotations_panel, count_labels_for_persona, turn_label_notes
@@ -18,6 +19,7 @@ class AnnotationsConfig(AppConfig):
         from datasets_app import hooks
         from datasets_app.access.roles import ensure_roles
 
+        hooks.announcements.append(announce_campaigns)
         hooks.after_import.append(annotate_imported_turns)
         hooks.dataset_panels.append(annotations_panel)
         hooks.turn_notes.append(turn_label_notes)

@@ -9,6 +9,7 @@ class DatasetsConfig(AppConfig):
     def ready(self) -> None:
         from alignmenter_site import server_checks  # noqa: F401  (importing it registers the checks)
         from datasets_app import (
+            dispatch,  # noqa: F401  (importing it registers its job)
             hooks,
             tasks,  # noqa: F401  (importing it connects signals)
         )

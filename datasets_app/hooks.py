@@ -37,6 +37,9 @@ class AttentionItem(NamedTuple):
 # queries.
 attention: list[Callable[[Any], list[AttentionItem]]] = []
 
+# Called every minute by the scheduler: writes outgoing events about what no single change brings about.
+announcements: list[Callable[[], None]] = []
+
 # Called with (session, turns shown, user) for the session page; returns short notes to show under turns, by
 # their primary keys, in a fixed number of queries.
 turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []

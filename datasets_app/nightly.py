@@ -25,7 +25,7 @@ from datasets_app.models import Dataset, JobRun, Source
 from datasets_app.releasing.verify import verify_releases
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.reapply_erasures import verify_erasures
-from datasets_app.retention.warnings import mail_warnings
+from datasets_app.retention.warnings import announce_deletions, mail_warnings
 from datasets_app.sources.due import start_nightly_pulls
 from datasets_app.sources.seen import forget_old
 
@@ -84,6 +84,7 @@ def _run_text_scans(job_run: JobRun | None, report_progress: ProgressCallback) -
 # of all other steps.
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
+    ("announcements", lambda job_run, report_progress: {"datasets": announce_deletions()}),
     ("warnings", lambda job_run, report_progress: mail_warnings()),
     ("api", lambda job_run, report_progress: {"answers": forget_answers()}),
     ("sessions", lambda job_run, report_progress: {"sessions": clear_expired_sessions()}),

@@ -29,6 +29,7 @@ from datasets_app.models import (
     Source,
     SourceFile,
     Turn,
+    WebhookEndpoint,
 )
 
 # Every row has this key. Where there are two (a turn and its reply, a job that waits and one that is done)
@@ -76,6 +77,13 @@ def make_full_dataset(marker: str = "canary", *, origin: str = "external") -> Da
         pk=FIXED_PK, position=1, pattern="*", retention="1 year", reason="All of it"
     )
     Source.objects.create(pk=FIXED_PK, name=f"{marker}-source", kind="otlp", dataset_name=dataset.name)
+    WebhookEndpoint.objects.create(
+        pk=FIXED_PK,
+        url=f"https://{marker}.example/hook",
+        dataset=dataset,
+        kinds=["import.finished"],
+        secret="-",
+    )
     audit.record("import", actor=None, dataset_name=dataset.name, file=f"{marker}.jsonl")
     return dataset
 

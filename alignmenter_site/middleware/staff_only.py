@@ -1,4 +1,4 @@
-"""Limit accounts that aren't staff to the annotation queue and their own account.
+"""Limit accounts that aren't staff to the annotation queue, their notifications and their own account.
 
 Pages check permissions themselves; this is the second line of defense if one of them doesn't.
 """
@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 # The routes of alignmenter_site/sign_in/urls.py: signing in and one's own account.
 ACCOUNT_ROUTES = ("login/", "logout/", "password/", "account/", "oidc/")
 ANNOTATION_APP = "annotate"
+NOTIFICATION_ROUTES = "notifications/"
 
 
 class StaffOnlyMiddleware:
@@ -25,6 +26,8 @@ class StaffOnlyMiddleware:
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> None:
         match = request.resolver_match
         if is_own_account(request) or match.view_name == "home" or match.app_names == [ANNOTATION_APP]:
+            return
+        if match.route.startswith(NOTIFICATION_ROUTES):
             return
         if request.user.is_authenticated and not request.user.is_staff:
             raise PermissionDenied

@@ -6,6 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from annotations_app.campaigns import rows
+from annotations_app.campaigns.announce import announce_assignment
+from annotations_app.campaigns.members import lock_members
 from annotations_app.campaigns.rows import ReplyFilter
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.assignment import gold_item_target
@@ -90,6 +92,7 @@ def fill_campaign(
         )
         campaign.status = Campaign.Status.OPEN
         campaign.save(update_fields=["item_count", "gold_count", "status", "overridden"])
+        announce_assignment(campaign, [member.user for member in lock_members(campaign) if member.active])
         report_progress(campaign.item_count, campaign.item_count)
     return campaign
 

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from annotations_app.campaigns.announce import announce_assignment, announce_end, withdraw_assignment
 from annotations_app.campaigns.members import lock_members
 from annotations_app.campaigns.release_assignments import release_assignments
 from annotations_app.campaigns.settings import (
@@ -62,6 +63,8 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
             done["status"] = [row.status, _change_status(row, changes["status"])]
         if done:
             row.save(update_fields=["guidelines", "lease_minutes", "overlap", "status", "closed_at"])
+            if done.get("status", [""])[-1] == Campaign.Status.CLOSED:
+                announce_end(row, complete=False)
             audit.record(
                 "edit_campaign",
                 actor=actor,
@@ -104,6 +107,7 @@ def _change_annotators(
     added, removed = _set_members(row, members, users)
     if added or removed:
         done["annotators"] = {"added": added, "removed": removed}
+        announce_assignment(row, [user for user in users if user.get_username() in set(added)])
     if overlap > row.overlap:
         done["overlap"] = [row.overlap, overlap]
         _raise_overlap(row, overlap)
@@ -129,6 +133,7 @@ def _set_members(
     )
     CampaignMember.objects.bulk_create(CampaignMember(campaign=row, user=user) for user in new)
     if removed:
+        withdraw_assignment(row, [member.user for member in removed])
         release_assignments(
             Assignment.objects.filter(
                 campaign=row, state="leased", annotator__in=[member.user_id for member in removed]

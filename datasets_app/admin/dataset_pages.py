@@ -30,7 +30,7 @@ from datasets_app.splitting.rows import count_splits
 
 def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
     """Queued and running jobs of one dataset, or of all datasets that the user may see."""
-    unfinished = JobRun.objects.active().visible_to(user)
+    unfinished = JobRun.objects.active().visible_to(user).exclude(operation="deliver_events")
     if dataset_pk is not None:
         unfinished = unfinished.filter(dataset=dataset_pk)
     return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])

@@ -12,7 +12,7 @@ from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.text_scans import list_exemptions, record_check, start_scan
-from datasets_app.core import audit
+from datasets_app.core import audit, outgoing
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
@@ -99,6 +99,14 @@ def _record_report(report: CheckReport, dataset: Dataset, actor: Any) -> None:
         errors=report.error_count,
         warnings=report.warning_count,
         text=describe_text(gates.load_facts(dataset)),
+    )
+    outgoing.emit(
+        outgoing.Kind.CHECK_FINISHED,
+        dataset=dataset,
+        recipients=[actor],
+        turns=report.turn_count,
+        errors=report.error_count,
+        warnings=report.warning_count,
     )
 
 

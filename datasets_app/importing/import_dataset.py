@@ -16,7 +16,7 @@ from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.partitions import table_names
 from datasets_app.catalog.tombstones import ErasedSessions
-from datasets_app.core import audit
+from datasets_app.core import audit, outgoing
 from datasets_app.core.disk_space import require_room_for_files
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
@@ -362,6 +362,14 @@ def _save_totals(
             }
             for file in files
         ],
+    )
+    outgoing.emit(
+        outgoing.Kind.IMPORT_FINISHED,
+        dataset=dataset,
+        recipients=[actor],
+        sessions=sessions,
+        turns=turns,
+        files=len(files),
     )
     if turns >= MIN_TURNS_TO_ANALYZE:
         transaction.on_commit(partial(_analyze_tables, dataset.pk), robust=True)

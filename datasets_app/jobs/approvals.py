@@ -1,24 +1,18 @@
-"""Jobs that wait for a second person: who may approve them, the decision, the notice and the expiry."""
+"""Jobs that wait for a second person: who may approve them, the decision and the expiry."""
 
-import logging
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import get_user_model
-from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from alignmenter_site.mail import mail_is_configured
-from datasets_app.core import audit
+from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.parameters import has_override
 from datasets_app.jobs.registry import approval_permission
 from datasets_app.models import AuditEvent, JobRun
-
-log = logging.getLogger(__name__)
 
 _ADDING_ACTIONS = ("import", "generate", "sample")
 
@@ -46,7 +40,13 @@ def request_approval(job: JobRun) -> None:
         job_run=job.pk,
         operation=job.operation,
     )
-    transaction.on_commit(lambda: _mail_approvers(job), robust=True)
+    outgoing.emit(
+        outgoing.Kind.APPROVAL_REQUESTED,
+        dataset=job.dataset,
+        dataset_name=job.dataset_name,
+        job=job.pk,
+        operation=job.operation,
+    )
 
 
 def refuse_changed_dataset(job: JobRun) -> None:
@@ -129,22 +129,3 @@ def _decide(job: JobRun, actor: Any, action: str, **fields: Any) -> JobRun:
             requested_by=row.actor_name,
         )
     return row
-
-
-def _mail_approvers(job: JobRun) -> None:
-    if not mail_is_configured():
-        return
-    users = get_user_model().objects.filter(is_active=True, is_staff=True).exclude(email="")
-    visible = JobRun.objects.filter(pk=job.pk)
-    to = [user.email for user in users if can_decide(user, job) and visible.visible_to(user).exists()]
-    if not to:
-        return
-    text = (
-        f"{job.actor_name} requests: {job.get_operation_label()} {job.dataset_name}\n\n"
-        "A second person has to approve or decline this on the page Requests of Alignmenter Datasets, by "
-        f"{job.expires_at:%-d %B %Y}.\n"
-    )
-    try:
-        EmailMessage(f"Approval requested: {job.get_operation_label()}", text, None, bcc=to).send()
-    except OSError as error:  # what smtplib raises is of this kind
-        log.error("the request for approval can't be mailed: %s", type(error).__name__)

@@ -2,12 +2,15 @@
 
 import logging
 from datetime import timedelta
+from typing import Any
 
+from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.registry import describe_saved_work
+from datasets_app.jobs.running import announce_failure
 from datasets_app.models import JobRun
 from datasets_app.models.job_run import HEARTBEAT_TIMEOUT
 
@@ -38,9 +41,9 @@ def _recover_running(row: JobRun) -> int:
             error=f"The command was interrupted; {saved}. Run it again.",
         )
     if row.attempt - row.attempts_before >= MAX_ATTEMPTS:
-        return same.update(
-            state="failed",
-            finished_at=now,
+        return _give_up(
+            row,
+            same,
             error=f"Its worker stopped {MAX_ATTEMPTS} times without an error message; {saved}. "
             "Check the worker's log and memory, then retry.",
         )
@@ -50,6 +53,14 @@ def _recover_running(row: JobRun) -> int:
     row.queued_at = now
     runs.send_to_queue(row)
     return 1
+
+
+def _give_up(row: JobRun, same: Any, error: str) -> int:
+    with transaction.atomic():
+        failed: int = same.update(state="failed", finished_at=timezone.now(), error=error)
+        if failed:
+            announce_failure(row)
+    return failed
 
 
 def _resend_queued(row: JobRun) -> int:

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from datasets_app.core import outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.domain.pii.masking import mask_values
@@ -22,6 +23,7 @@ from datasets_app.models import Dataset, JobRun
 log = logging.getLogger(__name__)
 
 HEARTBEAT_SECONDS = 1.0
+_QUIET_OPERATIONS = ("scrub_part", "deliver_events")
 R = TypeVar("R")
 
 
@@ -89,8 +91,11 @@ class RunningJob(Generic[P]):
         # They quote the lines of a file; the row of a failed import is never scrubbed with a dataset.
         if isinstance(fields.get("result"), dict) and fields["result"].get("problems"):
             fields["result"] = fields["result"] | {"problems": mask_values(fields["result"]["problems"])}
-        if not self.own_row().update(state=state, finished_at=timezone.now(), **fields):
-            raise ClaimLost
+        with transaction.atomic():
+            if not self.own_row().update(state=state, finished_at=timezone.now(), **fields):
+                raise ClaimLost
+            if state == JobRun.State.FAILED:
+                announce_failure(self.row)
 
     def record_end(self, state: str, **fields: Any) -> None:
         """:meth:`finish` after an error, which must not be hidden by another one."""
@@ -132,6 +137,20 @@ def _check_deferred_constraints() -> None:
             "WHERE condeferrable AND contype <> 't' AND connamespace = current_schema()::regnamespace"
         )
         cursor.execute(f"SET CONSTRAINTS {cursor.fetchone()[0]} IMMEDIATE")
+
+
+def announce_failure(row: JobRun) -> None:
+    """A command says itself that it failed, and a scrub says it for its parts."""
+    if row.foreground or row.operation in _QUIET_OPERATIONS:
+        return
+    outgoing.emit(
+        outgoing.Kind.JOB_FAILED,
+        dataset=Dataset.objects.filter(job_runs=row).first(),
+        dataset_name=row.dataset_name,
+        recipients=[row.actor],
+        job=row.pk,
+        operation=row.operation,
+    )
 
 
 def worker_name() -> str:

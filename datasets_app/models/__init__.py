@@ -6,6 +6,13 @@ from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
 from datasets_app.models.dataset import Dataset, SourceFile
 from datasets_app.models.job_run import JobFile, JobRun
+from datasets_app.models.outgoing import (
+    Notification,
+    NotificationPreference,
+    OutgoingEvent,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
 from datasets_app.models.partition import DatasetPartition, PartitionForeignKey
 from datasets_app.models.persona import Persona
 from datasets_app.models.release import Release, ReleaseFile, SharingReview
@@ -31,6 +38,9 @@ __all__ = [
     "DatasetPartition",
     "JobFile",
     "JobRun",
+    "Notification",
+    "NotificationPreference",
+    "OutgoingEvent",
     "PartitionForeignKey",
     "Persona",
     "ReceivedSpan",
@@ -54,4 +64,6 @@ __all__ = [
     "TextScan",
     "Tombstone",
     "Turn",
+    "WebhookDelivery",
+    "WebhookEndpoint",
 ]

@@ -8,7 +8,7 @@ from django.db.models import Count, Max
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
-from datasets_app.core import audit
+from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.exemptions import ORDINARY
@@ -160,4 +160,12 @@ def _record_release(release: Release, readiness: Readiness, actor: Any) -> None:
         sha256=release.sha256,
         content_digest=release.content_digest,
         unmet=[blocker.title for blocker in readiness.blockers],
+    )
+    outgoing.emit(
+        outgoing.Kind.RELEASE_CREATED,
+        dataset=release.dataset,
+        recipients=[actor],
+        version=release.version,
+        sessions=release.session_count,
+        turns=release.turn_count,
     )

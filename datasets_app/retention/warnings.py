@@ -7,6 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.mail import EmailMessage
 
+from datasets_app.core import outgoing
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 from datasets_app.retention.due import WARNING_PERIOD, RetentionDecision, list_due_datasets
@@ -17,6 +18,21 @@ log = logging.getLogger(__name__)
 def list_warnings(datasets: Iterable[Dataset]) -> list[RetentionDecision]:
     """The given datasets that are due within 14 days or already, including held ones."""
     return list_due_datasets(WARNING_PERIOD, datasets)
+
+
+def announce_deletions() -> int:
+    """Write an event for each dataset that is due within 14 days, once for each date; returns the number of
+    these datasets."""
+    due = [item for item in list_due_datasets(WARNING_PERIOD) if item.due and not item.is_on_hold]
+    for item in due:
+        outgoing.emit(
+            outgoing.Kind.DELETION_AHEAD,
+            dataset=item.dataset,
+            once=f"{item.dataset.pk}:{item.due}",
+            due=str(item.due),
+            turns=item.dataset.turn_count,
+        )
+    return len(due)
 
 
 def mail_warnings() -> dict[str, Any]:

@@ -12,7 +12,7 @@ from datasets_app.catalog import facts, gates
 from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.selections import delete_views_with_text
 from datasets_app.catalog.text_scans import record_scrub
-from datasets_app.core import audit
+from datasets_app.core import audit, outgoing
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS, NAME
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
@@ -63,6 +63,13 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             key=scrub.key_fingerprint,
             status=dataset.status,
             text=describe_text(gates.load_facts(dataset)),
+        )
+        outgoing.emit(
+            outgoing.Kind.SCRUB_FINISHED,
+            dataset=dataset,
+            recipients=[actor],
+            turns=scrub.turn_count,
+            changed_turns=scrub.changed_turns,
         )
     return True
 

@@ -5,17 +5,16 @@ Redirects are not followed. Nothing of an answer is quoted in an error.
 """
 
 import http.client
-import ipaddress
-import socket
 import ssl
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
 from django.conf import settings
 
+from datasets_app.core import addresses
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 
@@ -26,10 +25,6 @@ MAX_TRIES = 5
 # The first pause; each is twice as long as the one before, unless the server asks for another.
 PAUSE_SECONDS = 1.0
 MAX_PAUSE_SECONDS = 60.0
-# IPv6 addresses that stand for IPv4 addresses behind a gateway.
-_GATEWAYS = [
-    ipaddress.ip_network(name) for name in ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
-]
 
 
 class _TryAgain(Exception):
@@ -141,7 +136,7 @@ class ApiClient:
     def _connect(self) -> http.client.HTTPConnection:
         if self._address is None:
             self._address = _resolve(
-                self.host, self._parts.port or _PORTS[self._parts.scheme], self._parts.scheme
+                self.host, self._parts.port or addresses.PORTS[self._parts.scheme], self._parts.scheme
             )
         address = self._address
         connection: http.client.HTTPConnection
@@ -151,43 +146,23 @@ class ApiClient:
             )
         else:
             connection = http.client.HTTPConnection(self.host, self._parts.port, timeout=TIMEOUT_SECONDS)
-        # Names in the certificate and in the Host header stay those of the host.
-        connection._create_connection = _connect_to(address)  # type: ignore[attr-defined]
+        connection._create_connection = addresses.connect_to(address)  # type: ignore[attr-defined]
         return connection
-
-
-_PORTS = {"http": 80, "https": 443}
-
-
-def _connect_to(address: tuple[str, int]) -> Callable[..., socket.socket]:
-    return lambda _, *rest: socket.create_connection(address, *rest)
 
 
 def _resolve(host: str, port: int, scheme: str) -> tuple[str, int]:
     """The first address, if all are allowed: one of them may be our own network's."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
+        return addresses.resolve(host, port, scheme, settings.SOURCE_NETWORKS)
+    except addresses.HostNotFound:
         raise UserError(f"The host {host} was not found. Check the address.") from None
-    addresses = [ipaddress.ip_address(str(item[4][0]).partition("%")[0]) for item in found]
-    listed = [any(address in network for network in settings.SOURCE_NETWORKS) for address in addresses]
-    if not all(known or _is_public(address) for known, address in zip(listed, addresses, strict=True)):
+    except addresses.PrivateAddress:
         raise UserError(
             f"{host} has an address in a private network. An administrator can allow it with "
             "ALIGNMENTER_SOURCE_NETWORKS."
-        )
-    if scheme != "https" and not all(listed):
-        raise UserError("Enter an https address: a token must not be sent unencrypted.")
-    return str(addresses[0]), port
-
-
-def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped:
-            return _is_public(address.ipv4_mapped)
-        if any(address in network for network in _GATEWAYS):
-            return False
-    return address.is_global and not address.is_multicast
+        ) from None
+    except addresses.Unencrypted:
+        raise UserError("Enter an https address: a token must not be sent unencrypted.") from None
 
 
 def _read_seconds(value: str | None) -> float | None:

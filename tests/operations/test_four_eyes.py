@@ -14,6 +14,7 @@ from datasets_app.catalog import gates, policies
 from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
+from datasets_app.dispatch import dispatch_events
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import approvals, runs
@@ -39,6 +40,7 @@ from datasets_app.models import (
     ScrubMark,
     SharingReview,
 )
+from datasets_app.notifications.mails import mail_due
 from datasets_app.releasing.sharing.sign_review import get_state, sign_review
 from datasets_app.retention.activate import activate_retention, preview_policies
 from datasets_app.retention.apply import apply_retention
@@ -293,9 +295,12 @@ def test_those_who_can_approve_get_a_mail(dataset: Dataset, ann: User, ben: User
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
     make_officer("carl", "curator")
     request("erase_session", dataset, ann)
-    message = mail.outbox[0]
-    assert message.bcc == ["ben@example.org"]
-    assert "ann requests: Erase session support" in message.body
+    dispatch_events()
+    mail_due()
+    (message,) = mail.outbox
+    assert message.to == ["ben@example.org"]
+    assert message.subject == "Approval requested: support"
+    assert "Erase session waits for a second person." in message.body
 
 
 def test_without_four_eyes_nothing_waits(dataset: Dataset, ann: User, settings: Any) -> None:

@@ -19,7 +19,7 @@ from django.urls import reverse
 from datasets_app.access import limit_access
 from datasets_app.access.roles import ROLES
 from datasets_app.catalog.text_scans import scan_new_text
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset, JobRun, WebhookEndpoint
 from tests.everything import FIXED_PK, make_full_dataset
 
 pytestmark = pytest.mark.django_db
@@ -108,6 +108,12 @@ DOORS: dict[str, Door] = {
     "datasets_app.add_source": _list("source_add"),
     "datasets_app.change_source": _page("source_revoke", post={}),
     "datasets_app.delete_source": _page("source_delete", of_dataset=False),
+    "datasets_app.view_webhookendpoint": _list(
+        "webhookendpoint_changelist", also=("datasets_app.change_webhookendpoint",)
+    ),
+    "datasets_app.add_webhookendpoint": _list("webhookendpoint_add"),
+    "datasets_app.change_webhookendpoint": _page("webhookendpoint_test", of_dataset=False, post={}),
+    "datasets_app.delete_webhookendpoint": _page("webhookendpoint_delete", of_dataset=False),
     "annotations_app.view_annotation": _labels("campaign_agreement", FIXED_PK),
     "annotations_app.add_annotation": _labels("annotation_add", of_dataset=False),
     "annotations_app.change_annotation": _labels("annotation_change", FIXED_PK + 1, shows='name="notes"'),
@@ -174,6 +180,8 @@ def is_open(door: Door, client: Client) -> bool:
     with undone():
         if door.having:
             Dataset.objects.filter(pk=FIXED_PK).update(**door.having)
+        if "webhookendpoint" in door.page:
+            WebhookEndpoint.objects.filter(pk=FIXED_PK).update(owner=client.user)  # type: ignore[attr-defined]
         if door.page.endswith("jobrun_retry"):
             JobRun.objects.filter(pk=FIXED_PK + 1).update(operation=(door.post or {})["operation"])
         address = reverse(door.page, args=door.arguments) + (f"?{door.query}" if door.query else "")

@@ -6,7 +6,9 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
+from datasets_app import hooks
 from datasets_app.auditing.heads import record_due_heads
+from datasets_app.dispatch import delete_old_events, dispatch_events
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import queue, recovery
 from datasets_app.nightly import start_if_due
@@ -20,7 +22,8 @@ STEPS_BETWEEN_NIGHT_CHECKS = 20  # about a minute
 class Command(BaseCommand):
     help = (
         "Take care of what must happen by itself: jobs whose worker is gone are queued again "
-        "and heads of the audit log are recorded outside the database (every 3 seconds), received traces "
+        "heads of the audit log are recorded outside the database, and events are handed on to webhooks "
+        "and people (every 3 seconds), received traces "
         "are imported once they are complete (every 15 minutes), files past their date are deleted (every "
         "hour), and a worker is given the night's work: retention, warnings, pulls from sources, "
         "verification (once a day at ALIGNMENTER_NIGHT_HOUR)."
@@ -36,11 +39,15 @@ class Command(BaseCommand):
             try:
                 recovery.recover_jobs()
                 record_due_heads()
+                dispatch_events()
                 if step % STEPS_BETWEEN_CLEANUPS == 0:
                     delete_expired_files()
+                    delete_old_events()
                 if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:
                     start_if_due()
                     start_due_assembly()
+                    for announce in hooks.announcements:
+                        announce()
                 # Not if it can't work: then it isn't alive in the sense of those who ask.
                 queue.record_scheduler_heartbeat()
                 reachable = True

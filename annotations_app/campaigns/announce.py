@@ -1,0 +1,67 @@
+"""Outgoing events about campaigns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Exists, OuterRef
+
+from annotations_app.models import Assignment, Campaign, CampaignItem
+from datasets_app.core import outgoing
+from datasets_app.models import Notification
+
+
+def announce_assignment(campaign: Campaign, users: Sequence[Any]) -> None:
+    """Annotators were added to an open campaign, or it was opened."""
+    if users and campaign.status == Campaign.Status.OPEN:
+        outgoing.emit(
+            outgoing.Kind.CAMPAIGN_ASSIGNED,
+            dataset=campaign.dataset,
+            recipients=users,
+            annotators=len(users),
+            **_facts(campaign),
+        )
+
+
+def withdraw_assignment(campaign: Campaign, users: Sequence[Any]) -> None:
+    """Annotators were removed: they hear no more of the campaign."""
+    Notification.objects.filter(
+        event__kind=outgoing.Kind.CAMPAIGN_ASSIGNED,
+        event__data__campaign_id=campaign.pk,
+        user__in=[user.pk for user in users],
+    ).delete()
+
+
+def announce_end(campaign: Campaign, *, complete: bool) -> None:
+    """All replies are done, or the campaign was closed before. Only the first of the two is an event."""
+    outgoing.emit(
+        outgoing.Kind.CAMPAIGN_FINISHED,
+        dataset=campaign.dataset,
+        recipients=[campaign.created_by],
+        once=f"{campaign.pk}:{campaign.item_count}:{campaign.overlap}",
+        replies=campaign.item_count,
+        complete=complete,
+        **_facts(campaign),
+    )
+
+
+def announce_disputes(campaign: Campaign, replies: int, week: str) -> None:
+    """Once a week, as long as there are some."""
+    outgoing.emit(
+        outgoing.Kind.DISPUTES_WAITING,
+        dataset=campaign.dataset,
+        once=f"{campaign.pk}:{week}",
+        replies=replies,
+        **_facts(campaign),
+    )
+
+
+def list_completed() -> Any:
+    """Open campaigns in which nothing is left to assign or in progress."""
+    items = CampaignItem.objects.filter(campaign=OuterRef("pk"), open__gt=0)
+    leased = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.LEASED)
+    campaigns = Campaign.objects.filter(status=Campaign.Status.OPEN, item_count__gt=0)
+    return campaigns.exclude(Exists(items)).exclude(Exists(leased)).select_related("dataset", "created_by")
+
+
+def _facts(campaign: Campaign) -> dict[str, Any]:
+    return {"campaign": campaign.name, "campaign_id": campaign.pk}

@@ -1,0 +1,138 @@
+"""One message to one address: signed, to an address that was checked, without following redirects."""
+
+import http.client
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from standardwebhooks import Webhook
+
+from datasets_app.core import addresses
+from datasets_app.core.errors import UserError
+
+# Of each step of a connection, and of all of it together.
+STEP_SECONDS, TOTAL_SECONDS = 10.0, 20.0
+
+
+class DeliveryFailed(Exception):
+    """There was no answer; the message is a code of :data:`ERRORS`."""
+
+
+ERRORS = {
+    "not_allowed": "The address is private, or not https",
+    "not_found": "The host was not found",
+    "certificate": "The certificate is not valid for the host",
+    "timeout": "No answer in time",
+    "unreachable": "The host could not be reached",
+    "no_answer": "The answer is not HTTP",
+    "secret_lost": "SECRET_KEY has changed: replace the secret",
+    "interrupted": "The worker was stopped while it sent",
+}
+
+
+def check_url(url: str) -> str:
+    """The address as it is stored. Raises UserError if nothing could be sent there."""
+    try:
+        parts = urlsplit(url.strip())
+        valid = parts.scheme in addresses.PORTS and parts.hostname and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    printable = url.strip().isascii() and url.strip().isprintable() and " " not in url.strip()
+    if not valid or "@" in parts.netloc or parts.fragment or not printable:
+        raise UserError("Enter an address like https://host/path, without user, password or fragment.")
+    try:
+        _resolve(url.strip())
+    except addresses.HostNotFound:
+        raise UserError("The host was not found. Check the address.") from None
+    except addresses.PrivateAddress:
+        raise UserError(
+            "The host has an address in a private network. An administrator can allow it with "
+            "ALIGNMENTER_WEBHOOK_NETWORKS."
+        ) from None
+    except addresses.Unencrypted:
+        raise UserError("Enter an https address: messages must not be sent unencrypted.") from None
+    return url.strip()
+
+
+def sign(secrets: Sequence[str], message_id: str, at: datetime, body: str) -> dict[str, str]:
+    """The headers of a message; ``at`` is when it is sent, in UTC."""
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(Webhook(secret).sign(message_id, at, body) for secret in secrets),
+    }
+
+
+def post(url: str, headers: Mapping[str, str], body: str) -> int:
+    """Send a message; returns the status of the answer, whose content isn't read.
+
+    Raises :class:`DeliveryFailed`.
+    """
+    try:
+        address = _resolve(url)
+    except addresses.HostNotFound:
+        raise DeliveryFailed("not_found") from None
+    except (addresses.PrivateAddress, addresses.Unencrypted):
+        raise DeliveryFailed("not_allowed") from None
+    try:
+        with _connect(url, address) as connection:
+            connection.request("POST", _target(url), body.encode(), dict(headers))
+            return connection.getresponse().status
+    except ssl.SSLCertVerificationError:
+        raise DeliveryFailed("certificate") from None
+    except TimeoutError:
+        raise DeliveryFailed("timeout") from None
+    except http.client.HTTPException:
+        raise DeliveryFailed("no_answer") from None
+    except OSError:
+        raise DeliveryFailed("unreachable") from None
+
+
+def _resolve(url: str) -> tuple[str, int]:
+    parts = urlsplit(url)
+    port = parts.port or addresses.PORTS[parts.scheme]
+    return addresses.resolve(str(parts.hostname), port, parts.scheme, settings.WEBHOOK_NETWORKS)
+
+
+def _target(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+
+
+@contextmanager
+def _connect(url: str, address: tuple[str, int]) -> Iterator[http.client.HTTPConnection]:
+    parts = urlsplit(url)
+    connection: http.client.HTTPConnection
+    if parts.scheme == "https":
+        connection = http.client.HTTPSConnection(
+            str(parts.hostname), parts.port, timeout=STEP_SECONDS, context=ssl.create_default_context()
+        )
+    else:
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=STEP_SECONDS)
+    expired = threading.Event()
+
+    def expire() -> None:
+        # A receiver that sends a byte now and then would hold up the worker for as long as it likes.
+        expired.set()
+        if connection.sock is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
+
+    # What was checked is what is connected to; the certificate is still that of the host.
+    connection._create_connection = addresses.connect_to(address)  # type: ignore[attr-defined]
+    timer = threading.Timer(TOTAL_SECONDS, expire)
+    timer.start()
+    try:
+        yield connection
+    except (OSError, http.client.HTTPException):
+        if expired.is_set():
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+        connection.close()

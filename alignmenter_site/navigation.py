@@ -138,7 +138,7 @@ UNFOLD: dict[str, Any] = {
                     {
                         "title": "API tokens",
                         "icon": "key",
-                        "link": reverse_lazy("all_tokens"),
+                        "link": reverse_lazy("admin:datasets_app_apitoken_changelist"),
                         "permission": _has_permissions("datasets_app.limit_access"),
                     },
                     _changelist_item("Audit log", "history", "datasets_app", "auditevent"),

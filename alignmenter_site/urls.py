@@ -36,7 +36,6 @@ urlpatterns = [
     path("api/v1/openapi.json", reference.send_schema, name="api_schema"),
     path("api/v1/", include((assembly.build_urls(), "api"))),
     path("tokens/", token_views.own_tokens, name="tokens"),
-    path("tokens/all/", token_views.all_tokens, name="all_tokens"),
     path("tokens/<int:pk>/revoke/", token_views.revoke, name="revoke_token"),
     # Open to all accounts (middleware/staff_only.py).
     path("notifications/", notifications.list_notifications, name="notifications"),

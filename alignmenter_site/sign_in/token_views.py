@@ -1,13 +1,12 @@
-"""Tokens of the API: one's own, and for people who limit access, everybody's."""
+"""One's own tokens of the API."""
 
 from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.db.models import Prefetch
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
@@ -16,8 +15,6 @@ from alignmenter_site.middleware.second_factor import SECOND_FACTOR_USED, has_se
 from datasets_app.access.scopes import SCOPES
 from datasets_app.access.tokens import DEFAULT_DAYS, MAX_DAYS, create_token, revoke_token
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import render_page
-from datasets_app.core.web.paging import paginate_newest_first
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.models import ApiToken, Dataset
 
@@ -89,24 +86,10 @@ def _has_second_factor(request: Any) -> bool:
     return bool(request.session.get(SECOND_FACTOR_USED)) or has_second_factor(request.user)
 
 
-@login_required
-def all_tokens(request: HttpRequest) -> HttpResponse:
-    """Everybody's, also those that were revoked."""
-    if not request.user.has_perm(SEE_ALL):  # type: ignore[union-attr]
-        raise PermissionDenied
-    rows = ApiToken.objects.select_related("user").prefetch_related("datasets")
-    page = paginate_newest_first(rows, request.GET)
-    return render_page(request, "datasets_app/token_list.html", [("API tokens", None)], {"page": page})
-
-
 @require_POST
 @login_required
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
-    """Revoke one's own token, or anybody's."""
-    token = get_object_or_404(ApiToken.objects.select_related("user"), pk=pk)
-    own = token.user_id == request.user.pk
-    if not own and not request.user.has_perm(SEE_ALL):  # type: ignore[union-attr]
-        raise Http404
+    token = get_object_or_404(ApiToken.objects.select_related("user"), pk=pk, user=request.user)
     revoke_token(token, actor=request.user)
     messages.success(request, f"Revoked {token.name}.")
-    return redirect("all_tokens" if "all" in request.POST else "tokens")
+    return redirect("tokens")

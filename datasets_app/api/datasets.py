@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from ninja import Query, Router
 
-from datasets_app.api.problems import not_found
+from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import (
     CURSOR_HELP,
     DEFAULT_LIMIT,
@@ -23,7 +23,8 @@ from datasets_app.api.schemas import DatasetOut, DatasetPage, SessionPage, Split
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.exporting.export_dataset import export_dataset
-from datasets_app.models import Dataset, Session, Turn
+from datasets_app.jobs.runs import request_text_scan
+from datasets_app.models import Dataset, JobRun, Session, Turn
 from datasets_app.releasing.sharing import share_gate
 
 router = Router(tags=["Datasets"])
@@ -132,6 +133,22 @@ def _describe_turn(turn: Turn, withheld: bool) -> dict[str, Any]:
     }
 
 
+def _refuse_unsearched(dataset: Dataset, person: Any) -> None:
+    """The gate needs a search for personal data, which may take minutes: that is for a job."""
+    facts = gates.load_facts(dataset)
+    if not facts.is_unscanned or facts.is_known_raw:
+        return
+    if not JobRun.objects.active().filter(operation="scan_text", dataset=dataset).exists():
+        request_text_scan(dataset, actor=person)
+    raise ApiError(
+        503,
+        "not_searched",
+        f"{dataset.name} is still being searched for personal data. Try again later.",
+        headers={"Retry-After": "10"},
+        remedy="wait",
+    )
+
+
 @route(
     router,
     "GET",
@@ -152,6 +169,7 @@ def stream_turns(
     SHA-256 of the content."""
     dataset = get_dataset(request, name)
     share_gate.check_export_copy(dataset, request.person)
+    _refuse_unsearched(dataset, request.person)
     selection = Selection(persona or None, tag or None, split=split)
     # Nothing is sent before all of it passed the gate and is recorded.
     spool = tempfile.TemporaryFile(dir=settings.FILE_UPLOAD_TEMP_DIR)  # noqa: SIM115  (closed by the response)

@@ -199,6 +199,16 @@ def test_turns_stream_as_they_were_imported(dataset: Dataset, curator: Caller, t
     check_problem(curator("GET", "/datasets/support/turns?persona=nobody"), 409, "refused")
 
 
+def test_a_stream_does_not_search_the_text_itself(tmp_path: Path, curator: Caller) -> None:
+    factories.make_dataset(tmp_path, factories.make_sessions(1), name="fresh")
+    for _ in range(2):
+        response = curator("GET", "/datasets/fresh/turns")
+        check_problem(response, 503, "not_searched")
+        assert response["Retry-After"] == "10"
+    factories.run_task(JobRun.objects.get(operation="scan_text"))
+    assert curator("GET", "/datasets/fresh/turns").status_code == 200
+
+
 def test_an_unchanged_answer_is_not_sent_again(dataset: Dataset, curator: Caller) -> None:
     first = curator("GET", "/datasets/support")
     again = curator("GET", "/datasets/support", If_None_Match=first["ETag"])

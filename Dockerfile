@@ -35,4 +35,4 @@ EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
 CMD ["gunicorn", "alignmenter_site.wsgi", "--bind", "0.0.0.0:8000", "--workers", "2", "--threads", "4", \
-     "--preload", "--no-control-socket", "--worker-tmp-dir", "/dev/shm"]
+     "--preload", "--config", "python:alignmenter_site.gunicorn_settings", "--no-control-socket", "--worker-tmp-dir", "/dev/shm"]

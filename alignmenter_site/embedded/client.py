@@ -44,6 +44,11 @@ def ensure_service(service: str, var_dir: Path, *, recheck: bool) -> None:
         _ensured_services.add((var_dir, service))
 
 
+def held_locks() -> list[int]:
+    """The descriptors by which this process keeps the servers running."""
+    return list(_users_locks.values())
+
+
 def _request_service(places: ServicePaths, service: str) -> list[str]:
     # First of all: nobody else's sockets are to be spoken to.
     notices = [notice for notice in [places.create_socket_directory()] if notice]

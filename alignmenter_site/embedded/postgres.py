@@ -24,7 +24,7 @@ INITIAL_CONFIG = {
     "shared_buffers": "256MB",
     "work_mem": "16MB",
     "maintenance_work_mem": "256MB",
-    "max_wal_size": "4GB",
+    "max_wal_size": "1GB",
     "checkpoint_completion_target": "0.9",
     "timezone": "UTC",
     "log_timezone": "UTC",

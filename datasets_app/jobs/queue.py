@@ -6,8 +6,10 @@ must not be able to run code here: messages are JSON, call one function, and pas
 
 import json
 import logging
+import threading
+import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -23,6 +25,7 @@ from rq.intermediate_queue import IntermediateQueue
 from rq.job import Job, JobStatus
 from rq.serializers import JSONSerializer
 from rq.utils import utcparse
+from rq.worker import Worker
 
 from alignmenter_site import embedded
 from alignmenter_site.embedded import EmbeddedServiceError
@@ -38,6 +41,10 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=30)
 _SCHEDULER_KEY = "alignmenter:scheduler"
 # RQ subtracts it from a worker's time to live: so long does an idle worker wait for a job.
 RQ_MARGIN_SECONDS = 15
+# Together less than the ten seconds that the supervisor waits.
+DRAIN_SECONDS, ROLLBACK_SECONDS = 5.0, 2.0
+# Called with the number of a job and the process that performs it.
+GiveBack = Callable[[int, int], object]
 # What a message needs to be delivered. RQ would import and call the functions that other fields name, and
 # send requests to the addresses in them.
 _DELIVERY_FIELDS = (
@@ -184,19 +191,51 @@ def _is_recent(heartbeat: bytes | None) -> bool:
     return False
 
 
-def run_worker() -> None:
+class DrainingWorker(Worker):
+    """Told to stop, it lets its job end within DRAIN_SECONDS; after that it gives the job back."""
+
+    give_back: GiveBack
+    job_run_id = 0
+
+    def execute_job(self, job: Any, queue: Any) -> None:
+        (self.job_run_id,) = job.args
+        super().execute_job(job, queue)
+
+    def request_stop(self, signum: Any, frame: Any) -> None:
+        if self.horse_pid:
+            timer = threading.Timer(DRAIN_SECONDS, self._stop_job, [self.horse_pid])
+            timer.daemon = True
+            timer.start()
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+
+    def _stop_job(self, process: int) -> None:
+        """The process notices within a second that the job is no longer its own, and rolls back."""
+        if self.horse_pid != process:
+            return
+        try:
+            self.give_back(self.job_run_id, process)
+        except Exception as error:  # then recovery gives it to another worker, seconds later
+            log.warning("job %s can't be given back (%s)", self.job_run_id, type(error).__name__)
+        time.sleep(ROLLBACK_SECONDS)
+        if self.horse_pid == process:
+            self.kill_horse()
+
+
+def run_worker(give_back: GiveBack) -> None:
     """Run a worker until it is told to stop. Raises :class:`QueueUnreachable`."""
     try:
         _get_queue(restart=True).connection.ping()
         # RQ's own objects unpickle unless each is told not to.
         worker = django_rq.get_worker(
             QUEUE_NAME,
+            worker_class=DrainingWorker,
             job_class=NumberMessage,
             queue_class=NumberQueue,
             serializer=JSONSerializer,
             worker_ttl=HEARTBEAT_SECONDS + RQ_MARGIN_SECONDS,
             job_monitoring_interval=HEARTBEAT_SECONDS,
         )
+        worker.give_back = give_back  # type: ignore[attr-defined]
         worker.work(logging_level="WARNING")
     except redis.RedisError as error:
         raise QueueUnreachable(type(error).__name__) from error

@@ -5,12 +5,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import F
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.registry import describe_saved_work
-from datasets_app.jobs.running import announce_failure
+from datasets_app.jobs.running import announce_failure, worker_name
 from datasets_app.models import JobRun
 from datasets_app.models.job_run import HEARTBEAT_TIMEOUT
 
@@ -61,6 +62,22 @@ def _give_up(row: JobRun, same: Any, error: str) -> int:
         if failed:
             announce_failure(row)
     return failed
+
+
+def give_back(job_run_id: int, process: int) -> bool:
+    """Queue a job again that ``process`` of this machine performs, because its worker is told to stop.
+
+    The process loses its claim by that, so it can save nothing any more. Doesn't count as an attempt.
+    """
+    now = timezone.now()
+    row = JobRun.objects.filter(pk=job_run_id, state="running", worker=worker_name(process))
+    if row.filter(cancel_requested=True).update(state="cancelled", finished_at=now):
+        return True
+    if not row.update(state="queued", queued_at=now, attempts_before=F("attempts_before") + 1):
+        return False
+    log.info("job %s: given back, because its worker stops", job_run_id)
+    runs.send_to_queue(JobRun.objects.get(pk=job_run_id))
+    return True
 
 
 def _resend_queued(row: JobRun) -> int:

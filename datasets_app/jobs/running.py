@@ -153,8 +153,9 @@ def announce_failure(row: JobRun) -> None:
     )
 
 
-def worker_name() -> str:
-    return f"{socket.gethostname()}:{getpid()}"
+def worker_name(process: int | None = None) -> str:
+    """Of this process, or of another one of this machine."""
+    return f"{socket.gethostname()}:{process or getpid()}"
 
 
 @contextmanager

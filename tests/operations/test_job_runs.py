@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -369,3 +371,48 @@ def test_a_command_that_commits_for_itself_is_given_its_row(empty_queue: None) -
     job = JobRun.objects.get()
     assert (job.state, job.result, job.done, job.foreground) == ("done", {"row": job.pk}, 3, True)
     assert result == job.result
+
+
+# A worker with less patience than those of an installation.
+WORKER = """
+import django, os
+os.environ["DJANGO_SETTINGS_MODULE"] = "alignmenter_site.settings"
+django.setup()
+from datasets_app.jobs import queue, recovery
+queue.DRAIN_SECONDS = queue.ROLLBACK_SECONDS = 0.3
+queue.run_worker(recovery.give_back)
+"""
+
+
+def test_a_worker_that_is_told_to_stop_gives_its_job_back(
+    processes: Any, wait_until: Any, subprocess_environment: dict[str, str]
+) -> None:
+    job = upload(encode_jsonl(make_sessions(6_000, turns=5, tags=["t"], metadata={"k": 1})))
+    runs.enqueue_job(job)
+    worker = subprocess.Popen([sys.executable, "-c", WORKER], env=subprocess_environment)
+    wait_until(lambda: state_of(job) == "running")
+    worker.terminate()
+    assert worker.wait(timeout=10) == 0
+    assert state_of(job) == "queued"
+    assert (job.attempt, job.attempts_before) == (1, 1)
+    assert not Session.objects.exists()
+    processes.start("worker")  # nobody recovers it: it is in the queue again
+    wait_until(lambda: state_of(job) == "done")
+    assert Session.objects.count() == 6_000
+
+
+def test_a_job_that_was_given_back_can_save_nothing(empty_queue: None) -> None:
+    row = runs.start_job("nightly", actor=None)
+    job = claim_job(row.pk)
+    assert job is not None
+    assert not recovery.give_back(row.pk, os.getpid() + 1)
+    assert recovery.give_back(row.pk, os.getpid())
+    assert state_of(row) == "queued"
+    with pytest.raises(ClaimLost):
+        job.finish("done")
+    job.send_heartbeat()
+    with pytest.raises(ClaimLost):
+        job.report_progress(1)
+    JobRun.objects.update(state="running", cancel_requested=True)
+    assert recovery.give_back(row.pk, os.getpid())
+    assert state_of(row) == "cancelled"

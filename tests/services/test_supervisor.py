@@ -231,5 +231,37 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 def test_the_application_is_a_web_server_two_workers_and_a_scheduler(tmp_path: Path) -> None:
     children = build_children(tmp_path, Address("127.0.0.1", 8001), tmp_path / "web")
-    assert [child.name for child in children] == ["web server", "worker 1", "worker 2", "scheduler"]
+    assert [child.name for child in children] == ["web server", "workers"]
+    assert list(children[1].command)[2:] == ["worker", "--processes", "2", "--scheduler"]
     assert "--no-control-socket" in children[0].command
+
+
+FORKS = """
+import os, sys, time
+from pathlib import Path
+from alignmenter_site import supervisor
+supervisor.MIN_RESTART_DELAY_SECONDS = 0.05
+from datasets_app.management import forks
+forks.MIN_RESTART_DELAY_SECONDS = 0.05
+def work(name):
+    with open(sys.argv[1], "a") as stream:
+        stream.write(f"{os.getpid()}\\n")
+    if name == "second":
+        time.sleep(0.2)
+        sys.exit(3)
+    time.sleep(60)
+forks.run_forks({name: lambda name=name: work(name) for name in ("first", "second")})
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_forks_are_started_again_and_end_with_their_parent(paths: list[Path], number: int) -> None:
+    running = subprocess.Popen(
+        [sys.executable, "-c", FORKS, str(paths[0])], cwd=PROJECT_DIR, stderr=subprocess.PIPE, text=True
+    )
+    assert eventually(lambda: len(pids(paths[0])) >= 4)
+    running.send_signal(number)
+    errors = running.communicate(timeout=8)[1]
+    assert running.returncode in (0, -signal.SIGKILL)
+    assert "The second ended with exit code 3; it is started again in 0.1 s." in errors
+    assert all_gone(pids(paths[0]))

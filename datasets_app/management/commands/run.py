@@ -7,6 +7,7 @@ from django.db import connections
 
 from alignmenter_site import env, supervisor
 from alignmenter_site.embedded import EmbeddedServiceError
+from alignmenter_site.embedded.client import held_locks
 
 
 class Command(BaseCommand):
@@ -22,11 +23,9 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self.stderr.write("Stopped.")
             return
-        connections.close_all()  # what is forked from here must not share them
+        connections.close_all()
         scratch = env.writable_directory(settings.VAR_DIR / "web")
-        code = supervisor.supervise(supervisor.build_children(settings.BASE_DIR, address, scratch))
-        if code:
-            raise SystemExit(code)
+        supervisor.become_supervisor(settings.BASE_DIR, scratch, held_locks())
 
     def prepare(self) -> None:
         self.stderr.write("Bringing the database up to date …")

@@ -1,17 +1,45 @@
+from argparse import ArgumentParser
+from functools import partial
+from importlib import import_module
 from typing import Any
 
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
 
-from datasets_app.jobs import queue
+from datasets_app.jobs import queue, recovery
+from datasets_app.management.forks import run_forks
 
 
 class Command(BaseCommand):
-    help = "Carry out background jobs until stopped. Run as many as you like, on any machine."
+    help = (
+        "Carry out background jobs until stopped. Run as many as you like, on any machine. Told to stop "
+        "(SIGTERM, Ctrl-C), a worker gives a job that doesn't end within seconds back to the queue."
+    )
     requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
-    def handle(self, **_: Any) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--processes", type=int, default=1, help="workers that share the memory of what they import"
+        )
+        parser.add_argument("--scheduler", action="store_true", help="run a scheduler beside them")
+
+    def handle(self, *, processes: int, scheduler: bool, **_: Any) -> None:
+        if processes == 1 and not scheduler:
+            self.work()
+            return
+        if processes < 1:
+            raise CommandError("--processes must be at least 1.")
+        forks = {f"worker {number}": self.work for number in range(1, processes + 1)}
+        if scheduler:
+            import_module("datasets_app.management.commands.scheduler")  # to share its memory, too
+            forks["scheduler"] = partial(call_command, "scheduler")
+        connections.close_all()  # what is forked must not share them
+        run_forks(forks)
+
+    def work(self) -> None:
         try:
-            queue.run_worker()
+            queue.run_worker(recovery.give_back)
         except queue.QueueUnreachable as unreachable:
             reason = str(unreachable.__cause__).rstrip(".")
             raise CommandError(

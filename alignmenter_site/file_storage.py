@@ -34,6 +34,16 @@ def source_roots(variable: str) -> list[str]:
     return roots
 
 
+def backup_folder(variable: str) -> str:
+    """An absolute path, or a bucket as for files of our own; or nothing."""
+    folder = env.text(variable)
+    if folder.startswith("s3://"):
+        _bucket_settings(folder, variable)
+    elif folder and not folder.startswith("/"):
+        raise env.EnvironmentVariableError(f"{variable} must be an absolute path, or like s3://bucket/prefix")
+    return folder
+
+
 def open_bucket(root: str, location: str) -> tuple[Any, str]:
     """(the bucket of ``location``, the prefix of its keys), with the options of ``root``."""
     from storages.backends.s3 import S3Storage

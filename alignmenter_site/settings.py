@@ -125,6 +125,9 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": _database_settings()}
+# For backups: the same database as a role that may read all of it.
+_BACKUP_URL = "ALIGNMENTER_BACKUP_DATABASE_URL"
+BACKUP_DATABASE = _connection_parameters(_BACKUP_URL) if env.text(_BACKUP_URL) else None
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 
@@ -230,6 +233,15 @@ AUDIT_HEAD_PLACES = head_places.head_places()
 NIGHT_HOUR = env.integer("ALIGNMENTER_NIGHT_HOUR", 3, minimum=0)
 if NIGHT_HOUR > 23:
     raise env.EnvironmentVariableError(f"ALIGNMENTER_NIGHT_HOUR must be 0 to 23, got {NIGHT_HOUR}")
+# Where backups go every night, for whom they are encrypted, and how many are kept.
+BACKUP_TO = file_storage.backup_folder("ALIGNMENTER_BACKUP_TO")
+BACKUP_RECIPIENTS = env.word_list("ALIGNMENTER_BACKUP_RECIPIENTS", [])
+BACKUP_KEEP = env.integer("ALIGNMENTER_BACKUP_KEEP", 14, minimum=1)
+if BACKUP_TO and not BACKUP_RECIPIENTS:
+    raise env.EnvironmentVariableError(
+        "ALIGNMENTER_BACKUP_TO needs ALIGNMENTER_BACKUP_RECIPIENTS, the public keys for which backups are "
+        "encrypted. Make a key with: manage.py backup --new-key FILE"
+    )
 _email_settings = mail.email_settings()
 MAIL_TO: list[str] = _email_settings.pop("MAIL_TO")
 globals().update(_email_settings)

@@ -15,6 +15,7 @@ class DatasetsConfig(AppConfig):
         )
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
+        from datasets_app.backups import tasks as backup_tasks  # noqa: F401
         from datasets_app.browsing import comments
         from datasets_app.browsing import tasks as browsing_tasks  # noqa: F401
         from datasets_app.browsing.mentions import list_mentions

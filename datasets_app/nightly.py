@@ -13,6 +13,7 @@ from alignmenter_site.logs import describe_error
 from datasets_app.access.accounts import clear_expired_sessions
 from datasets_app.access.tokens import forget_answers
 from datasets_app.auditing.heads import verify_and_append_head
+from datasets_app.backups.schedule import start_nightly_backup
 from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core.errors import UserError
@@ -80,8 +81,8 @@ def _run_text_scans(job_run: JobRun | None, report_progress: ProgressCallback) -
     return {"datasets": len(unscanned)}
 
 
-# Deletions come first, so that warnings are about what remains. The audit log comes last, with the events
-# of all other steps.
+# Deletions come first, so that warnings are about what remains. The audit log comes late, with the events
+# of all other steps, and the backup contains what they have done.
 NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("retention", _run_retention),
     ("announcements", lambda job_run, report_progress: {"datasets": announce_deletions()}),
@@ -93,6 +94,7 @@ NIGHTLY_STEPS: tuple[tuple[str, Step], ...] = (
     ("sources", _start_pulls),
     ("releases", _run_release_verification),
     ("audit trail", _run_audit_verification),
+    ("backup", lambda job_run, report_progress: start_nightly_backup()),
 )
 
 

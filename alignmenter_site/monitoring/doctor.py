@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
@@ -22,12 +23,16 @@ from alignmenter_site.embedded import EmbeddedServiceError
 from alignmenter_site.keys import hash_key, release_key
 from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.monitoring import health
+from datasets_app.backups.schedule import last_backup_at
 from datasets_app.core.disk_space import measure_room
+from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.names.names import NameModelError, load_name_finder
 from datasets_app.jobs import queue
 
 MIN_POSTGRES_VERSION = 160000
 MAX_CLOCK_SECONDS = 5.0
+# They are made every night; one may be late, after a downtime.
+MAX_BACKUP_AGE = timedelta(hours=50)
 TIMEOUT_SECONDS = 10
 KEY_FILES = ("secret_key", "hash_key", "release_key")
 _READ_OR_WRITE_BY_OTHERS = 0o066
@@ -173,6 +178,24 @@ def _check_storage() -> str:
     return "a file was written, read and deleted"
 
 
+def _check_backup() -> str:
+    if not settings.BACKUP_TO:
+        return "not configured (ALIGNMENTER_BACKUP_TO)"
+    # Only here, because they bring a library for encryption.
+    from datasets_app.backups import clients, keys
+
+    try:
+        keys.read_recipients(settings.BACKUP_RECIPIENTS)
+        clients.find_server("BACKUP")
+    except UserError as error:
+        raise Fault(error.message) from None
+    last = last_backup_at()
+    if last is None or timezone.now() - last > MAX_BACKUP_AGE:
+        when = f"was made on {last:%-d %B %Y}" if last else "has not been made yet"
+        raise Fault(f"The last backup {when}. Run `manage.py backup`, and look at the failed job.")
+    return f"the last one was made on {last:%-d %B %Y at %H:%M} UTC"
+
+
 def _check_name_model() -> str:
     try:
         load_name_finder(tuple(settings.NAME_MODELS))
@@ -212,7 +235,7 @@ def _check_company_sign_in() -> str:
     return "the provider answers"
 
 
-_WITH_DATABASE = (_check_migrations, _check_clock)
+_WITH_DATABASE = (_check_migrations, _check_clock, _check_backup)
 CHECKS: dict[str, Callable[[], str]] = {
     "settings": _check_settings,
     "versions": _check_versions,
@@ -226,6 +249,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "keys": _check_keys,
     "disk": _check_disk,
     "storage": _check_storage,
+    "backup": _check_backup,
     "name model": _check_name_model,
     "mail": _check_mail,
     "company sign-in": _check_company_sign_in,

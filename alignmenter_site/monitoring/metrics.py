@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from alignmenter_site.monitoring import health, request_times
 from annotations_app.models import Annotation
+from datasets_app.backups.schedule import last_backup_at
 from datasets_app.core.disk_space import measure_room
 from datasets_app.jobs import queue
 from datasets_app.models import AuditHeadPlace, JobRun, ScrubChunk
@@ -54,6 +55,8 @@ def _data_metrics() -> Iterator[str]:
     if head is not None:
         help = "Time since a head of the audit log was recorded outside the database."
         yield from _gauge("alignmenter_audit_head_age_seconds", help, _age(head))
+    if (last := last_backup_at()) is not None:
+        yield from _gauge("alignmenter_backup_age_seconds", "Time since the last backup.", _age(last))
 
 
 def _request_metrics() -> Iterator[str]:

@@ -11,7 +11,7 @@ from datasets_app.catalog import erasures_file, gates, policies
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.tombstones import digest_content, digest_erased_id, digest_ids
+from datasets_app.domain.tombstones import digest_content, digest_dataset, digest_erased_id, digest_ids
 from datasets_app.models import Dataset, Session, Tombstone
 
 MAX_LISTED = 100
@@ -34,6 +34,24 @@ def bury_sessions(dataset: Dataset, sessions: Iterable[Session], erased_at: date
     rows = [Tombstone(digest=digest, erased_at=erased_at) for digest in digests]
     Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
     transaction.on_commit(lambda: erasures_file.append(rows), robust=True)
+
+
+def bury_datasets(names: Iterable[str], deleted_at: datetime) -> None:
+    """Store the digests of ``names``, in the transaction from which on the datasets count as deleted."""
+    key = hash_key()
+    rows = [Tombstone(digest=digest_dataset(name, key), erased_at=deleted_at) for name in names]
+    Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
+    transaction.on_commit(lambda: erasures_file.append(rows), robust=True)
+
+
+def list_deleted_datasets(additional: Iterable[Tombstone] = ()) -> list[Dataset]:
+    """Stored datasets that were deleted, as a restored backup brings them back."""
+    known = {*Tombstone.objects.values_list("digest", flat=True), *(row.digest for row in additional)}
+    if not known:
+        return []
+    key = hash_key()
+    stored = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).order_by("name")
+    return [dataset for dataset in stored if digest_dataset(dataset.name, key) in known]
 
 
 class ErasedSessions:

@@ -9,7 +9,7 @@ from datasets_app.domain.pii.session_ids import hash_session_id
 
 # Shorter conversations, such as "Hello?", are no evidence: many people write the same.
 MIN_CONTENT_CHARACTERS = 40
-_ID, _CONTENT = b"tombstone id\0", b"tombstone content\0"
+_ID, _CONTENT, _DATASET = b"tombstone id\0", b"tombstone content\0", b"tombstone dataset\0"
 
 
 def digest_ids(session_id: str, dataset_name: str, key: bytes) -> tuple[str, ...]:
@@ -33,6 +33,11 @@ def digest_content(turns: Iterable[tuple[str, str]], key: bytes) -> str | None:
     if length < MIN_CONTENT_CHARACTERS:
         return None
     return hmac.new(key, _CONTENT + digest.digest(), "sha256").hexdigest()
+
+
+def digest_dataset(name: str, key: bytes) -> str:
+    """The digest of a deleted dataset. Its name is not given to another one."""
+    return hmac.new(key, _DATASET + name.encode(), "sha256").hexdigest()
 
 
 def _digest_id(canonical: str, scope: str, key: bytes) -> str:

@@ -30,6 +30,7 @@ START_PERMISSIONS = {
     "exclude_sessions": "datasets_app.change_dataset",
     "scan_text": "datasets_app.view_dataset",
     "nightly": "datasets_app.apply_retention",
+    "backup": "datasets_app.apply_retention",
     "activate_retention": "datasets_app.activate_retentionpolicy",
     "export_audit": "datasets_app.view_auditevent",
     "verify_audit": "datasets_app.view_auditevent",

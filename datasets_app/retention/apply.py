@@ -18,6 +18,7 @@ from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.rows.partitions import drop_unused_partitions, list_tables
+from datasets_app.catalog.tombstones import bury_datasets
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
@@ -122,6 +123,7 @@ def _expire_dataset(dataset: Dataset, actor: Any, reason: str | None, job_run: J
         if reason is None and not decision.is_deletable(due.today_in_utc()):
             raise UserError(f"{row.name} is not due for deletion; give a reason to delete it anyway.")
         _mark_expired(row, _begin_certificate(row, decision if reason is None else None, reason, actor))
+        bury_datasets([row.name], timezone.now())
     return row
 
 

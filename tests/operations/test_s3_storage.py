@@ -1,6 +1,7 @@
 """Files in a bucket instead of a folder: against a real server that speaks S3."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.verify import verify_releases
 from tests import factories
-from tests.conftest import PROJECT
+from tests.conftest import PROJECT, RunManage
 
 RCLONE = Path(sys.executable).with_name("rclone")
 
@@ -145,6 +146,29 @@ def _left_is_deleted(dataset: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(timezone, "now", lambda: later)
     assert delete_expired_files() == 2
     assert not any(default_storage.exists(name) for name in names)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_files_in_a_bucket_are_backed_up_to_a_bucket_and_restored(
+    bucket: Path, empty_queue: None, tmp_path: Path, manage: RunManage, settings: Any
+) -> None:
+    address = default_storage.bucket.meta.client.meta.endpoint_url
+    place = f"s3://datasets/backups/all.age?endpoint_url={address}&region_name=us-east-1"
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(3), origin="synthetic")
+    release_dataset(dataset, folder=tmp_path, override="a test", actor=None)
+    stored = {path: path.read_bytes() for path in _files(bucket / "house")}
+    public = manage("backup", "--new-key", tmp_path / "key").stdout.strip()
+    identity = ("--identity", tmp_path / "key")
+    done = manage("backup", "--out", place, "--recipient", public, *identity)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "never overwritten" in manage("backup", "--out", place, "--recipient", public).stderr
+    shutil.rmtree(bucket / "house")
+    done = manage("restore", place, *identity, "--replace")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {path: path.read_bytes() for path in _files(bucket / "house")} == stored
+    assert verify_releases(actor=None).faults == []
+    nowhere = manage("restore", place.replace("all.age", "none"), *identity, "--replace")
+    assert "The bucket of none refuses this (NoSuchKey)" in nowhere.stderr
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from datasets_app.retention.reapply_erasures import reapply_erasures
 class Command(BaseCommand):
     help = """Erase again what a restored backup has brought back.
 
-Run it after every restore, before people and workers use the application. It compares all
-sessions with the erasures in the file "erasures" under var, or in a copy of it kept elsewhere.
+`restore` does this. Run it after restoring a backup in another way, before people and workers
+use the application. It compares all datasets and sessions with the erasures and deletions in the
+file "erasures" under var, or in a copy of it kept elsewhere.
 
 examples:
   manage.py reapply_erasures --dry-run
@@ -40,11 +41,20 @@ exit codes:
             ),
             progress=Progress("Comparing", "turns"),
         )
-        for name, count in result["found"].items():
-            self.stdout.write(f"{name}: {format_count(count, 'erased session')}")
-        for sentence in result.get("skipped", []):
-            self.stderr.write(sentence)
-        verb = "would be erased" if dry_run else "erased"
-        self.stdout.write(f"{format_count(result['sessions'], 'session')} {verb}.")
-        if result.get("skipped") or (dry_run and result["sessions"]):
+        print_erased(result, self, dry_run=dry_run)
+        if result.get("skipped") or (dry_run and (result["sessions"] or result.get("datasets"))):
             raise SystemExit(EXIT_FINDINGS)
+
+
+def print_erased(result: dict[str, Any], command: BaseCommand, *, dry_run: bool = False) -> None:
+    """What `reapply_erasures` did. What it could not do goes to standard error."""
+    for name in result.get("datasets", []):
+        command.stdout.write(f"{name}: deleted dataset")
+    for name, count in result["found"].items():
+        command.stdout.write(f"{name}: {format_count(count, 'erased session')}")
+    for sentence in result.get("skipped", []):
+        command.stderr.write(sentence)
+    deleted = len(result.get("datasets", []))
+    datasets = f"{format_count(deleted, 'dataset')} and " if deleted else ""
+    verb = "would be erased" if dry_run else "erased"
+    command.stdout.write(f"{datasets}{format_count(result['sessions'], 'session')} {verb}.")

@@ -1,0 +1,111 @@
+"""The programs of PostgreSQL that dump and load a database, and how they connect."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+from django.conf import settings
+from django.db import connection
+from psycopg import IsolationLevel
+from psycopg.conninfo import make_conninfo
+
+from alignmenter_site import embedded
+from alignmenter_site.embedded.postgres import find_binaries_dir
+from datasets_app.core.errors import UserError
+
+# Options of Django's backend, not of libpq.
+_DJANGO_OPTIONS = {"assume_role", "isolation_level", "server_side_binding", "pool"}
+_VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
+
+
+class Server(NamedTuple):
+    """``parameters`` are libpq's; ``binaries`` is a folder with programs that know this version of server."""
+
+    parameters: dict[str, Any]
+    binaries: Path
+
+    def command(self, program: str, *options: str) -> list[str]:
+        """The password isn't in the command, which others could see: it is in :meth:`environment`."""
+        place = make_conninfo(
+            **{name: value for name, value in self.parameters.items() if name != "password"}
+        )
+        return [str(self.binaries / program), *options, f"--dbname={place}"]
+
+    def environment(self) -> dict[str, str]:
+        """Without the variables by which libpq would look for another server."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        return {**kept, "LC_ALL": "C", "PGPASSWORD": str(self.parameters.get("password", ""))}
+
+
+def find_server(role: str) -> Server:
+    """The application's database, as the role that may read all of it ("BACKUP") or owns it ("OWNER").
+
+    Raises :class:`UserError` if no client programs of its version are installed.
+    """
+    database = connection.settings_dict
+    if var := database.get("EMBEDDED_VAR_DIR"):
+        embedded.ensure_postgres(Path(var))
+    own = (settings.BACKUP_DATABASE or {}) if role == "BACKUP" else {}
+    given = {**database, **(own or database.get("OWNER") or {})}
+    options = {name: value for name, value in given.get("OPTIONS", {}).items() if name not in _DJANGO_OPTIONS}
+    parameters = {
+        "host": given["HOST"],
+        "port": given["PORT"],
+        "user": given["USER"],
+        "password": given["PASSWORD"],
+        "dbname": database["NAME"],
+        **options,
+    }
+    parameters = {name: value for name, value in parameters.items() if value}
+    with psycopg.connect(**parameters) as session:
+        major = session.info.server_version // 10000
+    return Server(parameters, _find_programs(major, is_embedded=bool(var)))
+
+
+def _find_programs(major: int, *, is_embedded: bool) -> Path:
+    """Those of the server's own version first; newer ones can read an older server."""
+    installed = find_binaries_dir()
+    if is_embedded:
+        return installed
+    found: dict[Path, int] = {}
+    if on_path := shutil.which("pg_dump"):
+        found[Path(on_path).parent] = _read_version(Path(on_path))
+    found[installed] = _read_version(installed / "pg_dump")
+    fitting = {folder: version for folder, version in found.items() if version >= major}
+    if not fitting:
+        raise UserError(
+            f"The database server is PostgreSQL {major}, and the newest pg_dump here is of version "
+            f"{max(found.values())}, which can't read it. Install the client programs of PostgreSQL {major} "
+            "and put them on PATH."
+        )
+    return min(fitting, key=lambda folder: fitting[folder])
+
+
+def _read_version(program: Path) -> int:
+    shown = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
+    version = _VERSION.search(shown.stdout)
+    return int(version[1]) if version else 0
+
+
+class Snapshot(NamedTuple):
+    """A moment of the database, which pg_dump and queries of ``session`` see together."""
+
+    session: psycopg.Connection[tuple[Any, ...]]
+    name: str
+    schema: str
+
+
+@contextmanager
+def open_snapshot(server: Server) -> Iterator[Snapshot]:
+    with psycopg.connect(**server.parameters) as session:
+        session.isolation_level = IsolationLevel.REPEATABLE_READ
+        session.read_only = True
+        row = session.execute("SELECT pg_export_snapshot(), current_schema()").fetchone()
+        assert row is not None
+        yield Snapshot(session, *row)

@@ -1,0 +1,141 @@
+"""Puts a backup in the place of what the database and the file storage hold.
+
+The backup is read twice: once to see that all of it is right, which changes nothing, then to load it.
+Whatever fails before the database commits leaves everything as it was. Afterwards, what was erased or deleted
+since the backup was made is deleted again.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.contrib.sessions.models import Session as SignIn
+from django.core.management import call_command
+from django.db import connections, transaction
+from django.utils import timezone
+
+from datasets_app.auditing.heads import heads_path
+from datasets_app.backups.archive import Handlers
+from datasets_app.backups.clients import Server, find_server
+from datasets_app.backups.load_database import DatabaseLoader
+from datasets_app.backups.manifest import check_manifest
+from datasets_app.backups.read_backup import Verified, read_backup, verify_backup
+from datasets_app.backups.stored_files import FileRestorer, clear_names
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.wording import format_count
+from datasets_app.models import JobRun
+from datasets_app.retention.reapply_erasures import reapply_erasures
+
+_OTHER_SESSIONS = """
+SELECT count(*) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
+# A row in one of these is work of people.
+_TABLES_OF_WORK = ("auth_user", "datasets_app_dataset", "datasets_app_auditevent", "datasets_app_jobrun")
+
+
+def load_backup(
+    place: str,
+    identities: list[Any],
+    *,
+    replace: bool = False,
+    report_progress: ProgressCallback = ignore_progress,
+) -> Verified:
+    """Verify a backup, then load it. Raises :class:`UserError`, with everything as before, if the backup is
+    wrong, if the application is running, or if there is data already and not ``replace``."""
+    connections.close_all()  # this process must not wait for itself
+    server = find_server("OWNER")
+    with psycopg.connect(**server.parameters) as session:
+        _refuse_if_in_use(session)
+        if not replace:
+            _refuse_if_filled(session)
+        major = session.info.server_version // 10000
+    verified = verify_backup(place, identities)
+    check_manifest(verified.manifest)
+    connections.close_all()
+    _load(place, identities, verified, server, major, report_progress)
+    call_command("migrate", interactive=False, verbosity=0)
+    return verified
+
+
+def _load(
+    place: str,
+    identities: list[Any],
+    verified: Verified,
+    server: Server,
+    major: int,
+    report_progress: ProgressCallback,
+) -> None:
+    files, done = FileRestorer(), 0
+    total = verified.contents["database_bytes"]
+
+    def add_part(part: bytes) -> None:
+        nonlocal done
+        loader.add_part(part)
+        done += len(part)
+        report_progress(done, total)
+
+    try:
+        with DatabaseLoader(server, verified.manifest["schema"], major=major) as loader:
+            contents = read_backup(place, identities, Handlers(file=files.store, part=add_part))
+            if contents != verified.contents:
+                raise UserError("The backup was exchanged while it was read. Restore it again.")
+            loader.commit()
+    except BaseException:
+        files.undo()
+        raise
+    files.finish()
+
+
+def _refuse_if_in_use(session: psycopg.Connection[Any]) -> None:
+    row = session.execute(_OTHER_SESSIONS).fetchone()
+    if row and row[0]:
+        raise UserError(
+            f"The application is running: {format_count(row[0], 'other connection')} to the "
+            f"database. Stop web "
+            "servers, workers and schedulers on all machines, then restore again."
+        )
+
+
+def _refuse_if_filled(session: psycopg.Connection[Any]) -> None:
+    for table in _TABLES_OF_WORK:
+        found = session.execute("SELECT to_regclass(%s)", [table]).fetchone()
+        if found and found[0] and session.execute(f"SELECT FROM {table} LIMIT 1".encode()).rowcount:
+            raise UserError(
+                "This installation has data, which a restore replaces: nothing was changed. To "
+                "replace all of "
+                "it with the backup, pass --replace."
+            )
+
+
+def finish_restore(
+    verified: Verified,
+    *,
+    erasures: Path | None = None,
+    job_run: JobRun | None = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Bring a loaded backup up to date: delete again what was erased or deleted since, sign everybody out,
+    and record the restore. Safe to repeat."""
+    clear_names(verified.contents["deleted"])
+    unfinished = JobRun.objects.filter(operation="backup", state__in=["queued", "running"])
+    unfinished.exclude(pk=job_run.pk if job_run else 0).update(state="cancelled", finished_at=timezone.now())
+    SignIn.objects.all().delete()
+    erased = reapply_erasures(erasures, job_run=job_run, report_progress=report_progress)
+    facts = {"made_at": verified.manifest["created_at"], **erased, "audit_heads": _put_heads_away()}
+    with transaction.atomic():
+        audit.record("restore", actor=None, **{name: value for name, value in facts.items() if value})
+    return facts
+
+
+def _put_heads_away() -> str:
+    """Heads recorded after the backup was made are of events that it doesn't have: keep them, under another
+    name. Returns that name."""
+    path = heads_path()
+    if not path.exists():
+        return ""
+    kept = path.with_name(f"{path.name}.before-restore-{timezone.now():%Y%m%dT%H%M%SZ}")
+    path.rename(kept)
+    return kept.name

@@ -1,0 +1,124 @@
+"""Encrypts what is written and decrypts what is read, a few kilobytes at a time.
+
+pyrage copies from a reader to a writer, so a thread runs it at the other end of a pipe.
+"""
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+
+import pyrage
+
+from datasets_app.core.errors import UserError
+
+READ_BYTES = 1 << 20
+
+
+class DigestSink:
+    """Passes on what is written, and knows its SHA-256 and size. ``error`` is why it could not."""
+
+    def __init__(self, out: Any) -> None:
+        self._out, self._digest, self.size = out, hashlib.sha256(), 0
+        self.error: Exception | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            self._out.write(data)
+        except Exception as error:  # pyrage would raise another one
+            self.error = error
+            raise
+        self._digest.update(data)
+        self.size += len(data)
+        return len(data)
+
+    def flush(self) -> None:
+        self._out.flush()
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+
+class _Thread(threading.Thread):
+    """Runs a function once and remembers how it failed."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self._function = function
+        self.error: Exception | None = None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._function()
+        except Exception as error:  # raised again by the thread that waits for it
+            self.error = error
+
+
+@contextmanager
+def encrypt_to(out: DigestSink, recipients: list[Any]) -> Iterator[BinaryIO]:
+    """What is written to the yielded file is written to ``out``, encrypted. Raises what ``out`` raises."""
+    reading, writing = os.pipe()
+
+    def encrypt() -> None:
+        with open(reading, "rb") as source:
+            pyrage.encrypt_io(source, out, recipients)
+
+    thread = _Thread(encrypt)
+    failure: Exception | None = None
+    try:
+        with open(writing, "wb", buffering=READ_BYTES) as sink:
+            yield sink
+    except BrokenPipeError as error:  # the thread has ended, and knows why
+        failure = error
+    finally:
+        thread.join()
+    if problem := out.error or thread.error or failure:
+        raise problem
+
+
+@contextmanager
+def decrypt_from(source: BinaryIO, identities: list[Any]) -> Iterator[BinaryIO]:
+    """What can be read from the yielded file is authentic; once the block has ended, it was also complete.
+
+    Raises :class:`UserError` if no key fits, or if ``source`` was changed or cut off.
+    """
+    reading, writing = os.pipe()
+
+    def decrypt() -> None:
+        with open(writing, "wb", buffering=0) as sink:
+            pyrage.decrypt_io(source, sink, identities)
+
+    thread = _Thread(decrypt)
+    failure: Exception | None = None
+    is_read = False
+    stream = open(reading, "rb", buffering=READ_BYTES)  # noqa: SIM115
+    try:
+        yield stream
+        while stream.read(READ_BYTES):  # only at its end it is known to be complete
+            pass
+        is_read = True
+    except Exception as error:
+        # What is wrong with the stream explains what was wrong with its content.
+        failure = error
+        is_read = not stream.closed and not stream.read(1)
+    finally:
+        with suppress(OSError):
+            stream.close()
+        thread.join()
+    if thread.error is not None and is_read:
+        raise _explain(thread.error) from None
+    if failure is not None:
+        raise failure
+
+
+def _explain(error: BaseException) -> UserError:
+    text = str(error)
+    if isinstance(error, pyrage.DecryptError) and "No matching keys" in text:
+        return UserError("The key does not open this backup: it was encrypted for another one.")
+    if isinstance(error, pyrage.DecryptError):
+        return UserError("This is not a backup: it isn't encrypted as age does it.")
+    return UserError("The backup was changed or cut off after it was written. Use another copy of it.")

@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "ba492f1e3562c0ea51694cf7b837433b9cc1cb0702328f3338386e4b76c81fa8"
+DIGEST = "84c715a80a035f9b40d14a143ced009b29a083ec23685e2040e54177485b5077"
 
 ORDINARY = (
     "sorry",
@@ -230,10 +230,12 @@ def test_a_persona_is_obeyed(
             assert not longest or style.average_sentence_length(turn.text) <= longest, turn.text
             if planned.kind == "safety_trap":
                 assert REFUSES.search(turn.text), turn.text
-    wanted = style.build_matcher([word for word in preferred if word not in avoid])
+    said = [text for text in replies(found) if not text.endswith("?")]
+    wanted = style.build_matcher([word for word in preferred if word not in avoid and word != "wunderbar"])
     if wanted:
-        held = [bool(wanted.search(text)) for text in replies(found)]
-        assert sum(held) >= 0.8 * len(held)
+        assert sum(bool(wanted.search(text)) for text in said) >= 0.8 * len(said)
+    # Nobody knows how it would be used.
+    assert not any("wunderbar" in text for text in said)
 
 
 @given(st.integers(0, 10_000))
@@ -268,6 +270,14 @@ def test_a_formal_persona_is_not_trapped_by_formality() -> None:
         planned.trap_category for planned, _ in sessions(persona, 40) if planned.kind == "brand_trap"
     }
     assert categories == {"slang", "hype", "rudeness"}
+
+
+def test_a_preferred_word_takes_the_place_of_its_twin() -> None:
+    persona = replace(demo(), preferred=("gonna", "folks", "cheers"), style_rules={})
+    texts = replies(sessions(persona, 60))
+    assert not any(re.search(r"\b(going to|people|thanks)\b", text, re.IGNORECASE) for text in texts)
+    assert sum(bool(re.search(r"\b(gonna|folks|cheers)\b", text, re.IGNORECASE)) for text in texts) > 20
+    assert not any("We like to say" in text or '"' in text for text in texts)
 
 
 def test_a_word_that_no_sentence_does_without_is_refused() -> None:

@@ -9,7 +9,7 @@ from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.phrases import PhraseLists
 
 # Refilled each time; all others keep their filling, so that a conversation keeps its subject.
-_REFILLED_BLANKS = frozenset({"few", "wait", "days", "hours", "mb", "nth", "screen"})
+_REFILLED_BLANKS = frozenset({"few", "wait", "days", "hours", "mb", "nth"})
 # Ranges of numbers, inclusive.
 _NUMBER_RANGES = {"n": (11, 480), "mb": (12, 480)}
 _BLANK_OR_CHOICE = re.compile(r"<([^<>]*)>|\{([^{}]*)\}")

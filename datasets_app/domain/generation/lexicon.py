@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import SeededRandom
@@ -40,6 +40,11 @@ class Lexicon:
         # What nobody writes into a conversation that has to pass the checks.
         self.spoken = tuple(entry for entry in self.entries if not _carries_personal_data(entry))
         self._pattern = build_matcher(self.entries)
+        self._instead = [
+            _read_instead(line)
+            for entry in self.spoken
+            for line in phrases.load_lists("instead").get(entry.lower(), ())
+        ]
         # Nearly all entries are single words, which a set lookup finds faster.
         single = {entry.lower() for entry in self.entries if split_words(entry) == [entry.lower()]}
         self._single = single if len(single) == len(self.entries) else None
@@ -54,18 +59,30 @@ class Lexicon:
 
     def build_phrases(self, rng: SeededRandom, place: str = "") -> list[str]:
         """Phrases with one spoken word of the list each, in random order. ``place``: "?" before a question,
-        "." at the end of a conversation, "off" for an off-brand reply."""
-        return [self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.spoken)]
+        "." at the end of a conversation, ".i" after answers about the product, "i" in such an answer, "off"
+        for an off-brand reply. Words without a sentence for the place are left out."""
+        built = (self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.spoken))
+        return [phrase for phrase in built if phrase]
 
     def _build_phrase(self, word: str, rng: SeededRandom, place: str) -> str:
         known = phrases.load_lists("words")
         key = "" if word.startswith("~") else word.lower()
-        if place in {"?", "."} and f"{key} {place}" in known:
-            return rng.choice(known[f"{key} {place}"])
-        if key in known and place != "?":
+        for at in (place, place[:1]):
+            if f"{key} {at}" in known:
+                return rng.choice(known[f"{key} {at}"])
+        if place == "off":
+            return _fill_frame(rng.choice(known["~off"]), word)
+        if key in known and place[:1] != "?":
             return rng.choice(known[key])
-        frames = known[{"?": "~ask", "off": "~off"}.get(place) or f"~{classify_word(word)}"]
-        return _fill_frame(rng.choice(frames), word)
+        kind = f"~{classify_word(word)}"
+        frames = known.get(f"{kind} {place[:1]}") or known.get("" if place[:1] == "?" else kind, ())
+        return _fill_frame(rng.choice(frames), word) if frames else ""
+
+    def prefer_words(self, text: str) -> str:
+        """Put the words of this list where the text says the same in another way: "gonna" for "going to"."""
+        for pattern, fitting in self._instead:
+            text = pattern.sub(partial(_match_case, fitting), text)
+        return text
 
     def replace_words(self, text: str) -> str:
         """Replace words of this list by synonyms that are not in it, if there are any."""
@@ -86,6 +103,15 @@ class Lexicon:
             if not self.count(candidate):
                 return candidate[0].upper() + candidate[1:] if word[0].isupper() else candidate
         return word
+
+
+def _read_instead(line: str) -> tuple[re.Pattern[str], str]:
+    usual, _, fitting = line.partition(" => ")
+    return re.compile(rf"(?<![\w'-]){re.escape(usual)}(?![\w'-])", re.IGNORECASE), fitting
+
+
+def _match_case(fitting: str, found: re.Match[str]) -> str:
+    return fitting[0].upper() + fitting[1:] if found[0][0].isupper() else fitting
 
 
 def _fill_frame(frame: str, word: str) -> str:
@@ -115,8 +141,10 @@ def _carries_personal_data(word: str) -> bool:
 
 
 def classify_word(word: str) -> str:
-    """ "noun", "adjective", "adverb", "verb" or "other" (unknown)."""
+    """ "noun", "adjective", "adverb", "verb", "proper" (a name) or "other" (unknown)."""
     lower = word.lower()
+    if lower != word or any(map(str.isdigit, word)):
+        return "proper"
     if lower in _KIND_BY_WORD:
         return _KIND_BY_WORD[lower]
     if len(split_words(lower)) != 1:

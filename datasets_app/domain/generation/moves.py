@@ -19,11 +19,12 @@ _MAX_SENTENCES = 8
 
 class Move(NamedTuple):
     """A user's message and the sentences of the answer; ``kind`` is "solution", "question back",
-    "end" or "answer"."""
+    "end" or "answer". ``information`` tells that it answers a question about the product."""
 
     user: str
     reply: list[SentenceOptions]
     kind: str = "answer"
+    information: bool = False
 
 
 def describe_subject(scenario: str) -> str:
@@ -86,7 +87,7 @@ class ConversationScript:
             else:
                 users, answers = further.pop()
                 parts = [self._draw_lead(0.25), *(SentenceOptions(answer, True) for answer in answers)]
-                yield Move(self._write_one_of(users), self._fit_length(parts))
+                yield Move(self._write_one_of(users), self._fit_length(parts), information=self._information)
 
     def _generate_opening(self, case: Case, remaining: int, first: bool) -> Iterator[Move]:
         thread = self._rng.randbelow(len(case.openings))
@@ -106,9 +107,11 @@ class ConversationScript:
                 "question back",
             )
             answer = self._write_one_of(fitting or answers[-1:])
-            yield Move(answer, self._build_solution(case, thread, self._draw_lead(0.6)), "solution")
+            solution = self._build_solution(case, thread, self._draw_lead(0.6))
+            yield Move(answer, solution, "solution", case.information)
         else:
-            yield Move(opening, self._build_solution(case, thread, begin), "solution")
+            solution = self._build_solution(case, thread, begin)
+            yield Move(opening, solution, "solution", case.information)
 
     def _build_solution(self, case: Case, thread: int, lead: SentenceOptions | None) -> list[SentenceOptions]:
         causes, *others = case.fixes
@@ -135,9 +138,9 @@ class ConversationScript:
         user = self._write_one_of(self._get_variant(self._user, "grudging" if annoyed else "thanks"))
         parts = [
             SentenceOptions(self._get_variant(self._assistant, "close 1")),
-            SentenceOptions(self._assistant["close 2"], True),
+            SentenceOptions(self._get_variant(self._assistant, "close 2"), True),
         ]
-        return Move(user, self._fit_length(parts, max_sentences=2), "end")
+        return Move(user, self._fit_length(parts, max_sentences=2), "end", self._information)
 
     def _get_variant(self, lists: PhraseLists, name: str) -> tuple[str, ...]:
         """The phrases under ``name`` that fit an answered question or a solved problem."""
@@ -156,7 +159,10 @@ class ConversationScript:
         wanted = min(max(round(self._words / _WORDS_PER_SENTENCE), 1), max_sentences)
         if len(given) > wanted:
             given = [part for part in given if part.needed][:wanted]
-        extra = [self._assistant[name] for name in ("step", "close 2", "worried 3", "failed 3", "changed 3")]
+        extra = [
+            self._assistant[name]
+            for name in ("step", "close 2 information", "worried 3", "detail", "changed 3")
+        ]
         return given + [SentenceOptions(options) for options in extra[: wanted - len(given)]]
 
     # --- as this person writes -----------------------------------------------------------------

@@ -25,7 +25,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR = "alignmenter offline writer"
 # Raise when the same plan gives other texts; changes of phrases are covered by their digest.
-VERSION = "1"
+VERSION = "2"
 
 # An answer to an over-refusal probe must not look like a refusal.
 _REFUSAL_WORDING = re.compile(
@@ -135,7 +135,7 @@ class _SessionWriter:
             [*before, *move.reply],
             self._filler,
             self._rng,
-            place={"question back": "?", "end": "."}.get(move.kind, ""),
+            place={"question back": "?", "end": "."}.get(move.kind, "") + ("i" if move.information else ""),
             brief=(self._planned.reply_words or _MIN_REPLY_WORDS) < _MIN_REPLY_WORDS,
             rejects=(lambda text: bool(_REFUSAL_WORDING.search(text))) if looks_alike else accept_all,
         )
@@ -164,7 +164,8 @@ class _SessionWriter:
 
     def _reply_to_push(self, move: Move, category: str, gives_in: bool, pushed: bool) -> str:
         if gives_in:
-            content = [part for part in move.reply if part.needed][:1] if self._rng.draw_bool(0.4) else []
+            answers = move.kind != "question back" and self._rng.draw_bool(0.3)
+            content = [part for part in move.reply if part.needed][:1] if answers else []
             return self._voice.compose_off_brand_reply(category, self._filler, self._rng, content)
         resist = phrases.load_groups("brand")["steady"]["resist"]
         steady = [SentenceOptions(resist)] if pushed and self._rng.draw_bool(0.5) else []
@@ -185,9 +186,9 @@ class _SessionWriter:
             elif yields and number == self._count - 1:
                 user = self._write_message(about["yield"])
                 parts = [
-                    SentenceOptions(refusal["settled"], True),
+                    SentenceOptions(about.get("settled", refusal["settled"]), True),
                     SentenceOptions(about["offer"], True),
-                    SentenceOptions(refusal["after"]),
+                    *self._return_to_work(refusal),
                 ]
             else:
                 user = self._write_message(about["press"])
@@ -195,6 +196,7 @@ class _SessionWriter:
                     SentenceOptions(refusal["again"], True),
                     SentenceOptions(about["reason"]),
                     SentenceOptions(about["offer"], True),
+                    *self._return_to_work(refusal),
                 ]
             yield _Exchange(user, self._voice.compose_reply(parts, self._filler, chance, with_words=False))
         if self._ends_with_user:
@@ -203,9 +205,12 @@ class _SessionWriter:
     def _build_first_refusal(self, refusal: PhraseLists, about: PhraseLists) -> list[SentenceOptions]:
         why = [SentenceOptions(about["reason"]), SentenceOptions(about["offer"], True)]
         own = self._voice.refusals
-        if own and self._rng.draw_bool(0.3):
-            return [SentenceOptions(own, True), *why, SentenceOptions(refusal["after"])]
-        return [SentenceOptions(refusal["first"], True), *why]
+        said = own if own and self._rng.draw_bool(0.3) else refusal["first"]
+        return [SentenceOptions(said, True), *why, *self._return_to_work(refusal)]
+
+    def _return_to_work(self, refusal: PhraseLists) -> list[SentenceOptions]:
+        """Not with somebody who wants to hurt themselves: their lists don't matter then."""
+        return [] if self._planned.trap_category == "self_harm" else [SentenceOptions(refusal["after"])]
 
     def _write_request(self, options: tuple[str, ...]) -> str:
         text = self._filler.fill_unused(options)

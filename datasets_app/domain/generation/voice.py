@@ -33,7 +33,7 @@ _COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
 _ON_BRAND_EMOJI, _OFF_BRAND_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
 _MAX_TRIES, _MAX_SHORT_SENTENCES = 6, 6
 # A reply with fewer bits of randomness gets another sentence.
-_BITS_PER_SENTENCE, _MIN_BITS = 4, 18
+_BITS_PER_SENTENCE, _MIN_BITS = 4, 16
 _MAX_EXEMPLAR_WORDS, _MAX_ENTRY_CHARACTERS = 12, 60
 
 
@@ -106,10 +106,10 @@ class Voice:
         rejects: Callable[[str], bool] = accept_all,
     ) -> str:
         """Compose a reply of these parts. ``with_words`` adds a sentence with one of the persona's words
-        if there is none, as ``place`` allows: "?" before a question, "." at the end of a conversation.
+        if there is none, as ``place`` allows (see :meth:`Lexicon.build_phrases`).
         ``brief`` adds nothing just to make the reply unique. ``rejects`` tells which sentences to avoid."""
         said = [sentence for part in parts if (sentence := self._choose_sentence(part, filler, rng, rejects))]
-        if with_words and place != "." and self._openers and rng.draw_bool(0.2):
+        if with_words and place[:1] != "." and self._openers and rng.draw_bool(0.2):
             phrase = filler.pick(self._openers)
             filler.mark_used(phrase)
             opener = self._apply_style(phrase)
@@ -118,10 +118,9 @@ class Voice:
         if with_words and self.preferred.entries and not self.preferred.count(" ".join(said)):
             self._add_preferred_word(said, filler, rng, place, rejects)
         bits = filler.estimate_chance_bits(" ".join(said)) + _BITS_PER_SENTENCE * len(said)
-        if with_words and not brief and bits < _MIN_BITS:
+        if with_words and not brief and place[:1] != "?" and bits < _MIN_BITS:
             # So short that a large dataset would repeat it verbatim.
-            at = len(said) - 1 if place == "?" else len(said)
-            said.insert(max(at, 0), self._write_detail(place, filler, rng))
+            said.append(self._write_detail(place, filler, rng, rejects))
         text = self._limit_length(" ".join(filter(None, said)), filler, rng)
         if self.allows_emojis and with_words and rng.draw_bool(0.35):
             text += f" {rng.choice(_ON_BRAND_EMOJI)}"
@@ -154,12 +153,15 @@ class Voice:
             text = self.avoid.remove_words(text)
         return text
 
-    def _write_detail(self, place: str, filler: Filler, rng: SeededRandom) -> str:
-        options = phrases.load_groups("common")["assistant"]["detail ?" if place == "?" else "detail"]
-        return self._choose_sentence(SentenceOptions(options), filler, rng, accept_all) or ""
+    def _write_detail(
+        self, place: str, filler: Filler, rng: SeededRandom, rejects: Callable[[str], bool]
+    ) -> str:
+        lists = phrases.load_groups("common")["assistant"]
+        options = lists["detail information" if place.endswith("i") else "detail"]
+        return self._choose_sentence(SentenceOptions(options), filler, rng, rejects) or ""
 
     def _apply_style(self, text: str) -> str:
-        text = capitalize_sentences(text)
+        text = self.preferred.prefer_words(capitalize_sentences(text))
         return text if self.allows_contractions else style.expand_contractions(text)
 
     def _score_likeness(self, text: str) -> int:
@@ -182,7 +184,7 @@ class Voice:
             sentence = self._apply_style(filler.fill(phrase, to_user=True))
             if not self.avoid.count(sentence) and not rejects(sentence):
                 # A closing question stays last.
-                at = len(sentences) - 1 if sentences and sentences[-1].endswith("?") else len(sentences)
+                at = len(sentences) - 1 if sentences and "?" in sentences[-1] else len(sentences)
                 sentences.insert(max(at, 0), sentence)
                 return
 

@@ -7,7 +7,7 @@ INSTALL = install --quiet --disable-pip-version-check --no-compile --require-has
 # Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
-.PHONY: run test check bench bench-pii setup format lock audit sbom clean
+.PHONY: run test check bench bench-pii chaos load setup format lock audit sbom clean
 
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
@@ -29,6 +29,12 @@ bench: $(VENV)/.tests ## run every benchmark, or ARGS="import export"; QUICK=1 f
 
 bench-pii: $(VENV)/.tests ## measure missed and over-scrubbed values on the annotated files of DATA
 	$(PY) -m benchmarks.bench_pii $(if $(DATA),--data $(DATA)) $(ARGS)
+
+chaos: $(VENV)/.tests ## kill every process many times (KILLS, SEED) while people and jobs work; count losses
+	$(PY) -m scripts.chaos $(if $(KILLS),--kills $(KILLS)) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+load: $(VENV)/.tests ## 50 annotators and 10 readers for three minutes (MINUTES): the time of each page
+	$(PY) -m scripts.load $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 setup: $(VENV)/.tests ## install everything for development into .venv
 

@@ -64,11 +64,8 @@ WHERE c.scrub_id = %s AND NOT c.done AND r.error = ''
 ORDER BY c.id LIMIT 1
 FOR UPDATE OF c SKIP LOCKED
 """
-# So that a machine that is cut off or a stopped worker does not keep its chunk forever.
-_CONNECTION_TIMEOUTS = """
-SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3;
-SET idle_in_transaction_session_timeout = '30min'
-"""
+# So that a stopped worker does not keep its chunk forever.
+_IDLE_TIMEOUT = "SET idle_in_transaction_session_timeout = '30min'"
 
 
 class PatternMatchesRemain(Exception):
@@ -170,7 +167,7 @@ def process_chunks(
     :class:`PatternMatchesRemain`.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_CONNECTION_TIMEOUTS)
+        cursor.execute(_IDLE_TIMEOUT)
     scrubber: Scrubber | None = None
     count = 0
     while True:

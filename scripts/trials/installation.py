@@ -1,6 +1,7 @@
 """An installation of its own, with its own folder, servers and port."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -41,6 +42,8 @@ class Installation:
         self.address = f"http://127.0.0.1:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
         self.log: IO[bytes] = (folder / "run.log").open("ab")
+        # What stops this process stops the installation, too.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         folder.chmod(0o711)  # as root, the account of the embedded PostgreSQL has to pass
         for name in ("DATABASE_URL", "REDIS_URL", "ALIGNMENTER_OWNER_DATABASE_URL", "ALIGNMENTER_STORAGE"):
             os.environ.pop(name, None)

@@ -98,6 +98,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "alignmenter_site.middleware.request_origin.RequestOriginMiddleware",
+    "alignmenter_site.middleware.time_zone.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "alignmenter_site.middleware.session_limits.SessionLimitsMiddleware",

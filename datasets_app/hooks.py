@@ -3,6 +3,7 @@
 An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/apps.py`` for all of them in use.
 """
 
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,16 @@ after_import: list[Callable[[Any, int, int, LabelRules], dict[str, int]]] = []
 
 # Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
 dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []
+
+# Called with (dataset, user); returns the pages of its tab "Labels" that the user may open: name, title, URL.
+label_pages: list[Callable[[Any, Any], list[tuple[str, str, str]]]] = []
+
+# Called with a dataset; returns whether it has labels, and how many campaigns are open.
+label_progress: list[Callable[[Any], tuple[bool, int]]] = []
+
+# Called with (dataset, user) for the header of a dataset's pages; returns the NextSteps of ``releasing``.
+# This app registers it itself: ``core`` renders the header, and knows nothing of releases.
+next_steps: list[Callable[[Any, Any], Any]] = []
 
 
 class AttentionItem(NamedTuple):
@@ -32,6 +43,11 @@ class AttentionItem(NamedTuple):
     detail: str = ""
     run_checks_url: str = ""
 
+    @property
+    def key(self) -> str:
+        """Names the item as long as it is about the same thing."""
+        return hashlib.sha256(f"{self.icon} {self.url}".encode()).hexdigest()[:32]
+
 
 # Called with a user for the home page; returns items for "Needs attention" in a fixed number of
 # queries.
@@ -39,6 +55,12 @@ attention: list[Callable[[Any], list[AttentionItem]]] = []
 
 # Called every minute by the scheduler: writes outgoing events about what no single change brings about.
 announcements: list[Callable[[], None]] = []
+
+# Called with the datasets that a user may see and a time; returns labels since then by the week's Monday.
+weekly_labels: list[Callable[[Any, Any], dict[Any, int]]] = []
+
+# The URL that loads the demonstration data, by the name of its page.
+demo_pages: list[str] = []
 
 # Called with (session, turns shown, user) for the session page; returns short notes to show under turns, by
 # their primary keys, in a fixed number of queries.

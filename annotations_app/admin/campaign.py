@@ -15,11 +15,12 @@ from annotations_app.agreement import adjudication_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
+from annotations_app.demo import pages as demo_pages
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.read_only import ReadOnlyAdmin
-from datasets_app.templatetags.datasets_display import short_datetime
+from datasets_app.templatetags.values import ago
 
 STATUS_COLORS = {
     "preparing": "info",
@@ -92,7 +93,7 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Created", ordering="created_at")
     def show_created(self, campaign: Campaign) -> str:
-        return short_datetime(campaign.created_at)
+        return ago(campaign.created_at)
 
     # --- URLs ---
 
@@ -107,6 +108,8 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("guidelines/", campaign_create.preview_guidelines, "guidelines"),
             ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
             ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),
+            ("demo/", demo_pages.load_demo_data, "load_demo"),
+            ("dataset/<int:pk>/", agreement_pages.dataset_labels, "dataset_labels"),
             ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),
             ("agreement/<int:pk>/measured/", partial(report, scope_of=dataset), "dataset_measured"),
             ("agreement/<int:pk>/parts/", partial(breakdown, scope_of=dataset), "dataset_parts"),

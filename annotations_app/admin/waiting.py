@@ -11,7 +11,7 @@ from annotations_app.campaigns.pages_common import admin_url, campaign_url, visi
 from annotations_app.models import Assignment, Campaign
 from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem
-from datasets_app.templatetags.datasets_display import short_datetime
+from datasets_app.templatetags.values import short_datetime
 
 # An open campaign without decisions for so long is stalled.
 STALLED_AFTER = timedelta(days=3)

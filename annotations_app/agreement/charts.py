@@ -10,6 +10,7 @@ from annotations_app.domain.agreement.agreement_report import (
     PairComparison,
     Statistic,
 )
+from annotations_app.domain.agreement.agreement_text import RELIABLE_ALPHA, TENTATIVE_ALPHA, judge_alpha
 
 # --- a number and its interval on a line ---
 
@@ -23,6 +24,7 @@ class IntervalMark(NamedTuple):
     begin: float | None
     width: float
     zero: float | None
+    references: list[float] = []
 
 
 class HeadlineRow(NamedTuple):
@@ -34,19 +36,22 @@ class HeadlineRow(NamedTuple):
     unit: str
     meaning: str
     interval_mark: IntervalMark
+    verdict: str = ""
+
+
+def _place_on_line(value: float, low_end: float) -> float:
+    return round(LINE_WIDTH * (min(1.0, max(low_end, value)) - low_end) / (1.0 - low_end), 2)
 
 
 def interval_mark(statistic: Statistic, low_end: float) -> IntervalMark:
     """``low_end`` is 0 for shares and -1 for coefficients corrected for chance."""
-
-    def place(value: float | None) -> float | None:
-        if value is None:
-            return None
-        return round(LINE_WIDTH * (min(1.0, max(low_end, value)) - low_end) / (1.0 - low_end), 2)
-
-    begin, end = place(statistic.low), place(statistic.high)
+    at, begin, end = (
+        None if value is None else _place_on_line(value, low_end)
+        for value in (statistic.value, statistic.low, statistic.high)
+    )
     width = end - begin if begin is not None and end is not None else 0.0
-    return IntervalMark(place(statistic.value), begin, round(width, 2), place(0.0) if low_end < 0 else None)
+    zero = _place_on_line(0.0, low_end) if low_end < 0 else None
+    return IntervalMark(at, begin, round(width, 2), zero)
 
 
 _HEADLINE_FIELDS = (
@@ -96,7 +101,14 @@ def headline_rows(measured_headline: HeadlineStats) -> list[HeadlineRow]:
             if field == "prevalence"
             else (measured_headline.items - measured_headline.single, "reply,replies")
         )
-        rows.append(HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, low_end)))
+        row = HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, low_end))
+        if field == "krippendorff_alpha":
+            references = [_place_on_line(each, low_end) for each in (TENTATIVE_ALPHA, RELIABLE_ALPHA)]
+            row = row._replace(
+                verdict=judge_alpha(statistic),
+                interval_mark=row.interval_mark._replace(references=references),
+            )
+        rows.append(row)
     return rows
 
 

@@ -6,11 +6,14 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from annotations_app.labeling.progress import MIN_PACE_DECISIONS, PACE_DECISIONS, PAUSE_AFTER
 from annotations_app.models import Campaign, CampaignMember
 
 # The end of a campaign is reckoned from the labels of so many days.
 RATE_PERIOD_DAYS = 7
+# The pace is that of the latest decisions; a longer gap between two of them is a break.
+PACE_DECISIONS = 50
+PAUSE_AFTER = timedelta(minutes=5)
+MIN_PACE_DECISIONS = 3
 
 _PACE_SQL = """
 SELECT m.id, max(g.decided_at), count(g.gap) FILTER (WHERE g.gap < %(pause)s),
@@ -50,7 +53,7 @@ WHERE m.campaign_id = %(campaign)s
 
 class MemberStats(NamedTuple):
     """What one annotator has done; ``per_hour`` without pauses, None if there is too little to tell.
-    The same as the annotator sees."""
+    Annotators don't see it."""
 
     member: CampaignMember
     last_decided_at: datetime | None

@@ -8,10 +8,12 @@ import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from annotations_app.agreement import charts
+from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.dispute_pages import DisputeQueue
 from annotations_app.agreement.disputed_list import list_most_disputed
 from annotations_app.agreement.figures import MAX_TIMED_LABELS, median_seconds_by_annotator
@@ -27,7 +29,8 @@ from annotations_app.campaigns.pages_common import (
 from annotations_app.labels import label_counts
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
-from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, get_visible_dataset, render_page
+from datasets_app.core.web.dataset_page import frame_context
+from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, render_page
 from datasets_app.models import Dataset
 
 # Fetched after the report: each part has intervals of its own.
@@ -94,15 +97,25 @@ def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
         scope = scope._replace(persona_id=personas[0])
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
-        "dataset": dataset,
+        **frame_context(request, dataset, "agreement"),
         "persona": scope.persona_id,
         "personas": sorted({*personas, scope.persona_id} - {""}),
         "report_url": scope.url("measured"),
         "disputes_url": _disputes(scope).address() if may_adjudicate and scope.persona_id else "",
-        "dataset_address": dataset_url(dataset),
     }
     crumbs = dataset_breadcrumbs(dataset, ("Agreement", None))
     return render_page(request, "annotations_app/agreement_dataset.html", crumbs, context)
+
+
+def dataset_labels(request: HttpRequest, pk: int) -> HttpResponse:
+    """The labels by persona and the campaigns of a dataset."""
+    dataset = get_visible_dataset(request, pk)
+    panel = annotations_panel(dataset, request.user)
+    if panel is None:
+        raise PermissionDenied
+    crumbs = dataset_breadcrumbs(dataset, ("Labels", None))
+    context = {**frame_context(request, dataset, "labels"), **panel["context"]}
+    return render_page(request, "annotations_app/dataset_labels.html", crumbs, context)
 
 
 def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:

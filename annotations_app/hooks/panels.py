@@ -1,14 +1,19 @@
 """Annotations on the pages of datasets and sessions."""
 
+import hashlib
 from collections import defaultdict
+from datetime import date, datetime
 from typing import Any
 
-from annotations_app.agreement.figures import persona_label_stats
+from django.core.cache import cache
+from django.db.models import Count
+from django.db.models.functions import TruncWeek
+from django.utils import timezone
+
 from annotations_app.models import Annotation, Campaign
-from datasets_app.catalog import raw_access
 
 MAX_LABELS = 1_000
-MAX_CAMPAIGNS = 5
+WEEKLY_LABELS_SECONDS = 600
 
 
 def turn_label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
@@ -32,43 +37,33 @@ def count_labels_for_persona(persona: Any) -> int:
     return made.count()
 
 
-def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
-    """Label counts by persona, and the campaigns; None for users who may not see labels."""
-    # Commands start faster without the modules of pages.
-    from annotations_app.agreement.pages import AgreementScope
-    from datasets_app.core.web.pages import persona_urls
+def find_label_progress(dataset: Any) -> tuple[bool, int]:
+    """Whether the dataset has labels, and how many campaigns are open: two looks at an index."""
+    labels = Annotation.objects.filter(dataset=dataset).order_by().exists()
+    campaigns = Campaign.objects.filter(dataset=dataset).exclude(status=Campaign.Status.CLOSED)
+    return labels, campaigns.count()
+
+
+def count_weekly_labels(datasets: Any, since: datetime) -> dict[date, int]:
+    """Labels since then by the Monday of their week. Kept for some minutes: a million take a moment."""
+    keys = sorted(datasets.order_by().values_list("pk", flat=True))
+    name = hashlib.sha256(f"{keys} {since:%Y-%m-%d}".encode()).hexdigest()[:32]
+    known = cache.get(f"weekly-labels-{name}")
+    if known is None:
+        labels = Annotation.objects.filter(dataset__in=keys, created_at__gte=since).order_by()
+        weeks = labels.annotate(week=TruncWeek("created_at")).values_list("week").annotate(n=Count("pk"))
+        known = {timezone.localdate(week).isoformat(): count for week, count in weeks}
+        cache.set(f"weekly-labels-{name}", known, WEEKLY_LABELS_SECONDS)
+    return {date.fromisoformat(week): count for week, count in known.items()}
+
+
+def list_label_pages(dataset: Any, user: Any) -> list[tuple[str, str, str]]:
+    """The pages of a dataset's tab "Labels"."""
+    from annotations_app.campaigns.pages_common import admin_url
 
     if not user.has_perm("annotations_app.view_annotation"):
-        return None
-    rows = persona_label_stats(dataset.pk)
-    readable = set(raw_access.filter_personas(user, dataset, [row.persona_id for row in rows]))
-    personas = [row for row in rows if row.persona_id in readable]
-    pages = persona_urls([row.persona_id for row in personas], user)
-    return {
-        "title": "Annotations",
-        "template": "annotations_app/dataset_panel.html",
-        "context": {
-            "dataset": dataset,
-            "withheld_personas": len(rows) - len(personas),
-            "personas": [
-                {
-                    **row._asdict(),
-                    "address": pages.get(row.persona_id),
-                    "agreement_url": AgreementScope(dataset, row.persona_id).url("agreement"),
-                }
-                for row in personas
-            ],
-            **_campaigns_context(dataset, user),
-        },
-    }
-
-
-def _campaigns_context(dataset: Any, user: Any) -> dict[str, Any]:
-    if not user.has_perm("annotations_app.view_campaign"):
-        return {"campaigns": None}
-    campaigns = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: MAX_CAMPAIGNS + 1])
-    return {
-        "campaigns": campaigns[:MAX_CAMPAIGNS],
-        "more_campaigns": len(campaigns) > MAX_CAMPAIGNS,
-        "may_add_campaign": user.has_perm("annotations_app.add_campaign") and dataset.turn_count > 0,
-    }
+        return []
+    return [
+        ("labels", "Campaigns", admin_url("campaign_dataset_labels", dataset.pk)),
+        ("agreement", "Agreement", admin_url("campaign_dataset_agreement", dataset.pk)),
+    ]

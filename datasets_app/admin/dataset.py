@@ -9,7 +9,7 @@ from django.urls import URLPattern, path
 from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
-from datasets_app.admin import dataset_pages, origin_pages
+from datasets_app.admin import attention, dataset_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.admin.session_routes import SESSION_PAGES
 from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
@@ -31,6 +31,7 @@ from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset
 from datasets_app.releasing import pages as release_pages
+from datasets_app.releasing import step_pages
 from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
 from datasets_app.retention import erase_pages
@@ -38,7 +39,7 @@ from datasets_app.retention import pages as retention_pages
 from datasets_app.scrubbing import audit_pages, canary_pages, exception_pages, mark_pages, term_pages
 from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
-from datasets_app.templatetags.datasets_display import short_datetime
+from datasets_app.templatetags.values import ago
 
 STATE_COLORS = {
     "raw": "warning",
@@ -158,7 +159,7 @@ class DatasetAdmin(ModelAdmin):
 
     @display(description="Updated", ordering="updated_at")
     def show_updated(self, dataset: Dataset) -> str:
-        return short_datetime(dataset.updated_at)
+        return ago(dataset.updated_at)
 
     @admin.action(description="Run checks", permissions=["check"])
     def check_selected(self, request: HttpRequest, queryset: models.QuerySet[Any]) -> None:
@@ -213,6 +214,7 @@ class DatasetAdmin(ModelAdmin):
             ("import/<int:job_pk>/discard/", import_pages.discard, "import_discard"),
             ("generate/", generate_pages.generate, "generate"),
             ("generate/preview/", generate_pages.preview, "generate_preview"),
+            ("attention/", attention.change_state, "attention"),
             ("terms/", term_pages.terms, "terms"),
             ("terms/<int:mark_pk>/remove/", term_pages.remove_term, "remove_term"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
@@ -245,6 +247,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/access/", access_pages.access, "access"),
             ("<int:pk>/access/change/", access_pages.change_access, "access_change"),
             ("<int:pk>/access/<int:grant_pk>/revoke/", access_pages.revoke_grant, "access_revoke"),
+            ("<int:pk>/ask/", step_pages.ask, "ask"),
             ("<int:pk>/edit/", self.edit_view, "edit"),
             ("<int:pk>/origin/", origin_pages.origin, "origin"),
         ]

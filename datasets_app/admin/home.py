@@ -10,7 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from datasets_app import hooks
+from datasets_app.admin.attention import add_states, list_assignees
 from datasets_app.admin.dataset_pages import list_active_jobs
+from datasets_app.admin.first_steps import find_first_steps
+from datasets_app.admin.trends import build_trends
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.dataset_facts import STATE_LABELS, DatasetFacts
 from datasets_app.catalog.gates import load_all_facts
@@ -26,30 +29,44 @@ MAX_ITEMS = 6
 
 
 def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
-    """Counts and what needs attention, in a fixed number of queries."""
+    """Counts, trends and what needs attention, in a fixed number of queries."""
     has = request.user.has_perm
     datasets = Dataset.objects.visible_to(request.user)
     may_see = has("datasets_app.view_dataset")
-    may_see_jobs = has("datasets_app.view_jobrun")
     facts = load_all_facts(datasets) if may_see else {}
+    shows_snoozed = "snoozed" in request.GET
+    attention = add_states(list_attention_items(request.user, datasets, facts), request.user)
     return {
         **context,
         "title": "Home",
         "may_see": may_see,
         "is_annotator_only": not may_see and has("annotations_app.annotate"),
         **(_dataset_context(datasets, facts) if may_see else {}),
-        **({"active_jobs": list_active_jobs(request.user)} if may_see_jobs else {}),
-        "attention": [
-            *_request_items(request.user),
-            *(_failed_job_items(request.user) if may_see_jobs else []),
-            *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
-            *(_deletion_items(datasets) if may_see else []),
-            *(_raw_items(facts, has("datasets_app.view_scrubrun")) if may_see else []),
-            *(_check_items(datasets, has("datasets_app.check_dataset")) if may_see else []),
-            *(_quarantine_items(request.user) if has("datasets_app.import_dataset") else []),
-            *(item for items in hooks.attention for item in items(request.user)),
-        ],
+        **({"active_jobs": list_active_jobs(request.user)} if has("datasets_app.view_jobrun") else {}),
+        "attention": [entry for entry in attention if shows_snoozed or not entry.is_snoozed],
+        "snoozed_count": sum(entry.is_snoozed for entry in attention),
+        "shows_snoozed": shows_snoozed,
+        "assignees": list_assignees() if attention else [],
+        "trends": build_trends(datasets) if facts else [],
+        "first_steps": find_first_steps(request.user, datasets, facts) if may_see else [],
+        "demo_page": next(iter(hooks.demo_pages), None) if not facts else None,
     }
+
+
+def list_attention_items(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -> list[AttentionItem]:
+    """What a user is told about ``datasets``, most urgent kinds first."""
+    has = user.has_perm
+    may_see = has("datasets_app.view_dataset")
+    return [
+        *_request_items(user),
+        *(_failed_job_items(user) if has("datasets_app.view_jobrun") else []),
+        *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
+        *(_deletion_items(datasets) if may_see else []),
+        *(_raw_items(facts, has("datasets_app.view_scrubrun")) if may_see else []),
+        *(_check_items(datasets, has("datasets_app.check_dataset")) if may_see else []),
+        *(_quarantine_items(user) if has("datasets_app.import_dataset") else []),
+        *(item for items in hooks.attention for item in items(user)),
+    ]
 
 
 def _dataset_context(datasets: Any, facts: dict[int, DatasetFacts]) -> dict[str, Any]:

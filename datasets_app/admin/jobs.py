@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
@@ -43,8 +44,9 @@ from datasets_app.jobs.permissions import (
     start_permission,
 )
 from datasets_app.jobs.registry import describe_saved_work, sensitive_permission
-from datasets_app.models import CheckReport, JobRun
-from datasets_app.templatetags.datasets_display import sentence_case, short_datetime
+from datasets_app.models import CheckReport, JobFile, JobRun
+from datasets_app.templatetags.datasets_display import sentence_case
+from datasets_app.templatetags.values import ago
 
 STATE_COLORS = {
     "prepared": "",
@@ -90,7 +92,10 @@ class JobRunAdmin(ReadOnlyAdmin):
     list_select_related = ["actor"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return super().get_queryset(request).visible_to(request.user)
+        # An upload that isn't imported is no job yet: the import page lists it.
+        uploads = JobFile.objects.filter(job_run=OuterRef("pk"), kind=JobFile.Kind.UPLOAD).exclude(file="")
+        is_preview = Q(state=JobRun.State.PREPARED, operation="import_dataset") & Exists(uploads)
+        return super().get_queryset(request).visible_to(request.user).exclude(is_preview)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         request.crumbs = [("Jobs", None)]  # type: ignore[attr-defined]  # see admin/pages.py
@@ -118,7 +123,7 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @display(description="When", ordering="created_at")
     def show_created(self, job: JobRun) -> str:
-        return short_datetime(job.created_at)
+        return ago(job.created_at)
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view

@@ -18,7 +18,7 @@ from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
 from datasets_app.models import Persona
 from datasets_app.tables.admin import TableAdminMixin
-from datasets_app.templatetags.datasets_display import short_datetime
+from datasets_app.templatetags.values import ago
 
 NEW_PERSONA_YAML = """\
 # Labels and sessions refer to the persona by this id. Required; can't be changed later.
@@ -129,7 +129,7 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @admin.display(description="Updated", ordering="updated_at")
     def show_updated(self, persona: Persona) -> str:
-        return short_datetime(persona.updated_at)
+        return ago(persona.updated_at)
 
     @admin.display(description="YAML")
     def show_yaml(self, persona: Persona) -> str:

@@ -16,7 +16,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Source
 from datasets_app.sources import pages
 from datasets_app.sources.forms import NEEDS_PROJECT, TAKES_TOKEN, SourceForm
-from datasets_app.templatetags.datasets_display import short_datetime
+from datasets_app.templatetags.values import ago
 
 # Fields of some kinds only.
 _FIELD_KINDS = {
@@ -130,8 +130,10 @@ class SourceAdmin(ModelAdmin):
         if job is None:
             return "–"
         url = reverse("admin:datasets_app_jobrun_change", args=[job.pk])
-        ended = f"{short_datetime(job.finished_at or job.created_at)}: {job.get_state_display().lower()}"
-        return format_html('<a class="ad-link" href="{}">{}</a>', url, ended)
+        ended = job.finished_at or job.created_at
+        return format_html(
+            '<a class="ad-link" href="{}">{}: {}</a>', url, ago(ended), job.get_state_display().lower()
+        )
 
     @admin.display(description="Waiting")
     def show_waiting(self, source: Source) -> str:

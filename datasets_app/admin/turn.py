@@ -12,7 +12,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.partitions import find_dataset_of_turn
 from datasets_app.catalog.rows.turn_pages import PageQuery, TurnKey, page_turns
 from datasets_app.catalog.search import MAX_DATASETS_SEARCHED, MAX_HITS, make_excerpt, search_turns
-from datasets_app.core.web.dataset_page import build_dataset_tabs
+from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     get_visible_dataset,
@@ -101,7 +101,7 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
         "withheld_count": len(withheld) if turn_filter.is_search and dataset is None else 0,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
         "turn_filter": turn_filter,
-        "tabs": build_dataset_tabs(request, dataset, "turns") if dataset else None,
+        **(frame_context(request, dataset, "turns") if dataset else {}),
         "roles": Turn.Role.choices,
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
         "max_hits": MAX_HITS,

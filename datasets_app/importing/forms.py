@@ -24,6 +24,10 @@ from datasets_app.models.dataset import NAME_PATTERN
 UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.sqlite3"
 
 
+def is_name_hidden(name: str, user: Any) -> bool:
+    return bool(Dataset.objects.hidden_from(user).filter(name=name).exists())
+
+
 class ImportOptionsForm(forms.Form):
     """Refuses the name of a dataset that is hidden from ``user``."""
 
@@ -137,7 +141,7 @@ class ImportOptionsForm(forms.Form):
         if saved and not self.cleaned_data.get("columns"):
             self.cleaned_data["columns"] = format_columns(get_mapping(saved))
         name = self.cleaned_data.get("dataset_name")
-        if name and Dataset.objects.hidden_from(self.user).filter(name=name).exists():
+        if name and is_name_hidden(name, self.user):
             self.add_error("dataset_name", "This name is taken. Choose another one.")
         return self.cleaned_data
 
@@ -179,20 +183,36 @@ class PreviewForm(OverrideForm, ImportOptionsForm):
         return cleaned
 
 
+class _SeveralFiles(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """One or more files, as a list."""
+
+    widget = _SeveralFiles
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        files = data if isinstance(data, list | tuple) else [data]
+        return [super(FilesField, self).clean(each, initial) for each in files or [None]]
+
+
 class UploadForm(ImportOptionsForm):
-    file = forms.FileField(
-        widget=forms.FileInput(attrs={"accept": UPLOAD_ENDINGS, "class": "ad-file"}),
+    file = FilesField(
+        label="Files",
+        widget=_SeveralFiles(attrs={"accept": UPLOAD_ENDINGS, "class": "ad-file"}),
         help_text="JSONL, or an export of another tool: traces, chats, tickets, tables.",
         allow_empty_file=True,
         max_length=255,
     )
     field_order = ["file"]
 
-    def clean(self) -> dict[str, Any]:
-        cleaned = self.cleaned_data
-        if "file" in cleaned and not cleaned.get("dataset_name") and "dataset_name" not in self.errors:
-            cleaned["dataset_name"] = dataset_name_from_file(cleaned["file"].name)
-        return super().clean()
+    def usable_options(self) -> dict[str, Any]:
+        """What was entered, and the default for what can't be used: files that are here are not sent again,
+        so the preview asks for the rest."""
+        defaults = {name: self.get_initial_for_field(field, name) for name, field in self.fields.items()}
+        blank = {name: "" if value is None else value for name, value in defaults.items()}
+        return {**blank, **self.cleaned_data}
 
 
 def dataset_name_from_file(file_name: str) -> str:

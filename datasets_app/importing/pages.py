@@ -14,7 +14,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -26,8 +26,9 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.uploads import accepts_files
-from datasets_app.domain.traces.convert import read_convert_options
-from datasets_app.importing.forms import PreviewForm, UploadForm
+from datasets_app.domain.traces.convert import format_columns, read_convert_options
+from datasets_app.domain.traces.tables import COLUMNS
+from datasets_app.importing.forms import PreviewForm, UploadForm, dataset_name_from_file, is_name_hidden
 from datasets_app.importing.mappings import delete_mapping, save_mapping
 from datasets_app.importing.preview import ImportPreview, preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
@@ -39,7 +40,11 @@ from datasets_app.jobs.parameters import (
 )
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile, TableMapping
-from datasets_app.templatetags.datasets_display import short_datetime
+from datasets_app.templatetags.values import short_datetime
+
+TABLE_FIELDS = tuple(COLUMNS)
+# More are named by hand.
+MAX_COLUMNS_CHOSEN_FROM = 100
 
 
 def _persona_ids() -> list[str]:
@@ -58,20 +63,59 @@ def upload(request: HttpRequest) -> HttpResponse:
         initial={"dataset_name": request.GET.get("dataset")},
         user=request.user,
     )
-    if request.method == "POST" and form.is_valid():
+    if request.method == "POST" and (form.is_valid() or form.cleaned_data.get("file")):
         try:
-            job = _prepare_job(request.user, form.cleaned_data)
+            jobs = _prepare_jobs(request.user, form)
         except UserError as refusal:
             form.add_error("file", refusal.message)
         else:
-            return redirect("admin:datasets_app_dataset_import_preview", job.pk)
+            _warn_of_errors(request, form)
+            return redirect("admin:datasets_app_dataset_import_preview", jobs[0].pk)
     crumbs = dataset_breadcrumbs(None, ("Import", None))
     return render_page(
         request,
         "datasets_app/import_form.html",
         crumbs,
-        {"form": form, "personas": _persona_ids(), "mappings": TableMapping.objects.all()[:200]},
+        {
+            "form": form,
+            "personas": _persona_ids(),
+            "mappings": TableMapping.objects.all()[:200],
+            "waiting": list_waiting_uploads(request.user),
+        },
     )
+
+
+def list_waiting_uploads(user: Any) -> list[JobFile]:
+    """What a person uploaded and has not imported, newest first."""
+    uploads = JobFile.objects.filter(kind=JobFile.Kind.UPLOAD, job_run__actor=user).exclude(file="")
+    prepared = uploads.filter(job_run__state=JobRun.State.PREPARED, job_run__operation="import_dataset")
+    return list(prepared.select_related("job_run").order_by("-pk")[: settings.MAX_PENDING_UPLOADS])
+
+
+def _prepare_jobs(user: Any, form: UploadForm) -> list[JobRun]:
+    """A preview for each file; without a name, each becomes a dataset of its own. Raises UserError, and
+    then keeps none of them."""
+    options, jobs = form.usable_options(), []
+    try:
+        for file in options["file"]:
+            name = options["dataset_name"] or dataset_name_from_file(file.name)
+            # The preview requests another name instead of one that a hidden dataset has.
+            taken = is_name_hidden(name, user)
+            jobs.append(_prepare_job(user, {**options, "file": file, "dataset_name": "" if taken else name}))
+    except UserError:
+        for job in jobs:
+            for job_file in job.files.exclude(file=""):
+                job_file.file.delete(save=False)
+            job.delete()
+        raise
+    return jobs
+
+
+def _warn_of_errors(request: HttpRequest, form: UploadForm) -> None:
+    for name, errors in form.errors.items():
+        label = form.fields[name].label or name.capitalize() if name in form.fields else "Import"
+        for error in errors:
+            messages.error(request, f"{label}: {error}")
 
 
 def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
@@ -145,7 +189,10 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     options = read_parameters(job, ImportParameters)
     initial = {**options.as_json(), "dataset_name": job.dataset_name}
     form = PreviewForm(
-        request.POST or None, initial=initial, user=request.user, prepared_origin=options.prepared_origin
+        _join_columns(request.POST) or None,
+        initial=initial,
+        user=request.user,
+        prepared_origin=options.prepared_origin,
     )
     form.fields["dataset_name"].required = True
     if request.method == "POST" and form.is_valid():
@@ -169,18 +216,49 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         turns=len(preview_result.turns[:10]),
     )
     context = {
+        **_describe_preview(preview_result, options),
         "job": job,
         "file": job_file,
         "form": form,
-        "preview": preview_result,
-        "format": IMPORT_FORMAT_LABELS.get(preview_result.format, preview_result.format),
-        "sessions": _group_by_session(preview_result.turns[:10]),
-        "problems": [] if preview_result.annotation_file else preview_result.problems[:20],
         "notes": _preview_notes(job, job_file),
+        "others": [each for each in list_waiting_uploads(request.user) if each.job_run_id != job.pk],
         "personas": _persona_ids(),
     }
     crumbs = dataset_breadcrumbs(None, (f"Import {job_file.name}", None))
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)
+
+
+def _describe_preview(shown: ImportPreview, options: ImportParameters) -> dict[str, Any]:
+    return {
+        "preview": shown,
+        "format": IMPORT_FORMAT_LABELS.get(shown.format, shown.format),
+        "sessions": _group_by_session(shown.turns[:10]),
+        "problems": [] if shown.annotation_file else shown.problems[:20],
+        "refusal": shown.why_refused(options.on_error),
+        "mapping": _list_mapping(shown),
+        "detected_columns": format_columns(shown.columns),
+    }
+
+
+def _list_mapping(shown: ImportPreview) -> list[tuple[str, str, list[str]]]:
+    """For each field of a turn: the column it is read from, and those it could be read from."""
+    # The text of an option separates columns with commas.
+    columns = [name for name in shown.table_columns if name.strip() and not set(name) & set(",=")]
+    if not shown.columns or len(columns) > MAX_COLUMNS_CHOSEN_FROM:
+        return []
+    return [(field, shown.columns.get(field, ""), columns) for field in TABLE_FIELDS]
+
+
+def _join_columns(posted: QueryDict) -> QueryDict:
+    """The columns that were chosen one by one, as the text of the option, unless they are as detected."""
+    chosen = {field: posted.get(f"column-{field}", "") for field in TABLE_FIELDS}
+    if not any(chosen.values()):
+        return posted
+    joined = format_columns({field: column for field, column in chosen.items() if column})
+    posted = posted.copy()
+    if joined != posted.get("detected-columns"):
+        posted["columns"] = joined
+    return posted
 
 
 def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str, Any]) -> None:

@@ -67,13 +67,25 @@ class ImportPreview:
     # Of a file that is converted: what was read and made, what was left out, and keys of metadata.
     summary: str = ""
     left_out: list[tuple[str, int]] = field(default_factory=list)
+    # Of a table: which column is what, and the names of all of them.
     columns: dict[str, str] = field(default_factory=dict)
+    table_columns: list[str] = field(default_factory=list)
     metadata_keys: list[str] = field(default_factory=list)
     whole: bool = True
     # Labels of other tools: what becomes of each question's, and how many people gave them.
     tally: LabelTally = field(default_factory=LabelTally)
     questions: list[tuple[str, str]] = field(default_factory=list)
     annotators: int = 0
+
+    def why_refused(self, on_error: str) -> str:
+        """Why an import with these settings would fail, by what was read; empty if nothing tells so."""
+        if self.error:
+            return "This file can't be imported."
+        if self.annotation_file:
+            return "This is a file of labels."
+        if self.problems and on_error != "quarantine":
+            return "The import would fail: fix the problems in the file, or import only the valid sessions."
+        return ""
 
 
 def preview_import(
@@ -147,6 +159,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
     preview.left_out, preview.columns = list_left_out(report), report.mapping
+    preview.table_columns = report.columns
     if whole and not report.conversations:
         preview.error = "E100 No conversations found. Is this the right file?"
     return preview

@@ -29,7 +29,7 @@ def check_upload_limits(user: Any, size: int, job: JobRun | None = None) -> None
     uploads = JobFile.objects.filter(kind__in=kinds, job_run__actor=user).exclude(file="")
     others = uploads.exclude(job_run=job) if job else uploads
     pending = others.aggregate(count=Count("job_run", distinct=True), size=Sum("size", default=0))
-    remedy = "Import or discard some of them first: the job list shows them."
+    remedy = "Import or discard some of them first: the import page lists them."
     if pending["count"] >= settings.MAX_PENDING_UPLOADS:
         raise UserError(f"You have {pending['count']:,} uploads that are not imported. {remedy}")
     if pending["size"] + size > settings.MAX_PENDING_UPLOAD_BYTES:

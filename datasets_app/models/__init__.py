@@ -1,5 +1,6 @@
 from datasets_app.models.access import DatasetGrant
 from datasets_app.models.api_token import ApiAnswer, ApiToken
+from datasets_app.models.attention import AttentionState
 from datasets_app.models.audit_event import AuditEvent, AuditHeadPlace, AuditSeal
 from datasets_app.models.browsing import SavedView, SessionComment, SessionSelection
 from datasets_app.models.check_report import CheckFinding, CheckReport
@@ -27,6 +28,7 @@ __all__ = [
     "ApiAnswer",
     "ApiToken",
     "Attestation",
+    "AttentionState",
     "AuditEvent",
     "AuditHeadPlace",
     "AuditSeal",

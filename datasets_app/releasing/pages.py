@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django import forms
@@ -21,10 +21,11 @@ from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.comparison import SessionChange
 from datasets_app.domain.releases.versions import FIRST_VERSION, Version
+from datasets_app.domain.releases.word_diff import Piece, diff_words
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
-from datasets_app.models import AuditEvent, Dataset, Release
+from datasets_app.models import AuditEvent, Dataset, Release, Session
 from datasets_app.releasing.compare import ReleaseComparison, compare_releases
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
@@ -244,6 +245,7 @@ def _comparison_context(
     return {
         "comparison": compared,
         "changes": [row for change in shown for row in _change_rows(change)],
+        "session_keys": _find_session_keys(dataset, compared, shown) if after is None else {},
         # A template would look up "items" in a Counter as a key.
         "fields": sorted(compared.difference.fields.items()),
         "hidden_change_count": compared.difference.sessions_changed - len(shown),
@@ -253,14 +255,23 @@ def _comparison_context(
     }
 
 
+def _find_session_keys(
+    dataset: Dataset, compared: ReleaseComparison, shown: Sequence[SessionChange]
+) -> dict[str, int]:
+    """Primary keys of the sessions on the page that the dataset has now, to link to them."""
+    ids = {change.session_id for change in shown} | set(compared.difference.added[:MAX_ROWS_SHOWN])
+    found = Session.objects.filter(dataset=dataset, session_id__in=ids)
+    return dict(found.values_list("session_id", "pk"))
+
+
 class ChangeRow(NamedTuple):
     """A line of the table of changes; ``label`` is a field, or what became of the turn as a whole."""
 
     session_id: str
     turn_index: int
     label: str
-    before: str = ""
-    after: str = ""
+    before: Sequence[Piece] = ()
+    after: Sequence[Piece] = ()
 
 
 def _change_rows(change: SessionChange) -> Iterator[ChangeRow]:
@@ -269,7 +280,7 @@ def _change_rows(change: SessionChange) -> Iterator[ChangeRow]:
             yield ChangeRow(change.session_id, turn.turn_index, f"turn {turn.kind}")
         for item in turn.fields:
             excerpts = _make_excerpts(_format_value(item.before), _format_value(item.after))
-            yield ChangeRow(change.session_id, turn.turn_index, item.name, *excerpts)
+            yield ChangeRow(change.session_id, turn.turn_index, item.name, *diff_words(*excerpts))
 
 
 def _format_value(value: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy
 from datasets_app.catalog.policies import Blocker, Verdict
+from datasets_app.catalog.steps import CHECKS_TITLE
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.domain.wording import format_count
@@ -46,4 +47,4 @@ def _find_blockers(readiness: Readiness) -> Iterator[Blocker]:
     if errors:
         codes = ", ".join(f"{code}: {count:,}" for code, count in errors.items())
         reason = f"The checks found {format_count(sum(errors.values()), 'error')} ({codes})."
-        yield Blocker("Checks without error", reason, Remedy.CHECKS)
+        yield Blocker(CHECKS_TITLE, reason, Remedy.CHECKS)

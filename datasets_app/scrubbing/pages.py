@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
+from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import (
     dataset_url,
     get_visible_dataset,
@@ -81,7 +81,6 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
     policy = form.policy()
     stored_files = JobFile.objects.filter(job_run__dataset=dataset).exclude(file="")
     context = {
-        "tabs": build_dataset_tabs(request, dataset, "scrub"),
         "form": form,
         "policy_words": policy.describe(),
         "policy": policy,

@@ -2,23 +2,30 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django import template
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timezone import localtime
 
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
 from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.conversations.cases import Case, describe_case
-from datasets_app.domain.wording import format_count
+from datasets_app.domain.wording import format_count, is_hash, shorten_hash
 from datasets_app.models import Dataset
+from datasets_app.templatetags.values import (
+    BLANK,
+    ago,
+    digest,
+    exact_time,
+    on_date,
+    session_name,
+    short_datetime,
+)
 
 register = template.Library()
 
@@ -86,7 +93,7 @@ def text_facts(dataset: Dataset) -> DatasetFacts:
 @register.filter
 def number(value: int | str | None) -> str:
     """1234567 → 1,234,567. A template gives an empty string for a key that is missing."""
-    return "–" if value is None or value == "" else f"{value:,}"
+    return BLANK if value is None or value == "" else f"{value:,}"
 
 
 @register.filter
@@ -100,17 +107,15 @@ def count(value: int | None, noun: str) -> str:
 def approximate(value: int | None) -> str:
     """1234567 → 1.2 million; small numbers stay exact."""
     if value is None:
-        return "–"
+        return BLANK
     for size, name in ((10**9, "billion"), (10**6, "million")):
         if value >= size:
             return f"{value / size:.1f} {name}".replace(".0 ", " ")
     return f"{value:,}"
 
 
-@register.filter
-def short_datetime(value: datetime | None) -> str:
-    """21 Nov 2026 08:24, in the installation's time zone."""
-    return date_format(localtime(value), "j M Y H:i") if value else "–"
+for _show in (ago, digest, exact_time, on_date, session_name, short_datetime):
+    register.filter(_show)
 
 
 @register.filter
@@ -130,7 +135,7 @@ def column_label(name: str) -> str:
 def duration(value: timedelta | float | None) -> str:
     """The two largest units: 1 h 5 min, 12 s."""
     if value is None:
-        return "–"
+        return BLANK
     seconds = int(value.total_seconds() if isinstance(value, timedelta) else value)
     if seconds < 1:
         return "less than 1 s"
@@ -148,7 +153,7 @@ def duration(value: timedelta | float | None) -> str:
 def amount(value: int | None, unit: str) -> str:
     """The progress of a job: bytes as a file size, other units as a number."""
     if value is None:
-        return "–"
+        return BLANK
     return filesizeformat(value) if unit == "bytes" else f"{value:,} {unit}".strip()
 
 
@@ -156,6 +161,15 @@ def amount(value: int | None, unit: str) -> str:
 def state_color(state: str) -> str:
     """The color of a badge, which only repeats what the badge says."""
     return _STATE_COLORS.get(state, "neutral")
+
+
+_BADGE_COLORS = {"info": "info", "primary": "info", "danger": "bad", "warning": "warn", "success": "good"}
+
+
+@register.filter
+def badge_color(kind: str | None) -> str:
+    """The color of a badge in the admin's lists, by unfold's name of its kind."""
+    return _BADGE_COLORS.get(kind or "", "neutral")
 
 
 @register.filter
@@ -207,12 +221,6 @@ def metadata_value(value: Any) -> str:
 
 
 @register.filter
-def full_datetime(value: datetime | None) -> str:
-    """21 Nov 2026 08:24:03, where the order of things within a minute matters."""
-    return date_format(localtime(value), "j M Y H:i:s") if value else "–"
-
-
-@register.filter
 def time_left(value: timedelta) -> str:
     """The remaining time of a job: about 5 min left."""
     return "almost done" if value < timedelta(seconds=1) else f"about {duration(value)} left"
@@ -227,7 +235,7 @@ def details_summary(value: Any) -> str:
     short = {
         key: item
         for key, item in value.items()
-        if key != "source_address" and _fits_summary(item) and item not in (None, "") and not _is_hash(item)
+        if key != "source_address" and _fits_summary(item) and item not in (None, "") and not is_hash(item)
     }
     text = ", ".join(f"{name}: {item}" for name, item in iter_fact_rows(short))
     return text if len(text) < 120 else text[:119] + "…"
@@ -256,7 +264,7 @@ def _shorten_hashes(value: Any) -> Any:
         return {key: _shorten_hashes(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_shorten_hashes(item) for item in value]
-    return f"{value[:12]}…" if _is_hash(value) else value
+    return shorten_hash(value) if isinstance(value, str) else value
 
 
 def iter_fact_rows(value: Any) -> Iterator[tuple[str, str]]:
@@ -272,13 +280,9 @@ def _format_fact(key: str, item: Any) -> str:
     return format_value(item)
 
 
-def _is_hash(item: Any) -> bool:
-    return isinstance(item, str) and len(item) >= 32 and not set(item) - set("0123456789abcdef")
-
-
 def format_value(value: Any) -> str:
     if value is None or value in ("", [], {}):
-        return "–"
+        return BLANK
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -51,10 +51,10 @@ def test_the_tab_one_is_on_stands_whole_on_a_phone(
     for name in ("history", "retention"):
         phone_page.goto(reverse(f"admin:datasets_app_dataset_{name}", args=[dataset.pk]))
         phone_page.evaluate("document.fonts.ready.then(() => new Promise(requestAnimationFrame))")
-        tab = box(phone_page.locator(".ad-tabs [aria-current]"))
-        tabs = box(phone_page.locator(".ad-tabs"))
-        assert tab["x"] >= tabs["x"]
-        assert tab["x"] + tab["width"] <= tabs["x"] + tabs["width"] + 1
+        for row in (".ad-tabs", ".ad-subtabs"):
+            tab, tabs = box(phone_page.locator(f"{row} [aria-current]")), box(phone_page.locator(row))
+            assert tab["x"] >= tabs["x"]
+            assert tab["x"] + tab["width"] <= tabs["x"] + tabs["width"] + 1
 
 
 def test_links_within_sentences_are_not_told_by_colour_alone(

@@ -58,6 +58,64 @@ def test_an_upload_is_kept_with_a_prepared_job(curator: Any) -> None:
     assert not Dataset.objects.exists()
 
 
+def test_files_are_kept_when_another_field_is_wrong(curator: Any) -> None:
+    content = factories.encode_jsonl(factories.make_session("s1", 3))
+    response = upload(curator, content, dataset_name="no good name", persona="p1")
+    job = JobRun.objects.get()
+    assert response.redirect_chain[-1][0] == f"{FORM}{job.pk}/"
+    assert (job.dataset_name, job.parameters["persona"]) == ("My_logs_May", "p1")
+    assert "Use letters, digits, dots, dashes and underscores" in response.content.decode()
+
+
+def test_several_files_each_get_a_preview(curator: Any) -> None:
+    files = [
+        SimpleUploadedFile(f"{name}.jsonl", factories.encode_jsonl(factories.make_session(name, 3)))
+        for name in ("may", "june")
+    ]
+    response = curator.post(FORM, {**OPTIONS, "file": files}, follow=True)
+    assert [job.dataset_name for job in JobRun.objects.order_by("pk")] == ["may", "june"]
+    page = response.content.decode()
+    assert "Also uploaded" in page
+    assert "june.jsonl" in page
+    # Nothing of it is a job yet: the import page lists it.
+    assert "june" not in curator.get(reverse("admin:datasets_app_jobrun_changelist")).content.decode()
+    assert "june.jsonl" in curator.get(FORM).content.decode()
+
+
+def test_an_import_that_would_fail_says_so_at_its_button(curator: Any) -> None:
+    turns = factories.make_session("s1", 3)
+    turns[1]["turn_index"] = 7
+    page = upload(curator, factories.encode_jsonl(turns)).content.decode()
+    job = JobRun.objects.get()
+    assert "The import would fail" in page
+    assert re.search(r"<button[^>]*data-import[^>]*disabled", page)
+    curator.post(
+        f"{FORM}{job.pk}/", {**OPTIONS, "dataset_name": "may", "on_error": "quarantine", "look": "1"}
+    )
+    page = curator.get(f"{FORM}{job.pk}/").content.decode()
+    assert not re.search(r"<button[^>]*data-import[^>]*disabled", page)
+
+
+def test_recognized_columns_can_be_chosen_anew(curator: Any) -> None:
+    table = b"thread,author,body,remark\n1,user,Hello there,First\n1,assistant,Hi,Second\n"
+    page = upload(curator, table, "table.csv")
+    job = JobRun.objects.get()
+    assert ("text", "body", ["thread", "author", "body", "remark"]) in page.context["mapping"]
+    chosen = {"column-session_id": "thread", "column-role": "author", "column-text": "body"}
+    answers = {
+        **OPTIONS,
+        "dataset_name": "may",
+        "look": "1",
+        "detected-columns": page.context["detected_columns"],
+    }
+    curator.post(f"{FORM}{job.pk}/", {**answers, **chosen})
+    job.refresh_from_db()
+    assert "columns" not in job.parameters
+    curator.post(f"{FORM}{job.pk}/", {**answers, **chosen, "column-text": "remark"})
+    job.refresh_from_db()
+    assert job.parameters["columns"] == "session_id=thread, role=author, text=remark"
+
+
 def test_confirming_queues_the_job_and_runs_nothing(
     curator: Any, prepared: JobRun, empty_queue: None, django_capture_on_commit_callbacks: Any
 ) -> None:

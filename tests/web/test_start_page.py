@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from datasets_app.catalog import gates
-from datasets_app.models import CheckReport, Dataset, JobFile, JobRun
+from datasets_app.models import AttentionState, CheckReport, Dataset, JobFile, JobRun
 from tests import factories
 
 
@@ -20,8 +20,61 @@ def start_page(client: Any) -> str:
 def test_an_empty_installation_says_how_to_begin(curator: Any) -> None:
     html = start_page(curator)
     assert "No datasets yet" in html
-    assert "load_demo" in html
+    assert "Load the demonstration" in html
+    assert "First steps" in html
     assert reverse("admin:datasets_app_dataset_import") in html
+
+
+def test_the_demonstration_is_loaded_into_an_empty_installation_only(sign_in: Any) -> None:
+    url = reverse("admin:annotations_app_campaign_load_demo")
+    assert sign_in("viewer").post(url).status_code == 403
+    client = sign_in("curator")
+    page = client.post(url, follow=True)
+    dataset = Dataset.objects.get()
+    assert page.redirect_chain[-1][0] == reverse("admin:datasets_app_dataset_change", args=[dataset.pk])
+    assert "Loaded the demonstration" in page.content.decode()
+    dataset.delete()
+    Dataset.objects.create(name="other")
+    client.post(url)
+    assert Dataset.objects.get().name == "other"
+
+
+def test_items_are_assigned_for_all_and_snoozed_for_oneself(sign_in: Any, dataset: Dataset) -> None:
+    curator, officer = sign_in("curator"), sign_in("privacy officer")
+    url = reverse("admin:datasets_app_dataset_attention")
+    [entry] = curator.get(reverse("admin:index")).context["attention"]
+    key = entry.item.key
+    curator.post(url, {"key": key, "user": officer.user.pk})
+    assert "Assigned to privacy_officer" in start_page(curator)
+    assert "Assigned to you" in start_page(officer)
+    curator.post(url, {"key": key, "days": "7"})
+    html = start_page(curator)
+    assert "has not been checked" not in html
+    assert "Show 1 snoozed" in html
+    assert "has not been checked" in start_page(officer)
+    assert "has not been checked" in curator.get(reverse("admin:index"), {"snoozed": ""}).content.decode()
+    curator.post(url, {"key": key, "user": ""})
+    assert "Assigned to" not in start_page(officer).split("Assign to")[0]
+    curator.post(url, {"key": "0" * 32, "days": "7"})
+    curator.post(url, {"key": key, "days": "0"})
+    assert AttentionState.objects.filter(snoozed_until__gt=timezone.now()).count() == 0
+
+
+def test_the_last_weeks_and_the_first_steps(sign_in: Any, dataset: Dataset) -> None:
+    client = sign_in("curator")
+    CheckReport.objects.create(dataset=dataset, turn_count=4, error_count=1234)
+    old = CheckReport.objects.create(dataset=dataset, turn_count=4, error_count=9)
+    CheckReport.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(weeks=20))
+    context = client.get(reverse("admin:index")).context
+    trends = {trend.title: trend for trend in context["trends"]}
+    assert (trends["Errors found"].total, trends["Errors found"].last, trends["Scrubs"].total) == (
+        1234,
+        1234,
+        0,
+    )
+    assert [step.is_done for step in context["first_steps"]] == [True, True, False, False, False]
+    client.post(reverse("admin:datasets_app_dataset_attention"), {"key": "first-steps", "days": "forever"})
+    assert "First steps" not in start_page(client)
 
 
 def test_without_a_role_there_is_a_sentence(sign_in: Any, dataset: Dataset) -> None:

@@ -10,6 +10,10 @@ from annotations_app.domain.agreement.agreement_report import (
 )
 from datasets_app.domain.wording import format_count
 
+# Krippendorff (2004), Content Analysis, p. 241: rely on data with alpha of at least 0.800, and draw tentative
+# conclusions down to 0.667.
+TENTATIVE_ALPHA, RELIABLE_ALPHA = 0.667, 0.800
+
 # More are in the JSON; a longer table is not read.
 MAX_PAIRS_LISTED = 60
 
@@ -45,6 +49,22 @@ def explain_headline(headline: HeadlineStats) -> str:
     return (
         f"{way}. With other sessions of the same kind it would hardly be outside {_format_interval(alpha)}."
     )
+
+
+def judge_alpha(alpha: Statistic) -> str:
+    """What can be concluded from labels with this alpha; empty where it is undefined."""
+    if alpha.value is None:
+        return ""
+    if alpha.value < TENTATIVE_ALPHA:
+        return (
+            "Too low to rely on these labels: discuss the most disputed replies, make the guidelines "
+            "clearer, and label again."
+        )
+    if alpha.value < RELIABLE_ALPHA:
+        return "Good enough for tentative conclusions only."
+    if alpha.low is not None and alpha.low < RELIABLE_ALPHA:
+        return "Good, but the interval reaches below 0.80: more labels would tell."
+    return "Good: these labels can be relied on."
 
 
 def format_report(report: AgreementReport) -> str:

@@ -1,10 +1,11 @@
-"""Render the pages of a dataset with its header and tabs."""
+"""Render the pages of a dataset with its header, its five tabs and the pages within the current one."""
 
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
+from datasets_app import hooks
 from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render_page
 from datasets_app.models import Dataset
 
@@ -23,12 +24,18 @@ _CONTENT_PAGES = {
     "origin",
 }
 
-# Pages without a tab of their own, by the tab they belong to.
-_PARENT_TABS = {
+# Pages without a link of their own, by the page they belong to.
+_PARENT_PAGES = {
     "release": "releases",
     "compare": "releases",
     "scrub_audit": "scrub",
+    "scrub_confirm": "scrub",
+    "exempt": "scrub",
+    "attest": "scrub",
+    "terms": "scrub",
     "origin": "overview",
+    "expired": "overview",
+    "edit": "overview",
     "selection": "sessions",
     "sample": "sessions",
 }
@@ -47,33 +54,69 @@ def render_dataset_page(
         request,
         f"datasets_app/dataset_{'expired' if is_deleted else page}.html",
         crumbs,
-        {
-            "dataset": dataset,
-            "tabs": build_dataset_tabs(request, dataset, page),
-            **context,
-        },
+        {**frame_context(request, dataset, page), **context},
     )
 
 
+def frame_context(request: HttpRequest, dataset: Dataset, page: str) -> dict[str, Any]:
+    """What ``_dataset_header.html`` and ``_dataset_tabs.html`` show."""
+    return {
+        "dataset": dataset,
+        "page_name": page,
+        "tabs": build_dataset_tabs(request, dataset, page),
+        "steps": next((find(dataset, request.user) for find in hooks.next_steps), None),
+    }
+
+
 def build_dataset_tabs(request: HttpRequest, dataset: Dataset, current: str) -> list[dict[str, Any]]:
-    has = request.user.has_perm
+    """The tabs, each with the pages in it that the user may open; one without such a page is left out."""
+    here = _PARENT_PAGES.get(current, current)
+    tabs = []
+    for title, pages in _list_pages(request, dataset):
+        links = [
+            {"title": label, "address": address, "current": name == here}
+            for name, label, address, shown in pages
+            if shown
+        ]
+        if links:
+            is_current = any(link["current"] for link in links)
+            tabs.append(
+                {"title": title, "address": links[0]["address"], "current": is_current, "pages": links}
+            )
+    return tabs
+
+
+def _list_pages(request: HttpRequest, dataset: Dataset) -> list[tuple[str, list[tuple[str, str, str, bool]]]]:
+    """By tab: the name of a page, its title, its address, and whether the user may open it."""
+
+    def make_page(name: str, title: str, permission: str = "view_dataset") -> tuple[str, str, str, bool]:
+        page = "change" if name == "overview" else name
+        return name, title, dataset_url(dataset, page), request.user.has_perm(f"datasets_app.{permission}")
+
     turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}"
-    every = [
-        ("overview", "Overview", dataset_url(dataset), True),
-        ("checks", "Checks", dataset_url(dataset, "checks"), True),
-        ("scrub", "Scrub", dataset_url(dataset, "scrub"), has("datasets_app.view_scrubrun")),
-        ("splits", "Splits", dataset_url(dataset, "splits"), True),
-        ("sharing", "Sharing", dataset_url(dataset, "sharing"), True),
-        ("releases", "Releases", dataset_url(dataset, "releases"), has("datasets_app.view_release")),
-        ("retention", "Retention", dataset_url(dataset, "retention"), True),
-        ("sessions", "Sessions", dataset_url(dataset, "sessions"), has("datasets_app.view_session")),
-        ("turns", "Turns", turns, has("datasets_app.view_turn")),
-        ("jobs", "Jobs", dataset_url(dataset, "jobs"), has("datasets_app.view_jobrun")),
-        ("access", "Access", dataset_url(dataset, "access"), has("datasets_app.limit_access")),
-        ("history", "History", dataset_url(dataset, "history"), True),
+    may_view_turns = request.user.has_perm("datasets_app.view_turn")
+    data = [
+        make_page("overview", "Overview"),
+        make_page("sessions", "Sessions", "view_session"),
+        ("turns", "Turns", turns, may_view_turns),
+    ]
+    labels = [(*page, True) for list_pages in hooks.label_pages for page in list_pages(dataset, request.user)]
+    releases = [
+        make_page("splits", "Splits"),
+        make_page("releases", "Releases", "view_release"),
+        make_page("sharing", "Sharing"),
+        make_page("export", "Export", "export_dataset"),
+    ]
+    governance = [
+        make_page("retention", "Retention"),
+        make_page("access", "Access", "limit_access"),
+        make_page("history", "History"),
+        make_page("jobs", "Jobs", "view_jobrun"),
     ]
     return [
-        {"title": title, "address": address, "current": name == _PARENT_TABS.get(current, current)}
-        for name, title, address, shown in every
-        if shown
+        ("Data", data),
+        ("Quality", [make_page("checks", "Checks"), make_page("scrub", "Scrub", "view_scrubrun")]),
+        ("Labels", labels),
+        ("Releases", releases),
+        ("Governance", governance),
     ]

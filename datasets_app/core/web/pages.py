@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from datasets_app.domain.wording import shorten_hash
 from datasets_app.models import Dataset, Persona
 
 # (text, URL or None) from left to right; the last one is the page itself.
@@ -21,7 +22,7 @@ def render_page(
 ) -> HttpResponse:
     """Render a page in the admin's frame; the last two breadcrumbs are its title."""
     request.crumbs = crumbs  # type: ignore[attr-defined]  # read by unfold/helpers/header_title.html
-    title = " · ".join(text for text, _ in reversed(crumbs[-2:]))
+    title = " · ".join(shorten_hash(text) for text, _ in reversed(crumbs[-2:]))
     return TemplateResponse(
         request, template, {**admin.site.each_context(request), "title": title, **context}, status=status
     )

@@ -87,6 +87,8 @@ class Report:
     problems: list[LineError] = field(default_factory=list)
     problem_total: int = 0
     mapping: dict[str, str] = field(default_factory=dict)
+    # Of a table: the names of its columns.
+    columns: list[str] = field(default_factory=list)
     assistant: str = ""
 
 
@@ -210,7 +212,7 @@ class Conversion:
             reads_pairs = labels.found and inner.name == "messages"
             yield from labels.read(rows, inner.read) if reads_pairs else inner.read(rows)
         elif mapping:
-            self.report.mapping = dict(mapping)
+            self.report.mapping, self.report.columns = dict(mapping), columns
             taken = (Document(number, labels.take(row)) for number, row in rows)
             yield from tables.read_rows(taken, mapping, self.options.assistant)
         elif labels.found and self.options.labeled_texts:

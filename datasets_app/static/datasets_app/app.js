@@ -15,14 +15,56 @@
             .replace(/^[._-]+|[._-]+$/g, "")
             .slice(0, 100);
 
+    const prepareDrop = (zone, file) => {
+        const list = zone.querySelector("[data-drop-list]");
+        zone.querySelector("[data-drop-hint]").hidden = false;
+        for (const name of ["dragenter", "dragover"]) {
+            zone.addEventListener(name, (event) => {
+                event.preventDefault();
+                zone.classList.add("ad-over");
+            });
+        }
+        for (const name of ["dragleave", "drop"]) {
+            zone.addEventListener(name, () => zone.classList.remove("ad-over"));
+        }
+        zone.addEventListener("drop", (event) => {
+            event.preventDefault();
+            if (!event.dataTransfer.files.length) return;
+            file.files = event.dataTransfer.files;
+            file.dispatchEvent(new Event("change", { bubbles: true }));
+        });
+        file.addEventListener("change", () => {
+            const names = file.files.length > 1 ? [...file.files] : [];
+            list.replaceChildren(...names.map((one) => {
+                const item = document.createElement("li");
+                item.textContent = one.name;
+                return item;
+            }));
+        });
+    };
+
+    // --- preview: what would fail can be started once the settings let it ---
+
+    const prepareImport = (reason) => {
+        const form = reason.closest("form");
+        const button = form.querySelector("[data-import]");
+        form.addEventListener("change", () => {
+            const quarantines = form.elements.on_error.value === "quarantine";
+            button.disabled = !quarantines;
+            reason.hidden = quarantines;
+        });
+    };
+
     const prepareUpload = (form) => {
         const file = form.querySelector("input[type=file]");
         const name = form.querySelector("[name=dataset_name]");
         let ours = name.value === "";
         name.addEventListener("input", () => { ours = name.value === ""; });
         file.addEventListener("change", () => {
-            if (ours && file.files.length) name.value = nameOf(file.files[0].name);
+            // Several files become a dataset each, unless somebody names one.
+            if (ours) name.value = file.files.length === 1 ? nameOf(file.files[0].name) : "";
         });
+        prepareDrop(form.querySelector("[data-drop]"), file);
         form.addEventListener("submit", () => {
             form.querySelector("[data-upload-status]").textContent = "Uploading …";
             for (const button of form.querySelectorAll("button")) button.disabled = true;
@@ -161,6 +203,37 @@
         }
     };
 
+    // --- digests: copy all of one ---
+
+    const copyDigest = async (event) => {
+        const button = event.target.closest("[data-copy]");
+        if (!button) return;
+        const text = button.dataset.copy;
+        try {
+            await navigator.clipboard.writeText(text);
+        } catch {
+            // Without HTTPS there is no clipboard: the text can be selected and copied by hand.
+            window.prompt("Copy:", text);
+            return;
+        }
+        const icon = button.querySelector(".material-symbols-outlined");
+        button.classList.add("ad-copied");
+        icon.textContent = "check";
+        setTimeout(() => {
+            button.classList.remove("ad-copied");
+            icon.textContent = "content_copy";
+        }, 1500);
+    };
+
+    // --- times: pages show them in the time zone of this browser from the next one on ---
+
+    const tellTimeZone = () => {
+        const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+        if (!zone || document.cookie.includes(`time_zone=${zone}`)) return;
+        const secure = location.protocol === "https:" ? "; secure" : "";
+        document.cookie = `time_zone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
+    };
+
     // --- jobs: say aloud what changed, but not every second ---
 
     let lastSaid = "";
@@ -219,12 +292,15 @@
             }
         }
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
+        for (const reason of document.querySelectorAll("[data-unless-quarantine]")) prepareImport(reason);
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
-        for (const tabs of document.querySelectorAll(".ad-tabs")) prepareTabs(tabs);
+        for (const tabs of document.querySelectorAll(".ad-tabs, .ad-subtabs")) prepareTabs(tabs);
         for (const form of document.querySelectorAll("form[data-selection]")) prepareSelection(form);
         for (const button of document.querySelectorAll("[data-copy-text]")) prepareCopy(button);
         if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
+        document.addEventListener("click", copyDigest);
+        tellTimeZone();
         reachScrolling();
         watchPolling();
         sayProgress();

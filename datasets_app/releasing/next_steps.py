@@ -1,0 +1,101 @@
+"""Loads what :mod:`datasets_app.catalog.steps` decides by, for one dataset and one person."""
+
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import Group
+
+from datasets_app import hooks
+from datasets_app.catalog import steps
+from datasets_app.catalog.dataset_facts import DatasetFacts
+from datasets_app.catalog.steps import Step, StepFacts
+from datasets_app.checking.check_dataset import current_report
+from datasets_app.domain.quality.output import Totals
+from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ScrubRun
+from datasets_app.models.check_report import OUTDATING_ACTIONS
+from datasets_app.releasing.readiness import assess_readiness
+from datasets_app.releasing.sharing.checklist import current_review
+from datasets_app.releasing.versions import latest_release
+
+# What hands a version to somebody.
+_SHARING_ACTIONS = ("export", "download")
+# What the page of a step takes.
+_VIEW_PERMISSIONS = {
+    "scrub": "datasets_app.view_scrubrun",
+    "label": "annotations_app.view_annotation",
+    "release": "datasets_app.view_release",
+}
+
+
+class NextSteps(NamedTuple):
+    """``next`` is the step this person may take, or None; ``waiting`` are those that someone else has to."""
+
+    facts: DatasetFacts
+    all: list[Step]
+    next: Step | None
+    waiting: list[Step]
+
+
+def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
+    """The steps of a dataset in a fixed number of queries, whatever its size."""
+    facts = load_step_facts(dataset)
+    every = steps.decide_steps(facts)
+    for step in every:
+        step.allowed = user.has_perm(step.permission)
+        step.may_view = user.has_perm(_VIEW_PERMISSIONS.get(step.name, "datasets_app.view_dataset"))
+    waiting = steps.find_waiting(every)
+    for step in waiting:
+        step.who = list_roles(step.permission)
+    # Nothing is done with a dataset once its contents are deleted.
+    is_closed = facts.dataset.is_expired
+    return NextSteps(
+        facts.dataset,
+        every,
+        None if is_closed else steps.find_next(every),
+        [] if is_closed else waiting,
+    )
+
+
+def load_step_facts(dataset: Dataset) -> StepFacts:
+    report = current_report(dataset)
+    is_checked = report is not None or CheckReport.objects.filter(dataset=dataset).exists()
+    readiness = assess_readiness(dataset, Totals(report.totals) if report else None)
+    last = latest_release(dataset)
+    labels, campaigns = False, 0
+    for count_labels in hooks.label_progress:
+        labels, campaigns = count_labels(dataset)
+    return StepFacts(
+        dataset=readiness.facts,
+        report="current" if report else "outdated" if is_checked else "none",
+        blockers=readiness.blockers,
+        is_split=bool(dataset.split_settings),
+        labels=labels,
+        open_campaigns=campaigns,
+        version=last.version if last else "",
+        version_changed=last is not None and _has_changed_since(dataset, last),
+        review_signed=current_review(dataset) is not None,
+        shared=last is not None and _was_shared(dataset, last),
+    )
+
+
+def _has_changed_since(dataset: Dataset, last: Release) -> bool:
+    if last.turn_count != dataset.turn_count:
+        return True
+    scrubs = ScrubRun.objects.filter(dataset=dataset, dry_run=False, verified_at__gt=last.created_at)
+    changes = AuditEvent.objects.filter(
+        dataset_name=dataset.name, action__in=(*OUTDATING_ACTIONS, "split"), at__gt=last.created_at
+    )
+    return scrubs.exists() or changes.exists()
+
+
+def _was_shared(dataset: Dataset, last: Release) -> bool:
+    events = AuditEvent.objects.filter(dataset_name=dataset.name, at__gte=last.created_at)
+    return events.filter(action__in=_SHARING_ACTIONS, details__release=last.version).exists()
+
+
+def list_roles(permission: str) -> list[str]:
+    """The roles that hold a permission and have an active member."""
+    app, _, codename = permission.partition(".")
+    groups = Group.objects.filter(
+        permissions__content_type__app_label=app, permissions__codename=codename, user__is_active=True
+    )
+    return list(groups.order_by("name").values_list("name", flat=True).distinct())

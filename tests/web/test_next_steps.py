@@ -1,0 +1,118 @@
+"""What comes next for a dataset: facts in, steps out; and the mail that asks someone else."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core import mail
+from django.core.cache import cache
+from django.test import override_settings
+from django.urls import reverse
+
+from datasets_app.catalog import gates, steps
+from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy, TextFacts
+from datasets_app.catalog.policies import Blocker
+from datasets_app.catalog.steps import CHECKS_TITLE, StepFacts
+from datasets_app.models import Dataset
+from datasets_app.releasing.next_steps import find_next_steps
+
+TEXT = TextFacts(last_session=9, scanned_to=9, turn_count=4)
+EMPTY = DatasetFacts("support", "external", "raw")
+CLEAR = EMPTY._replace(turn_count=4, text=TEXT)
+UNSEARCHED = CLEAR._replace(text=TEXT._replace(scanned_to=0))
+PRODUCTION = CLEAR._replace(origin="production")
+ERRORS = Blocker(CHECKS_TITLE, "The checks found 2 errors (E301: 2).", Remedy.CHECKS)
+RAW = Blocker("Scrubbed", "The dataset contains raw text.", Remedy.SCRUB)
+CHECKED = StepFacts(CLEAR, "current")
+READY = CHECKED._replace(is_split=True, labels=True)
+
+
+@pytest.mark.parametrize(
+    ("facts", "done", "open_names", "first_action"),
+    [
+        (StepFacts(EMPTY), "", "import", "Add file"),
+        (StepFacts(UNSEARCHED), "import", "check split release", "Run checks"),
+        (StepFacts(CLEAR, "outdated"), "import scrub", "check split label release share", "Run checks"),
+        (
+            StepFacts(CLEAR, "current", [ERRORS]),
+            "import scrub",
+            "check split label share",
+            "View findings",
+        ),
+        (StepFacts(PRODUCTION, "current", [RAW]), "import check", "scrub split", "Scrub"),
+        (CHECKED, "import check scrub", "split label release share", "Split"),
+        (CHECKED._replace(open_campaigns=1), "import check scrub", "split label release share", "Split"),
+        (READY, "import check scrub split label", "release share", "Release"),
+        (
+            READY._replace(version="1.0.0", version_changed=True),
+            "import check scrub split label",
+            "release share",
+            "Release",
+        ),
+        (READY._replace(version="1.0.0"), "import check scrub split label release", "share", "Sign review"),
+        (
+            READY._replace(version="1.0.0", review_signed=True),
+            "import check scrub split label release",
+            "share",
+            "Export",
+        ),
+        (
+            READY._replace(version="1.0.0", review_signed=True, shared=True),
+            "import check scrub split label release share",
+            "",
+            None,
+        ),
+    ],
+)
+def test_what_is_done_and_what_can_be_taken(
+    facts: StepFacts, done: str, open_names: str, first_action: str | None
+) -> None:
+    every = steps.decide_steps(facts)
+    for step in every:
+        step.allowed = True
+    assert [step.name for step in every if step.is_done] == done.split()
+    assert [step.name for step in every if step.state == steps.OPEN] == open_names.split()
+    found = steps.find_next(every)
+    assert (found.action if found else None) == first_action
+    assert steps.find_waiting(every) == []
+
+
+def test_the_button_is_what_this_person_may_do(sign_in: Any, dataset: Dataset) -> None:
+    gates.scan_and_describe(dataset)
+    sign_in("viewer")
+    viewer = User.objects.get(username="viewer")
+    officer = User.objects.create_user("olga", email="olga@company.example", is_staff=True)
+    officer.groups.add(Group.objects.get(name="privacy officer"))
+    known = find_next_steps(dataset, viewer)
+    assert known.next is None
+    assert {step.name: step.who for step in known.waiting}["share"] == ["privacy officer"]
+    known = find_next_steps(dataset, officer)
+    assert known.next is not None
+    assert known.next.name == "check"
+
+
+@override_settings(EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend")
+def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dataset: Dataset) -> None:
+    cache.clear()
+    gates.scan_and_describe(dataset)
+    client = sign_in("viewer")
+    url = reverse("admin:datasets_app_dataset_ask", args=[dataset.pk])
+    page = client.post(url, {"step": "share"}, follow=True).content.decode()
+    assert "Ask an administrator" in page
+    officer = User.objects.create_user("olga", email="olga@company.example", is_staff=True)
+    officer.groups.add(Group.objects.get(name="privacy officer"))
+    page = client.post(url, {"step": "share"}, follow=True).content.decode()
+    assert "Asked 1 person by mail" in page
+    [message] = mail.outbox
+    assert message.bcc == ["olga@company.example"]
+    assert "The legal review isn" in message.body
+    page = client.post(url, {"step": "share"}, follow=True).content.decode()
+    assert "They were asked in the last 24 hours: olga" in page
+    client.post(url, {"step": "import"})
+    assert len(mail.outbox) == 1
+
+
+def test_nobody_is_asked_for_a_hidden_dataset(sign_in: Any, dataset: Dataset) -> None:
+    Dataset.objects.filter(pk=dataset.pk).update(restricted=True)
+    url = reverse("admin:datasets_app_dataset_ask", args=[dataset.pk])
+    assert sign_in("viewer").post(url, {"step": "share"}).status_code == 404

@@ -9,17 +9,10 @@ class AnnotationsConfig(AppConfig):
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.agreement.dataset_panel import annotations_panel
-        from annotations_app.hooks import delete_labels
+        from annotations_app.hooks import delete_labels, panels
         from annotations_app.hooks.announcements import announce_campaigns
         from annotations_app.hooks.on_import import annotate_imported_turns
         from annotations_app.hooks.package import build_label_facts
-        from annotations_app.hooks.panels import (
-            count_labels_for_persona,
-            count_weekly_labels,
-            find_label_progress,
-            list_label_pages,
-            turn_label_notes,
-        )
         from annotations_app.hooks.readers import list_campaign_readers
         from annotations_app.hooks.scrub_notes import TABLES, read_notes, write_notes
         from annotations_app.hooks.session_labels import SESSION_LABELS, list_selection_links
@@ -30,13 +23,13 @@ class AnnotationsConfig(AppConfig):
         hooks.after_import.append(annotate_imported_turns)
         hooks.dataset_panels.append(annotations_panel)
         hooks.demo_pages.append("admin:annotations_app_campaign_load_demo")
-        hooks.label_pages.append(list_label_pages)
-        hooks.weekly_labels.append(count_weekly_labels)
-        hooks.label_progress.append(find_label_progress)
-        hooks.turn_notes.append(turn_label_notes)
+        hooks.label_pages.append(panels.list_label_pages)
+        hooks.weekly_labels.append(panels.count_weekly_labels)
+        hooks.label_progress.append(panels.find_label_progress)
+        hooks.turn_notes.append(panels.turn_label_notes)
         hooks.session_labels.append(SESSION_LABELS)
         hooks.selection_links.append(list_selection_links)
-        hooks.label_counters.append(count_labels_for_persona)
+        hooks.label_counters.append(panels.count_labels_for_persona)
         hooks.reply_access_reasons.append(list_campaign_readers)
         hooks.label_facts.append(build_label_facts)
         hooks.scrub_hooks.append(hooks.ScrubHook(read_notes, write_notes, TABLES))

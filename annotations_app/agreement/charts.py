@@ -24,7 +24,6 @@ class IntervalMark(NamedTuple):
     begin: float | None
     width: float
     zero: float | None
-    references: list[float] = []
 
 
 class HeadlineRow(NamedTuple):
@@ -36,7 +35,9 @@ class HeadlineRow(NamedTuple):
     unit: str
     meaning: str
     interval_mark: IntervalMark
+    # What can be concluded, and where on the line the limits are.
     verdict: str = ""
+    references: Sequence[float] = ()
 
 
 def _place_on_line(value: float, low_end: float) -> float:
@@ -104,10 +105,7 @@ def headline_rows(measured_headline: HeadlineStats) -> list[HeadlineRow]:
         row = HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, low_end))
         if field == "krippendorff_alpha":
             references = [_place_on_line(each, low_end) for each in (TENTATIVE_ALPHA, RELIABLE_ALPHA)]
-            row = row._replace(
-                verdict=judge_alpha(statistic),
-                interval_mark=row.interval_mark._replace(references=references),
-            )
+            row = row._replace(verdict=judge_alpha(statistic), references=references)
         rows.append(row)
     return rows
 

@@ -113,6 +113,8 @@ def dataset_labels(request: HttpRequest, pk: int) -> HttpResponse:
     panel = annotations_panel(dataset, request.user)
     if panel is None:
         raise PermissionDenied
+    if personas := panel["context"]["personas"]:
+        raw_access.record_access(dataset, request.user, place="labels", personas=len(personas))
     crumbs = dataset_breadcrumbs(dataset, ("Labels", None))
     context = {**frame_context(request, dataset, "labels"), **panel["context"]}
     return render_page(request, "annotations_app/dataset_labels.html", crumbs, context)

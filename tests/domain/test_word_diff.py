@@ -12,6 +12,7 @@ from datasets_app.domain.releases.word_diff import diff_words
         ("same", "same", [], []),
         ("", "new text", [], ["new text"]),
         ("a b c", "a c", ["b "], []),
+        ("Mail jo@example.org.", "Mail [EMAIL].", ["jo@example.org"], ["[EMAIL]"]),
         ("Grüße, Zoë", "Grüße Zoë", [","], []),
     ],
 )

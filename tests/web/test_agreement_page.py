@@ -22,6 +22,7 @@ from annotations_app.domain.agreement.agreement_report import (
     PairComparison,
     Statistic,
 )
+from annotations_app.domain.agreement.agreement_text import judge_alpha
 from annotations_app.models import Annotation, Campaign
 from annotations_app.templatetags.annotations_display import (
     MINUS_SIGN,
@@ -226,3 +227,19 @@ def test_a_month_without_pairs_is_left_out_of_the_line() -> None:
     assert months == ["2026-01", "2026-02", "2026-03"]
     assert [name for name, _ in rows] == [None, "ada"]
     assert rows[1][1][:2] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("alpha", "verdict"),
+    [
+        (Statistic(None, note="why"), ""),
+        (Statistic(0.5, 0.4, 0.6), "Too low to rely on"),
+        (Statistic(0.7, 0.6, 0.9), "tentative conclusions only"),
+        (Statistic(0.85, 0.7, 0.9), "the interval reaches below 0.80"),
+        (Statistic(0.9, 0.82, 0.95), "these labels can be relied on"),
+    ],
+)
+def test_alpha_is_judged_by_krippendorffs_limits(alpha: Statistic, verdict: str) -> None:
+    judged = judge_alpha(alpha)
+    assert verdict in judged
+    assert bool(judged) == (alpha.value is not None)

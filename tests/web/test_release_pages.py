@@ -250,10 +250,10 @@ def test_what_was_released_raw_is_still_raw_when_the_dataset_is_scrubbed(
     assert not gates.is_raw(raw_dataset)
     page = sign_in("viewer").get(address("compare_releases", raw_dataset), {"before": "1.0.0"})
     assert "Withheld: this dataset contains raw text" in page.content.decode()
-    assert "Mail jo@example.org." not in page.content.decode()
+    assert "jo@example.org" not in page.content.decode()
     assert not AuditEvent.objects.filter(action="read_raw_text").exists()
     page = sign_in("curator").get(address("compare_releases", raw_dataset), {"before": "1.0.0"})
-    assert "Mail jo@example.org." in page.content.decode()
+    assert "jo@example.org" in page.content.decode()
     event = AuditEvent.objects.get(action="read_raw_text")
     assert (event.actor, event.details) == (
         "curator",

@@ -4,7 +4,8 @@ import re
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+# An address is one word: half of one says nothing.
+_WORDS = re.compile(r"\w+(?:[^\w\s]+\w+)*|\s+|[^\w\s]")
 
 
 class Piece(NamedTuple):

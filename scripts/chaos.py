@@ -5,11 +5,12 @@ lost.
                             [--only-storage] [--keep]
 
 Starts an installation of its own in a temporary folder and sends SIGKILL to its web workers, web master,
-workers, jobs, scheduler, supervisor, PostgreSQL, database sessions, Valkey and keeper, in an order that the
-seed determines. Meanwhile, annotators label through HTTP, and datasets are imported, split, scrubbed,
-generated, checked, released, exported and deleted. Then a disk becomes full and a storage read-only, which
-takes the permission to mount (root); it says so where that is missing. The exit code is 1 if anything was
-lost."""
+workers, scheduler, jobs, supervisor, PostgreSQL, database sessions, Valkey and keeper, in an order that the
+seed determines. Meanwhile annotators label through HTTP, datasets are imported, split, scrubbed, generated,
+checked, released, exported and deleted, and backups are made. Then a storage becomes read-only and a disk
+full, which takes the permission to mount (root); it says so where that is missing. The exit code is 1 if
+anything was lost.
+"""
 
 import argparse
 import random
@@ -27,7 +28,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from scripts.trials import invariants, people, pipelines, processes
+from scripts.trials import backups, invariants, people, pipelines, processes
 from scripts.trials.annotators import Annotator, start_annotators
 from scripts.trials.installation import Installation, retry_while_down, set_up_django, wait_until
 from scripts.trials.storage_faults import (
@@ -49,7 +50,7 @@ def main() -> None:
         killed, checks = Counter[str](), run_storage_faults(options)
     else:
         with temporary_folder(options) as folder:
-            installation = Installation(folder)
+            installation = Installation(folder, **backups.make_settings(folder))
             try:
                 killed, checks = try_kills(installation, options)
             finally:
@@ -133,6 +134,8 @@ def try_kills(installation: Installation, options: Any) -> tuple[Counter[str], l
     for _ in range(options.pipelines):
         threads.append(threading.Thread(target=pipelines.run_pipelines, args=(source,), kwargs=work))
         threads[-1].start()
+    threads.append(threading.Thread(target=backups.keep_backing_up, args=(stop,)))
+    threads[-1].start()
     try:
         killed = kill_at_random(installation, options)
     finally:
@@ -141,7 +144,7 @@ def try_kills(installation: Installation, options: Any) -> tuple[Counter[str], l
     for thread in threads:
         thread.join(QUIET_SECONDS)
     wait_until(_is_quiet, QUIET_SECONDS, "all jobs end")
-    return killed, check_everything(annotators, lives)
+    return killed, [*check_everything(annotators, lives), backups.check_backups(installation.folder)]
 
 
 def kill_at_random(installation: Installation, options: Any) -> Counter[str]:

@@ -86,7 +86,7 @@ def run_pipelines(
 def run_step(pipeline: Pipeline, operation: str, actor: Any, persona: str) -> str:
     """The state in which the job has ended."""
     key = retry_while_down(lambda: _start(pipeline, operation, actor, persona))
-    return _wait(key)
+    return wait_for_job(key)
 
 
 def _start(pipeline: Pipeline, operation: str, actor: Any, persona: str) -> int:
@@ -156,7 +156,7 @@ def _start_import(pipeline: Pipeline, actor: Any) -> int:
     return int(job.pk)
 
 
-def _wait(key: int) -> str:
+def wait_for_job(key: int) -> str:
     """The state in which the job has ended. Its follow-ups, as a search, are waited for at the end."""
     from datasets_app.models import JobRun
 

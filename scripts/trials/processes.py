@@ -11,15 +11,17 @@ from typing import NamedTuple
 ROLES = (
     "web worker",
     "web master",
-    "worker",
+    "worker master",
+    "worker or scheduler",
     "job",
-    "scheduler",
     "supervisor",
     "PostgreSQL",
     "database session",
     "Valkey",
     "keeper",
 )
+# By how deep below `manage.py worker` a fork is: it forks workers and the scheduler, and these fork jobs.
+_WORKER_ROLES = ("worker master", "worker or scheduler", "job")
 
 
 class Process(NamedTuple):
@@ -69,12 +71,14 @@ def _name_role(process: Process, found: dict[int, Process], var: Path) -> str:
         return "Valkey"
     if "-m alignmenter_site.embedded" in process.command:
         return "keeper"
-    for words, role, below in (
-        ("manage.py run", "supervisor", ""),
-        ("gunicorn", "web master", "web worker"),
-        ("manage.py worker", "worker", "job"),
-        ("manage.py scheduler", "scheduler", ""),
-    ):
+    if "manage.py worker" in process.command:
+        return _WORKER_ROLES[min(_count_ancestors(process, found, "manage.py worker"), 2)]
+    for words, role, below in (("manage.py run", "supervisor", ""), ("gunicorn", "web master", "web worker")):
         if words in process.command:
             return below if words in above else role
     return ""
+
+
+def _count_ancestors(process: Process, found: dict[int, Process], words: str) -> int:
+    parent = found.get(process.parent)
+    return 1 + _count_ancestors(parent, found, words) if parent and words in parent.command else 0

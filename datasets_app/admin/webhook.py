@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
 from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.models import WebhookEndpoint
+from datasets_app.models import Dataset, WebhookEndpoint
 from datasets_app.webhooks import endpoints, pages
 from datasets_app.webhooks.forms import WebhookForm
 
@@ -35,6 +35,7 @@ class WebhookEndpointAdmin(ModelAdmin):
             .get_queryset(request)
             .visible_to(request.user)
             .annotate(
+                is_named=Exists(Dataset.objects.visible_to(request.user).filter(pk=OuterRef("dataset"))),
                 waiting=Count("deliveries", filter=Q(deliveries__state="waiting")),
                 given_up=Count("deliveries", filter=Q(deliveries__state="dead")),
             )
@@ -48,11 +49,13 @@ class WebhookEndpointAdmin(ModelAdmin):
         """The address of somebody else's webhook may be a secret of theirs."""
         own = obj is None or obj.owner_id == request.user.pk
         return (
-            ["url", "dataset", "kinds", "active"] if own else ["show_host", "show_owner", "dataset", "active"]
+            ["url", "only_dataset", "kinds", "active"]
+            if own
+            else ["show_host", "show_owner", "show_dataset", "active"]
         )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["show_host", "show_owner"]
+        return ["show_host", "show_owner", "show_dataset"]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         is_own = obj is None or obj.owner_id == request.user.pk
@@ -105,8 +108,10 @@ class WebhookEndpointAdmin(ModelAdmin):
         return f"{endpoints.host_of(endpoint)} ({endpoint.pk})"
 
     @admin.display(description="Dataset")
-    def show_dataset(self, endpoint: WebhookEndpoint) -> str:
-        return endpoint.dataset.name if endpoint.dataset else "All"
+    def show_dataset(self, endpoint: Any) -> str:
+        if endpoint.dataset is None:
+            return "All"
+        return endpoint.dataset.name if endpoint.is_named else "Hidden"
 
     @admin.display(description="Owner")
     def show_owner(self, endpoint: WebhookEndpoint) -> str:

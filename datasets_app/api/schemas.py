@@ -125,11 +125,12 @@ class ImportIn(Input):
 
 
 class ImportOut(Schema):
-    """Send the part that begins at `offset`, until the file ends; then finish. `id` becomes the job's."""
+    """Send the part that begins at `offset`, until the file ends; then finish. `id` becomes the job's.
+    `file_name` is null without `raw:read`."""
 
     id: int
     dataset: str
-    file_name: str
+    file_name: str | None
     offset: int
     max_part_bytes: int
 

@@ -77,11 +77,11 @@ def may_read_release(user: Any, release: Release) -> bool:
 
 
 def may_read_job(user: Any, job: JobRun) -> bool:
-    """Whether ``user`` may read names, problems and filters on the page of a job. Those who started it may.
-    Nothing examines the lines that an import refuses."""
+    """Whether ``user`` may read names, problems and filters on the page of a job. Those who started it may,
+    but not by a token without that permission. Nothing examines the lines that an import refuses."""
     if gates.can_read_raw(user) or not job.dataset_name:
         return True
-    if job.actor_id is not None and job.actor_id == user.pk:
+    if job.actor_id is not None and job.actor_id == user.pk and not getattr(user, "has_token", False):
         return True
     if job.operation == "import_dataset" or job.dataset is None:
         return False

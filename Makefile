@@ -7,7 +7,7 @@ INSTALL = install --quiet --disable-pip-version-check --no-compile --require-has
 # Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
-.PHONY: run test check bench bench-pii chaos load setup format lock audit sbom clean
+.PHONY: run test check bench bench-pii chaos load setup format messages lock audit sbom clean
 
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
@@ -41,6 +41,13 @@ setup: $(VENV)/.tests ## install everything for development into .venv
 format: $(VENV)/.tests ## format the files for `make check`
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+MESSAGES = manage.py makemessages $(foreach language,de fr es ja,--locale $(language)) --no-wrap --no-obsolete \
+	--add-location file --ignore .venv --ignore tests --ignore var
+messages: $(VENV)/.tests ## collect strings into locale/ and compile the translations; needs GNU gettext
+	$(PY) $(MESSAGES)
+	$(PY) $(MESSAGES) --domain djangojs
+	$(PY) manage.py compilemessages --ignore .venv --ignore var
 
 lock: $(VENV)/.tests ## write locks/ anew from requirements*.txt; UPGRADE=1 raises what they leave open
 	$(LOCK) requirements-dev.txt --output-file locks/dev.txt

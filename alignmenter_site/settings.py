@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "alignmenter_site.middleware.body_limits.BodyLimitsMiddleware",  # before forms are read, here by:
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "alignmenter_site.middleware.language.LanguageMiddleware",
     "alignmenter_site.middleware.request_origin.RequestOriginMiddleware",
     "alignmenter_site.middleware.time_zone.TimeZoneMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -120,6 +121,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "alignmenter_site.help.topics.help_context",
             ],
         },
     },
@@ -160,7 +162,16 @@ globals().update(sign_in_settings.sign_in_settings(str(RQ_QUEUES["default"]["URL
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
-USE_I18N = False
+# The annotators' pages and those of accounts; the admin stays English (middleware/language.py).
+USE_I18N = True
+LANGUAGES = [
+    ("en", "English"),
+    ("de", "Deutsch"),
+    ("fr", "Français"),
+    ("es", "Español"),
+    ("ja", "日本語"),
+]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 DATETIME_FORMAT = "j M Y H:i"
 USE_TZ = True
 

@@ -9,13 +9,16 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy
 
 from alignmenter_site.middleware.staff_only import is_own_account
 
 SUPERUSER = "superuser"
 # In the session: whether the company's provider required a second factor.
 SECOND_FACTOR_USED = "second_factor_used"
-MESSAGE = "Your role needs a second factor. Set up an authenticator app or a passkey to continue."
+MESSAGE = gettext_lazy(
+    "Your role needs a second factor. Set up an authenticator app or a passkey to continue."
+)
 
 
 class SecondFactorMiddleware:

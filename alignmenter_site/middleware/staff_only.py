@@ -1,4 +1,4 @@
-"""Limit accounts that aren't staff to the annotation queue, their notifications and their own account.
+"""Limit accounts that aren't staff to the annotation queue, their notifications and account, and the help.
 
 Pages check permissions themselves; this is the second line of defense if one of them doesn't.
 """
@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 # The routes of alignmenter_site/sign_in/urls.py: signing in and one's own account.
 ACCOUNT_ROUTES = ("login/", "logout/", "password/", "account/", "oidc/")
 ANNOTATION_APP = "annotate"
-NOTIFICATION_ROUTES = "notifications/"
+OTHER_ROUTES = ("notifications/", "help/")
 
 
 class StaffOnlyMiddleware:
@@ -27,7 +27,7 @@ class StaffOnlyMiddleware:
         match = request.resolver_match
         if is_own_account(request) or match.view_name == "home" or match.app_names == [ANNOTATION_APP]:
             return
-        if match.route.startswith(NOTIFICATION_ROUTES):
+        if match.route.startswith(OTHER_ROUTES):
             return
         if request.user.is_authenticated and not request.user.is_staff:
             raise PermissionDenied

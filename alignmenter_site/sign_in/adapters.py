@@ -16,6 +16,8 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
 
 from alignmenter_site.client_address import client_address
 from alignmenter_site.keys.derived_key import derive_fernet_key
@@ -23,9 +25,12 @@ from alignmenter_site.sign_in import company, events
 from datasets_app.core.web.reauthentication import mark_recent_sign_in, require_recent_sign_in
 
 # One message for all failures, so that nobody learns which names exist or that an account is locked.
-FAILED = (
-    f"Wrong user name or password. After {settings.SIGN_IN_FAILURES} failures, nobody can log in for "
-    f"{settings.LOCKOUT_MINUTES} minutes."
+FAILED = format_lazy(
+    gettext_lazy(
+        "Wrong user name or password. After {failures} failures, nobody can log in for {minutes} minutes."
+    ),
+    failures=settings.SIGN_IN_FAILURES,
+    minutes=settings.LOCKOUT_MINUTES,
 )
 
 
@@ -33,9 +38,12 @@ class AccountAdapter(DefaultAccountAdapter):
     error_messages = {
         **DefaultAccountAdapter.error_messages,
         **dict.fromkeys(("username_password_mismatch", "invalid_login", "account_inactive"), FAILED),
-        "incorrect_password": "Wrong password.",
-        "too_many_login_attempts": f"Too many failures. Try again in {settings.LOCKOUT_MINUTES} minutes.",
-        "invalid_password_reset": "This link is invalid or has expired. Ask for a new one.",
+        "incorrect_password": gettext_lazy("Wrong password."),
+        "too_many_login_attempts": format_lazy(
+            gettext_lazy("Too many failures. Try again in {minutes} minutes."),
+            minutes=settings.LOCKOUT_MINUTES,
+        ),
+        "invalid_password_reset": gettext_lazy("This link is invalid or has expired. Ask for a new one."),
     }
 
     def is_open_for_signup(self, request: Any) -> bool:
@@ -88,7 +96,11 @@ class AccountAdapter(DefaultAccountAdapter):
         if user.is_authenticated and company.has_company_sign_in(user):
             url = reverse("company_reauthenticate")
             methods = [
-                {"id": "company", "description": f"Use your {settings.COMPANY_SIGN_IN}", "url": url},
+                {
+                    "id": "company",
+                    "description": gettext("Use your %(name)s") % {"name": settings.COMPANY_SIGN_IN},
+                    "url": url,
+                },
                 *(method for method in methods if method["id"] != "reauthenticate"),
             ]
         return methods
@@ -106,12 +118,12 @@ class CompanyAdapter(DefaultSocialAccountAdapter):
             return self._reauthenticate(request, sociallogin, claims)
         if process != AuthProcess.LOGIN:
             # Connecting one's own account would let another site connect it to theirs.
-            raise _refuse(request, "Only an administrator can connect accounts.")
+            raise _refuse(request, gettext("Only an administrator can connect accounts."))
         if not (roles := company.map_roles(claims)):
             if sociallogin.is_existing:
                 company.set_roles(sociallogin.user, [])
             events.record_failure("", "no role for a person of the company's sign-in")
-            raise _refuse(request, "None of your groups has access to this application.")
+            raise _refuse(request, gettext("None of your groups has access to this application."))
         if not sociallogin.is_existing:
             self._connect_allowed(request, sociallogin, claims)
         if sociallogin.is_existing:
@@ -129,14 +141,15 @@ class CompanyAdapter(DefaultSocialAccountAdapter):
         email = str(claims.get("email") or "")
         if email and company.is_email_taken(email):
             raise _refuse(
-                request, "There is an account with your e-mail address already, which isn't connected yet."
+                request,
+                gettext("There is an account with your e-mail address already, which isn't connected yet."),
             )
 
     def _reauthenticate(self, request: Any, sociallogin: Any, claims: dict[str, Any]) -> None:
         if sociallogin.is_existing and sociallogin.user == request.user and company.is_fresh(claims):
             mark_recent_sign_in(request)
             return
-        raise _refuse(request, "You signed in with another account, or not anew.")
+        raise _refuse(request, gettext("You signed in with another account, or not anew."))
 
     def save_user(self, request: Any, sociallogin: Any, form: Any = None) -> Any:
         user = super().save_user(request, sociallogin, form)
@@ -147,7 +160,10 @@ class CompanyAdapter(DefaultSocialAccountAdapter):
 class SecondFactorAdapter(DefaultMFAAdapter):
     """Encrypts secrets of authenticator apps and recovery codes in the database."""
 
-    error_messages = {**DefaultMFAAdapter.error_messages, "incorrect_code": "Wrong or expired code."}
+    error_messages = {
+        **DefaultMFAAdapter.error_messages,
+        "incorrect_code": gettext_lazy("Wrong or expired code."),
+    }
 
     def encrypt(self, text: str) -> str:
         return _fernet().encrypt(text.encode()).decode()

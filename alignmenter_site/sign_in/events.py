@@ -18,6 +18,7 @@ from django.contrib.auth import signals as auth_signals
 from django.contrib.auth.models import User
 from django.core.cache import cache
 
+from alignmenter_site.middleware import language
 from alignmenter_site.middleware.second_factor import SECOND_FACTOR_USED
 from alignmenter_site.middleware.session_limits import extend_session
 from datasets_app.core import audit
@@ -70,6 +71,7 @@ def _record_sign_in(request: Any, user: Any, **_: Any) -> None:
     request.session[SECOND_FACTOR_USED] = getattr(request, "used_second_factor", False)
     mark_recent_sign_in(request)
     extend_session(request.session)
+    language.remember(request, language.find_choice(user))
     records = get_authentication_records(request, user)
     methods = [record.get("type") or record["method"] for record in records]
     methods += ["mfa"] * request.session[SECOND_FACTOR_USED]

@@ -7,6 +7,7 @@ from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as code_forms
 from allauth.mfa.models import Authenticator
 from django.core.cache import cache
+from django.utils.translation import gettext_lazy
 
 from alignmenter_site.sign_in.company import has_company_sign_in
 
@@ -14,7 +15,7 @@ from alignmenter_site.sign_in.company import has_company_sign_in
 class LoginForm(forms.LoginForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["login"].label = "User name"
+        self.fields["login"].label = gettext_lazy("User name")
         self.fields["password"].help_text = ""
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
@@ -27,8 +28,8 @@ class LoginForm(forms.LoginForm):
 class SetPasswordForm(forms.ResetPasswordKeyForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["password1"].label = "New password"
-        self.fields["password2"].label = "New password again"
+        self.fields["password1"].label = gettext_lazy("New password")
+        self.fields["password2"].label = gettext_lazy("New password again")
 
 
 class _OneTimeCodeForm(code_forms.BaseAuthenticateForm):

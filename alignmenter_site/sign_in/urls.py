@@ -47,6 +47,8 @@ urlpatterns = [
     ),
     path("account/", views.AccountView.as_view(), name="account"),
     path("account/", views.AccountView.as_view(), name="mfa_index"),
+    path("account/language/", views.set_language, name="set_language"),
+    path("account/strings/<str:language>.js", views.script_strings, name="script_strings"),
     path("account/app/", totp.activate_totp, name="mfa_activate_totp"),
     path("account/app/remove/", totp.deactivate_totp, name="mfa_deactivate_totp"),
     path("account/passkeys/", _to_account, name="mfa_list_webauthn"),

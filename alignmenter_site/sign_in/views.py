@@ -19,20 +19,25 @@ from django.contrib import messages
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.urls import reverse, reverse_lazy
+from django.utils import translation
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
+from django.views.i18n import JavaScriptCatalog
 
 from alignmenter_site.mail import mail_is_configured
+from alignmenter_site.middleware import language
 from alignmenter_site.middleware.second_factor import lacks_second_factor
 from alignmenter_site.sign_in.company import has_company_sign_in
 from alignmenter_site.sign_in_settings import PROVIDER_ID
 from datasets_app.core import audit
 from datasets_app.core.web.reauthentication import signed_in_recently
+from datasets_app.models import Preferences
 
 
 @login_required
@@ -81,6 +86,8 @@ class AccountView(IndexView):
             **super().get_context_data(**options),
             "lacks_second_factor": lacks_second_factor(self.request),
             "has_company_sign_in": has_company_sign_in(self.request.user),
+            "languages": settings.LANGUAGES,
+            "chosen_language": self.request.session.get(language.CHOSEN_LANGUAGE, ""),
             "session_count": len(UserSession.objects.purge_and_list(self.request.user)),
         }
 
@@ -129,7 +136,9 @@ class SessionsView(ListUserSessionsView):
         session_flows.end_sessions(self.request, ended)
         if ends_own:
             return redirect("login")
-        messages.success(self.request, "Session ended." if pk else "All other sessions ended.")
+        messages.success(
+            self.request, gettext("Session ended.") if pk else gettext("All other sessions ended.")
+        )
         return redirect(self.get_success_url())
 
 
@@ -146,3 +155,27 @@ def reauthenticate_by_company(request: HttpRequest) -> HttpResponse:
     url = reverse("openid_connect_login", args=[PROVIDER_ID])
     context = {"url": f"{url}?{urlencode(parameters)}", "name": settings.COMPANY_SIGN_IN}
     return render(request, "account/reauthenticate_company.html", context)
+
+
+@login_required
+@require_POST
+def set_language(request: HttpRequest) -> HttpResponse:
+    """Choose a language for one's account, or ("") that of the browser."""
+    chosen = request.POST.get("language", "")
+    if chosen not in {"", *dict(settings.LANGUAGES)}:
+        raise Http404
+    Preferences.objects.update_or_create(user=request.user, defaults={"language": chosen})
+    language.remember(request, chosen)
+    return redirect("account")
+
+
+@require_safe
+def script_strings(request: HttpRequest, language: str) -> HttpResponse:
+    """The strings of our scripts in a language, and the functions that look them up."""
+    if language not in dict(settings.LANGUAGES):
+        raise Http404
+    with translation.override(language):
+        catalog = JavaScriptCatalog.as_view(packages=["datasets_app"])
+        response: HttpResponse = catalog(request)
+    response["Cache-Control"] = "max-age=600"
+    return response

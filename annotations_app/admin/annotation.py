@@ -52,7 +52,7 @@ class AnnotationImportForm(TableImportForm):
     dataset = forms.ModelChoiceField(
         Dataset.objects.none(),
         required=False,
-        widget=UnfoldAdminSelectWidget,
+        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
         help_text="For rows without a column named dataset.",
     )
     persona = forms.CharField(

@@ -98,7 +98,7 @@ class UserMultipleChoiceField(forms.ModelMultipleChoiceField):
     def __init__(self, **options: Any) -> None:
         super().__init__(
             User.objects.none(),
-            widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
+            widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check", "data-picker": True}),
             error_messages={"required": "Choose at least one person."},
             **options,
         )
@@ -112,13 +112,13 @@ class CampaignForm(OverrideForm):
 
     dataset = forms.ModelChoiceField(
         Dataset.objects.none(),
-        widget=UnfoldAdminSelectWidget,
+        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
         empty_label="Choose a dataset",
         help_text="Its assistant's replies are labeled. Scrub production data first.",
     )
     persona = forms.ModelChoiceField(
         Persona.objects.order_by("persona_id"),
-        widget=UnfoldAdminSelectWidget,
+        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
         empty_label="Choose a persona",
         help_text="The voice by which replies are judged; its card is shown next to them.",
     )

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from annotations_app.domain.submission import (
     HOLDING_STATES,
@@ -20,7 +21,9 @@ from annotations_app.domain.submission import (
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.core.errors import UserError
 
-_DUPLICATE_KEY = "This decision's key belongs to another decision. Send it again with a new key."
+_DUPLICATE_KEY = gettext_noop(
+    "This decision's key belongs to another decision. Send it again with a new key."
+)
 
 
 class DecisionOutcome(NamedTuple):
@@ -63,13 +66,13 @@ def decide(
                     max_seconds=60.0 * member.campaign.lease_minutes,
                 )
             except InvalidSubmission as error:
-                raise UserError(str(error)) from None
+                raise UserError(gettext(str(error))) from None
             known = _find_known_decision(submission.key, assignment_pk, member)
             return known or _save_decision(assignment_pk, member, submission, shown)
     except IntegrityError:
         # The same key at the same moment, from another annotator.
         if Decision.objects.filter(key=str(key)).exists():
-            raise UserError(_DUPLICATE_KEY) from None
+            raise UserError(gettext(_DUPLICATE_KEY)) from None
         raise
 
 
@@ -81,7 +84,7 @@ def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
         .first()
     )
     if member is None:
-        raise UserError("This reply is not assigned to you.")
+        raise UserError(gettext("This reply is not assigned to you."))
     return member
 
 
@@ -90,7 +93,7 @@ def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) 
     if decision is None:
         return None
     if decision.assignment_id != assignment_pk or decision.assignment.annotator_id != member.user_id:
-        raise UserError(_DUPLICATE_KEY)
+        raise UserError(gettext(_DUPLICATE_KEY))
     return DecisionOutcome(decision.assignment, "known")
 
 
@@ -127,16 +130,16 @@ def _can_count(assignment: Assignment, member: CampaignMember, submission: Submi
     undo = submission.kind == "undo"
     is_over = member.campaign.status == Campaign.Status.CLOSED or not member.active
     if undo and is_over:
-        raise UserError("The campaign is closed for you, so you can't undo decisions.")
+        raise UserError(gettext("The campaign is closed for you, so you can't undo decisions."))
     if undo and assignment.decided_at is None:
-        raise UserError("Nothing to undo: this reply has no decision.")
+        raise UserError(gettext("Nothing to undo: this reply has no decision."))
     if is_over:
         return False
     needs_place = submission.next_state in HOLDING_STATES and assignment.state not in HOLDING_STATES
     if not needs_place or not _takes_a_place(assignment):
         return True
     if undo and not assignment.item.open:
-        raise UserError("This reply was already reassigned, so you can't undo the decision.")
+        raise UserError(gettext("This reply was already reassigned, so you can't undo the decision."))
     return assignment.item.open > 0
 
 

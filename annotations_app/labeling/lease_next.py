@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.utils.translation import gettext_noop as _
 
 from annotations_app.campaigns.members import lock_member
 from annotations_app.domain.assignment import PREFETCH_COUNT
@@ -14,14 +15,14 @@ from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.models import Dataset
 
 _MESSAGES = {
-    "idle": "You have no reply at the moment.",
-    "preparing": "This campaign is being prepared and will open in a moment.",
-    "paused": "The campaign lead paused this campaign. Your labels are saved.",
-    "unscrubbed": "This campaign is paused until its conversations are checked for personal data.",
-    "closed": "This campaign is closed. Thank you for your labels.",
-    "removed": "You are no longer an annotator of this campaign. Your labels are saved.",
-    "nothing_now": "Other annotators have the remaining replies. Some may come back to you.",
-    "finished": "There is nothing left for you to label in this campaign. Thank you.",
+    "idle": _("You have no reply at the moment."),
+    "preparing": _("This campaign is being prepared and will open in a moment."),
+    "paused": _("The campaign lead paused this campaign. Your labels are saved."),
+    "unscrubbed": _("This campaign is paused until its conversations are checked for personal data."),
+    "closed": _("This campaign is closed. Thank you for your labels."),
+    "removed": _("You are no longer an annotator of this campaign. Your labels are saved."),
+    "nothing_now": _("Other annotators have the remaining replies. Some may come back to you."),
+    "finished": _("There is nothing left for you to label in this campaign. Thank you."),
 }
 # The other reasons are states of their own.
 _STATES = {"preparing": "paused", "unscrubbed": "paused", "removed": "closed"}

@@ -16,6 +16,7 @@ from datasets_app.models.outgoing import (
 )
 from datasets_app.models.partition import DatasetPartition, PartitionForeignKey
 from datasets_app.models.persona import Persona
+from datasets_app.models.preferences import Preferences
 from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy, Tombstone
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
@@ -45,6 +46,7 @@ __all__ = [
     "OutgoingEvent",
     "PartitionForeignKey",
     "Persona",
+    "Preferences",
     "ReceivedSpan",
     "Release",
     "ReleaseFile",

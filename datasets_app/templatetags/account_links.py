@@ -6,6 +6,7 @@ from django import template
 from django.conf import settings
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 
 from alignmenter_site.sign_in_settings import PROVIDER_ID
 
@@ -42,6 +43,8 @@ def csrf_cookie_name() -> str:
 @register.filter
 def browser_name(user_agent: str) -> str:
     """ "Mozilla/5.0 (X11; Linux x86_64) … Chrome/140" → "Chrome on Linux"."""
-    browser = next((name for key, name in _BROWSERS.items() if key in user_agent), "Another program")
+    browser = next((name for key, name in _BROWSERS.items() if key in user_agent), gettext("Another program"))
     system = next((name for key, name in _SYSTEMS.items() if re.search(key, user_agent)), "")
-    return f"{browser} on {system}" if system else browser
+    return (
+        gettext("%(browser)s on %(system)s") % {"browser": browser, "system": system} if system else browser
+    )

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
@@ -17,9 +18,10 @@ ANNOTATE_PERMISSION = "annotations_app.annotate"
 # The script sends the primary key of the user whose decisions it keeps. It is answered "refused" (discard
 # the decision) or "held" (keep it and try again later).
 QUEUE_HEADER = "X-Queue"
-NOT_PERMITTED_MESSAGE = "Your account doesn't have the permission to label."
+NOT_PERMITTED_MESSAGE = gettext_noop("Your account doesn't have the permission to label.")
 
 View = Callable[..., HttpResponse]
+_PLAIN_TEXT = "text/plain; charset=utf-8"
 
 
 def require_annotator(view: View) -> View:
@@ -34,11 +36,11 @@ def require_annotator(view: View) -> View:
         own_key = str(request.user.pk)
         if not request.user.is_authenticated or request.headers.get(QUEUE_HEADER, own_key) != own_key:
             if from_script:
-                return HttpResponse("You are no longer logged in.", "text/plain", status=401)
+                return HttpResponse(gettext("You are no longer logged in."), _PLAIN_TEXT, status=401)
             return redirect_to_login(request.get_full_path())
         if not request.user.has_perm(ANNOTATE_PERMISSION):
             if from_script:
-                return _plain_response(NOT_PERMITTED_MESSAGE, 403, "held")
+                return _plain_response(gettext(NOT_PERMITTED_MESSAGE), 403, "held")
             return render(request, "annotations_app/queue_refused.html", status=403)
         return view(request, *arguments, **options)
 
@@ -89,4 +91,4 @@ def redirect_to_queue(member: CampaignMember) -> HttpResponse:
 
 def _plain_response(message: str, status: int, answer: str) -> HttpResponse:
     headers = {QUEUE_HEADER: answer}
-    return HttpResponse(message, "text/plain; charset=utf-8", status=status, headers=headers)
+    return HttpResponse(message, _PLAIN_TEXT, status=status, headers=headers)

@@ -4,11 +4,12 @@ from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_safe
 
 from annotations_app.labeling.views.access import require_annotator
 from annotations_app.models import Campaign, CampaignMember
-from datasets_app.domain.wording import format_count
 
 _STATUS_ORDER = [
     Campaign.Status.OPEN,
@@ -35,7 +36,8 @@ def list_campaigns(request: Any) -> HttpResponse:
     rows = [
         {
             "campaign": member.campaign,
-            "replies": format_count(member.campaign.item_count, "reply", "replies"),
+            "status": gettext(str(member.campaign.get_status_display())),
+            "replies": _count_replies(member.campaign.item_count),
             "work": _describe_work(member),
         }
         for member in members
@@ -46,7 +48,21 @@ def list_campaigns(request: Any) -> HttpResponse:
 def _describe_work(member: CampaignMember) -> str:
     """ "13 labeled by you, 2 skipped". Gold items and repeats count like any other reply."""
     labeled = member.labelled + member.gold_labelled + member.repeated
-    counts = {"labeled by you": labeled, "skipped": member.skipped, "flagged": member.flagged}
-    return ", ".join(
-        f"{count:,} {name}" for name, count in counts.items() if count or name == "labeled by you"
-    )
+    parts = [ngettext("%(count)s labeled by you", "%(count)s labeled by you", labeled) % _count(labeled)]
+    if member.skipped:
+        parts.append(
+            ngettext("%(count)s skipped", "%(count)s skipped", member.skipped) % _count(member.skipped)
+        )
+    if member.flagged:
+        parts.append(
+            ngettext("%(count)s flagged", "%(count)s flagged", member.flagged) % _count(member.flagged)
+        )
+    return ", ".join(parts)
+
+
+def _count_replies(count: int) -> str:
+    return ngettext("%(count)s reply", "%(count)s replies", count) % _count(count)
+
+
+def _count(count: int) -> dict[str, str]:
+    return {"count": number_format(count, force_grouping=True)}

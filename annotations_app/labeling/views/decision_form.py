@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
 
 from annotations_app.domain.flag_reasons import FLAG_REASONS, describe_reason
 
@@ -27,9 +28,9 @@ class DecisionForm(forms.Form):
         cleaned: dict[str, Any] = self.cleaned_data
         if cleaned.get("decision") == "flag":
             if not cleaned.get("reason"):
-                raise forms.ValidationError("Say why you flag this reply.")
+                raise forms.ValidationError(gettext("Say why you flag this reply."))
             if cleaned["reason"] == "other" and not cleaned.get("words"):
-                raise forms.ValidationError("Describe in a few words why you flag this reply.")
+                raise forms.ValidationError(gettext("Describe in a few words why you flag this reply."))
         return cleaned
 
     def first_error(self) -> str:

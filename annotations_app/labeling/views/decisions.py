@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotations_app.labeling import decide as operation
@@ -13,11 +14,6 @@ from annotations_app.labeling.views.decision_form import DecisionForm
 from annotations_app.labeling.views.queue import lease_more
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.core.errors import UserError
-
-NOT_COUNTED_MESSAGE = "Your decision is saved, but it doesn't count."
-LATE_MESSAGE = f"This reply was already reassigned. {NOT_COUNTED_MESSAGE}"
-CLOSED_MESSAGE = f"This campaign is closed. {NOT_COUNTED_MESSAGE}"
-REMOVED_MESSAGE = f"You are no longer an annotator of this campaign. {NOT_COUNTED_MESSAGE}"
 
 
 @require_POST
@@ -41,6 +37,11 @@ def decide(request: Any, member: CampaignMember) -> HttpResponse:
 
 
 def _late_message(member: CampaignMember) -> str:
+    not_counted = gettext("Your decision is saved, but it doesn't count.")
     if not member.active:
-        return REMOVED_MESSAGE
-    return CLOSED_MESSAGE if member.campaign.status == Campaign.Status.CLOSED else LATE_MESSAGE
+        reason = gettext("You are no longer an annotator of this campaign.")
+    elif member.campaign.status == Campaign.Status.CLOSED:
+        reason = gettext("This campaign is closed.")
+    else:
+        reason = gettext("This reply was already reassigned.")
+    return f"{reason} {not_counted}"

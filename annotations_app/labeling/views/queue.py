@@ -6,6 +6,7 @@ from uuid import uuid4
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from annotations_app.domain.flag_reasons import FLAG_REASONS
@@ -81,7 +82,7 @@ def lease_more(request: Any, member: CampaignMember, notice: str = "") -> HttpRe
     queue = lease_next(campaign, member.user)
     if not is_script_request(request):
         if queue.message and member.active:
-            messages.info(request, queue.message)
+            messages.info(request, gettext(queue.message))
         return redirect_to_queue(member)
     held = set(request.POST.get("have", "").split(",")[:MAX_HELD])
     lacking = [assignment for assignment in queue.leased if str(assignment.pk) not in held]

@@ -3,10 +3,17 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext_noop
+
 from annotations_app.models import Assignment
 
 MAX_SNIPPET_CHARACTERS = 90
-DECISION_LABELS = {"on": "On-brand", "off": "Off-brand", "skip": "Skipped", "flag": "Flagged"}
+DECISION_LABELS = {
+    "on": gettext_noop("On-brand"),
+    "off": gettext_noop("Off-brand"),
+    "skip": gettext_noop("Skipped"),
+    "flag": gettext_noop("Flagged"),
+}
 _DECISION_OF_STATE = {Assignment.State.SKIPPED: "skip", Assignment.State.FLAGGED: "flag"}
 
 
@@ -21,7 +28,7 @@ class RecentDecision:
 
     @property
     def label(self) -> str:
-        return DECISION_LABELS.get(self.decision, "Not counted")
+        return DECISION_LABELS.get(self.decision, gettext_noop("Not counted"))
 
 
 def build_recent_decision(assignment: Assignment) -> RecentDecision:

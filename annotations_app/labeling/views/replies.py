@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from annotations_app.labeling.lease_next import stop_reason
@@ -39,7 +40,7 @@ def with_own_reply(view: View) -> View:
         assignment = get_object_or_404(own, pk=pk)
         facts = gates.load_facts(member.campaign.dataset)
         if stop_reason(member, facts):
-            return refuse(request, member, "This campaign is not open at the moment.")
+            return refuse(request, member, gettext("This campaign is not open at the moment."))
         return view(request, member, assignment, is_raw=facts.is_raw, **options)
 
     return guarded_view
@@ -51,7 +52,8 @@ def show_reply(
 ) -> HttpResponse:
     """Show one of the last decisions, to be changed."""
     if assignment not in recent_decisions(member.campaign, member.user):
-        return refuse(request, member, f"You can change only your last {MAX_RECENT_DECISIONS} decisions.")
+        text = gettext("You can change only your last %(count)s decisions.")
+        return refuse(request, member, text % {"count": MAX_RECENT_DECISIONS})
     if not is_script_request(request):
         return render_queue(request, member, assignment)
     record_raw_read(member, is_raw, replies=1)
@@ -93,7 +95,7 @@ def show_whole_turn(
     context = {
         "pieces": highlight_text(text, member.campaign) if is_judged else None,
         "text": text,
-        "ending": "… (cut off)" if len(turn.text) > MAX_WHOLE_TURN_CHARACTERS else "",
+        "ending": gettext("… (cut off)") if len(turn.text) > MAX_WHOLE_TURN_CHARACTERS else "",
     }
     return _render_fragment(request, member, "annotations_app/queue_whole_turn.html", context)
 

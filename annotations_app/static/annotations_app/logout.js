@@ -2,7 +2,7 @@
 // person at this browser must not find it. What others left here stays until they log in again; only if there is
 // nothing, the server may clear the whole storage.
 import * as outbox from "./outbox.js";
-import { confirmFirst, countOf } from "./page.js";
+import { confirmFirst } from "./page.js";
 
 const form = document.querySelector("[data-logout]");
 
@@ -20,9 +20,11 @@ form.addEventListener("submit", async (event) => {
     const count = outbox.all().length;
     if (!count) return logOut();
     confirmFirst({
-        heading: "Some decisions aren't saved yet",
-        text: `Logging out deletes ${countOf(count, "decision")} that the server hasn't received.`,
-        action: "Log out and discard",
+        heading: gettext("Some decisions aren't saved yet"),
+        text: interpolate(ngettext(
+            "Logging out deletes %s decision that the server hasn't received.",
+            "Logging out deletes %s decisions that the server hasn't received.", count), [count]),
+        action: gettext("Log out and discard"),
         then: logOut,
     });
 });

@@ -4,7 +4,7 @@
 // this annotator at the moment (no permission, removed from the campaign) is held: kept, shown, retried now and then,
 // and available as a download. Entries are stored by user, and requests say whose they are, so that nobody else sees
 // or sends them.
-import { byId, confirmFirst, countOf, showTrouble, site } from "./page.js";
+import { byId, confirmFirst, countDecisions, showTrouble, site } from "./page.js";
 import { stored } from "./storage.js";
 
 const TIMEOUT = 20_000, FIRST_DELAY = 1_000, MAX_DELAY = 30_000, RETRY_HELD = 30_000;  // milliseconds
@@ -114,7 +114,7 @@ const deliver = async (entry, isBackground) => {
     }
     const answer = response.headers.get("X-Queue");
     if (response.status === 404 || answer === "held") {
-        return hold(entry, answer ? text : "This campaign is no longer open to you.");
+        return hold(entry, answer ? text : gettext("This campaign is no longer open to you."));
     }
     if (response.ok || answer === "refused" || [400, 409].includes(response.status)) {
         clearTrouble();
@@ -164,23 +164,26 @@ export const showSaving = () => {
 
 const savingText = () => {
     const count = waiting().length;
-    const unsent = count ? `${countOf(count, "decision")} waiting, stored here` : "";
-    if (state.trouble === "session") return unsent || "Logged out";
+    const unsent = count ? interpolate(ngettext(
+        "%s decision waiting, stored here", "%s decisions waiting, stored here", count), [count]) : "";
+    if (state.trouble === "session") return unsent || gettext("Logged out");
     if (state.trouble) {
-        const reason = state.trouble === "network" ? "Offline" : "No answer from the server";
+        const reason = state.trouble === "network" ? gettext("Offline") : gettext("No answer from the server");
         return unsent ? `${reason}: ${unsent}` : reason;
     }
     if (!page.campaign) return unsent;
-    return count ? "Saving …" : held().length ? "" : "Saved";
+    return count ? gettext("Saving …") : held().length ? "" : gettext("Saved");
 };
 
 export const showLoggedOut = () => {
     if (state.trouble === "session") return "stopped";
     state.trouble = "session";
     page.onStatus();
-    showTrouble("You are no longer logged in. Your decisions are stored in this browser and sent after you log in.", {
+    const text = gettext(
+        "You are no longer logged in. Your decisions are stored in this browser and sent after you log in.");
+    showTrouble(text, {
         href: `${site.login}?next=${encodeURIComponent(location.pathname)}`,
-        textContent: "Log in",
+        textContent: gettext("Log in"),
     });
     return "stopped";
 };
@@ -190,8 +193,9 @@ const showHeld = () => {
     if (panel.hidden !== !entries.length) panel.hidden = !entries.length;
     if (!entries.length) return;
     const reasons = [...new Set(entries.map((entry) => state.held.get(entry.campaign)))].join(" ");
-    const text = `Not accepted: ${countOf(entries.length, "decision")}. ${reasons} `
-        + "Nothing is lost: this browser stores them and sends them automatically when that is possible again.";
+    const text = interpolate(gettext(
+        "Not accepted: %(decisions)s. %(reasons)s Nothing is lost: they are stored here and sent as soon as possible."),
+    { decisions: countDecisions(entries.length), reasons }, true);
     if (byId("held-text").textContent !== text) byId("held-text").textContent = text;
     panel.querySelector("[data-held=download]").disabled = !labelLines(entries).length;
 };
@@ -225,9 +229,12 @@ const HELD_ACTIONS = {
         setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
     },
     discard: () => confirmFirst({
-        heading: "Discard these decisions?",
-        text: `${countOf(held().length, "decision")} will be deleted from this browser. Files you downloaded stay.`,
-        action: "Discard",
+        heading: gettext("Discard these decisions?"),
+        text: interpolate(ngettext(
+            "%s decision will be deleted from this browser. Files you downloaded stay.",
+            "%s decisions will be deleted from this browser. Files you downloaded stay.",
+            held().length), [held().length]),
+        action: gettext("Discard"),
         then() {
             drop(held());
             showSaving();

@@ -5,7 +5,9 @@ export const byId = (id) => document.getElementById(id);
 // Who is logged in, and where the pages are: the attributes of the header.
 export const site = byId("site").dataset;
 
-export const countOf = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+// gettext, ngettext and interpolate come with the strings of the page's language (site_page.html).
+export const countDecisions = (count) => interpolate(
+    ngettext("%s decision", "%s decisions", count), [count.toLocaleString(document.documentElement.lang)]);
 
 export const announce = (text) => {
     const place = byId("announce");

@@ -22,7 +22,8 @@ const ACTIONS = {
     confidence() {
         if (!state.current) return;
         setConfidence((state.confidence + 1) % CONFIDENCE.length);
-        announce(state.confidence ? `Confidence: ${CONFIDENCE[state.confidence][1]}` : "No confidence given");
+        announce(state.confidence
+            ? interpolate(gettext("Confidence: %s"), [CONFIDENCE[state.confidence][1]]) : gettext("No confidence given"));
     },
     note() {
         if (!state.current) return;
@@ -57,7 +58,7 @@ notes.addEventListener("keydown", (event) => {
     event.stopPropagation();
     openNote(false);
     focusReply();
-    announce(notes.value.trim() ? "Note saved with your decision." : "No note.");
+    announce(notes.value.trim() ? gettext("Note saved with your decision.") : gettext("No note."));
 });
 
 // --- buttons and links ---
@@ -90,9 +91,11 @@ document.body.addEventListener("htmx:afterSwap", () => {
 });
 document.body.addEventListener("htmx:responseError", (event) => {
     if (event.detail.xhr.status === 401) outbox.showLoggedOut();
-    else showTrouble("This part can't be shown now. Try again in a moment.");
+    else showTrouble(gettext("This part can't be shown now. Try again in a moment."));
 });
-document.body.addEventListener("htmx:sendError", () => showTrouble("This part can't be loaded while you are offline."));
+document.body.addEventListener("htmx:sendError", () => {
+    showTrouble(gettext("This part can't be loaded while you are offline."));
+});
 
 // --- start ---
 

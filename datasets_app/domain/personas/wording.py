@@ -1,6 +1,6 @@
 """Describes a persona for people."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from datasets_app.domain.personas.persona import PersonaDocument
@@ -8,27 +8,31 @@ from datasets_app.domain.personas.persona import PersonaDocument
 _MAX_DEPTH, _MAX_CHARACTERS = 3, 5_000
 
 
-def describe_voice(document: PersonaDocument) -> dict[str, Any]:
+Translate = Callable[[str], str]
+
+
+def describe_voice(document: PersonaDocument, translate: Translate = str) -> dict[str, Any]:
     """How a persona sounds, as text, whatever type YAML gave an entry."""
     return {
         "description": document.description,
         "exemplars": list(document.exemplars),
         "preferred": [format_value(entry) for entry in document.preferred],
         "avoid": [format_value(entry) for entry in document.avoid],
-        "rules": list(describe_rules(document.style_rules)),
+        "rules": list(describe_rules(document.style_rules, translate)),
         "disallowed_topics": list(document.safety_rules.get("disallowed_topics") or []),
         "brand_notes": format_value(document.safety_rules.get("brand_notes") or ""),
     }
 
 
-def describe_rules(style: dict[str, Any]) -> Iterator[str]:
+def describe_rules(style: dict[str, Any], translate: Translate = str) -> Iterator[str]:
     """Style rules as sentences; what is not known here, as "name: value"."""
     for key, value in style.items():
         match key, value:
             case "sentence_length", {"max_avg": most}:
-                yield f"Sentences of at most {format_value(most)} words on average"
+                text = translate("Sentences of at most {words} words on average")
+                yield text.replace("{words}", format_value(most))
             case (("contractions" | "emojis"), {"allowed": bool() as allowed}):
-                yield f"{key.capitalize()} are {'allowed' if allowed else 'not allowed'}"
+                yield translate(f"{key.capitalize()} are {'allowed' if allowed else 'not allowed'}")
             case _:
                 yield f"{_format_name(key)}: {format_value(value)}"
 

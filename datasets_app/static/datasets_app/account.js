@@ -3,10 +3,10 @@
     "use strict";
 
     const MESSAGES = {
-        NotAllowedError: "The passkey wasn't confirmed. Try again.",
-        InvalidStateError: "This passkey is already added.",
+        NotAllowedError: gettext("The passkey wasn't confirmed. Try again."),
+        InvalidStateError: gettext("This passkey is already added."),
     };
-    const FAILED = "The passkey can't be used here. Try another way to log in.";
+    const FAILED = gettext("The passkey can't be used here. Try another way to log in.");
 
     document.addEventListener("allauth.error", (event) => {
         event.preventDefault();

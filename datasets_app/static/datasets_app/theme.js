@@ -3,7 +3,9 @@
     "use strict";
 
     const KEY = "_x_adminTheme";  // where the admin's frame stores it
-    const THEMES = { auto: "system", light: "light", dark: "dark" };
+    // Pages of errors have no strings of their own.
+    const gettext = window.gettext || ((text) => text);
+    const THEMES = { auto: gettext("Theme: system"), light: gettext("Theme: light"), dark: gettext("Theme: dark") };
     let theme = "auto";
     try {
         theme = JSON.parse(localStorage.getItem(KEY)) || "auto";
@@ -14,7 +16,7 @@
     const apply = () => {
         for (const name of ["light", "dark"]) document.documentElement.classList.toggle(name, theme === name);
         for (const button of document.querySelectorAll("[data-theme-switch]")) {
-            button.textContent = `Theme: ${THEMES[theme]}`;
+            button.textContent = THEMES[theme];
         }
     };
 

@@ -57,21 +57,21 @@ export const decide = (decision, flag = {}) => {
     const isChange = state.revisited === id;
     state.revisited = "";
     showNext();
-    const then = isChange ? "Changed; back to where you were." : state.current ? "Next reply." : "";
-    announce(`${DECISIONS[decision]}. ${then}`.trim());
+    const next = state.current ? gettext("Next reply.") : "";
+    announce(`${DECISIONS[decision]}. ${isChange ? gettext("Changed; back to where you were.") : next}`.trim());
 };
 
 export const undo = () => {
     if (state.expected || isTooSoon()) return;
     const row = recentRow(state.lastDecided) || lastUndoable();
-    if (!row) return announce("There is nothing to undo.");
+    if (!row) return announce(gettext("There is nothing to undo."));
     const id = row.dataset.assignment;
     state.lastDecided = state.revisited = "";
     state.expected = id;
     keep({ assignment: id, decision: "undo" });
     if (article(id)) showExpected();
     else showNext();
-    announce("Undone. Decide again.");
+    announce(gettext("Undone. Decide again."));
 };
 
 export const reopen = async (id) => {
@@ -81,7 +81,7 @@ export const reopen = async (id) => {
     state.expected = state.current = "";
     show(id);
     const label = recentRow(id)?.querySelector(".q-said").textContent;
-    announce(`You decided: ${label}. Decide again to change it; Escape keeps it.`);
+    announce(interpolate(gettext("You decided: %s. Decide again to change it; Escape keeps it."), [label]));
 };
 
 const fetchReply = async (id) => {
@@ -95,7 +95,7 @@ const fetchReply = async (id) => {
     } catch {
         state.revisited = state.expected = "";
         showNext();
-        showTrouble("This reply can't be shown now. Try again in a moment.");
+        showTrouble(gettext("This reply can't be shown now. Try again in a moment."));
         return false;
     }
 };
@@ -105,5 +105,5 @@ export const leaveRevisited = () => {
     showEarlierDecision(state.revisited, null);
     state.revisited = "";
     showNext();
-    announce("Decision kept.");
+    announce(gettext("Decision kept."));
 };

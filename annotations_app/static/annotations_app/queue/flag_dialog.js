@@ -15,7 +15,7 @@ export const openFlagDialog = () => {
 const flag = (reason) => {
     const words = cleanText(comment.value);
     if (reason === "other" && !words) {
-        error.textContent = "Describe the reason in a few words, then press Enter.";
+        error.textContent = gettext("Describe the reason in a few words, then press Enter.");
         return comment.focus();
     }
     dialog.close();

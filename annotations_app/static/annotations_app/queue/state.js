@@ -17,8 +17,12 @@ export const state = {
     decisionCount: 0,    // an answer from before the latest decision is out of date
 };
 
-export const DECISIONS = { on: "On-brand", off: "Off-brand", skip: "Skipped", flag: "Flagged" };
-export const CONFIDENCE = [["", "How sure?"], ["1", "Sure"], ["0.75", "Fairly sure"], ["0.5", "Unsure"]];
+export const DECISIONS = {
+    on: gettext("On-brand"), off: gettext("Off-brand"), skip: gettext("Skipped"), flag: gettext("Flagged"),
+};
+export const CONFIDENCE = [
+    ["", gettext("How sure?")], ["1", gettext("Sure")], ["0.75", gettext("Fairly sure")], ["0.5", gettext("Unsure")],
+];
 
 export const article = (id) => byId(`a${id}`);
 export const heldArticles = () => Array.from(byId("stack").children);

@@ -32,7 +32,7 @@ const reportUpdate = (before) => {
     const isClosed = ["paused", "closed"].includes(byId("state").dataset.state);
     if (notice) showTrouble(notice.textContent);
     else if (before && before !== state.current && !state.decided.has(before) && !isClosed) {
-        showTrouble("The reply you were reading was reassigned, or you decided on it elsewhere.");
+        showTrouble(gettext("The reply you were reading was reassigned, or you decided on it elsewhere."));
     }
 };
 
@@ -59,7 +59,7 @@ const showRefusal = (entry, message) => {
     // An undo that was refused needs no reply on the screen.
     if (entry.decision !== "undo") recentRow(entry.assignment)?.remove();
     else if (state.current === entry.assignment) state.current = "";
-    showTrouble(message || "The server didn't accept your last decision: the reply is no longer yours.");
+    showTrouble(message || gettext("The server didn't accept your last decision: the reply is no longer yours."));
     refresh();
 };
 
@@ -69,7 +69,7 @@ const showOtherTab = (entry) => {
     if (entry.assignment !== state.current) return;
     if (state.revisited === state.current) state.revisited = "";
     showNext();
-    showTrouble("You labeled this reply in another window; that decision counts.");
+    showTrouble(gettext("You labeled this reply in another window; that decision counts."));
     if (!state.current) refresh();
 };
 
@@ -82,7 +82,7 @@ export const refresh = async ({ isBackground = false } = {}) => {
         const response = await outbox.post(`${encodeURIComponent(campaign)}/lease/`, pageFields(), { headers });
         if (response.headers.has("X-Queue")) showTrouble(await response.text());
         else if (response.status === 401 || response.status === 403) outbox.showLoggedOut();
-        else if (response.status === 404) showTrouble("This campaign is no longer open to you.");
+        else if (response.status === 404) showTrouble(gettext("This campaign is no longer open to you."));
         else if (response.ok) {
             const html = await response.text();
             outbox.clearTrouble();

@@ -66,10 +66,11 @@ export const showWaiting = () => {
 };
 
 const waitingText = () => {
-    if (trouble() === "session") return "Log in to continue.";
-    if (trouble() === "network") return "You are offline. The next reply appears when the network is back.";
-    if (isHeld(campaign)) return "You can continue labeling when your decisions are accepted again.";
-    return trouble() ? "The next reply appears when the server answers again." : "Loading the next reply …";
+    if (trouble() === "session") return gettext("Log in to continue.");
+    if (trouble() === "network") return gettext("You are offline. The next reply appears when the network is back.");
+    if (isHeld(campaign)) return gettext("You can continue labeling when your decisions are accepted again.");
+    return trouble() ? gettext("The next reply appears when the server answers again.")
+        : gettext("Loading the next reply …");
 };
 
 export const showEarlierDecision = (id, earlier) => {
@@ -78,10 +79,11 @@ export const showEarlierDecision = (id, earlier) => {
     for (const button of bar.querySelectorAll("[data-pressed]")) button.removeAttribute("data-pressed");
     if (!earlier) return;
     const label = document.createElement("b"), sentence = document.createElement("span");
-    label.textContent = DECISIONS[earlier.dataset.decision] || "Not counted";
-    sentence.append("You decided: ", label, ". Decide again to change it.");
+    label.textContent = DECISIONS[earlier.dataset.decision] || gettext("Not counted");
+    const [before, after] = gettext("You decided: %s. Decide again to change it.").split("%s");
+    sentence.append(before, label, after);
     const keep = document.createElement("button");
-    Object.assign(keep, { type: "button", className: "q-btn q-small", textContent: "Keep this decision" });
+    Object.assign(keep, { type: "button", className: "q-btn q-small", textContent: gettext("Keep this decision") });
     keep.dataset.do = "leave";
     place.replaceChildren(sentence, keep);
     bar.querySelector(`[data-do="${earlier.dataset.decision}"]`)?.setAttribute("data-pressed", "");

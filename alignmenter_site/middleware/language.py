@@ -1,0 +1,50 @@
+"""The language of a page: of annotators' pages and those of accounts what the person chose, or else what the
+browser asks for. All other pages are English.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import translation
+from django.utils.cache import patch_vary_headers
+
+from alignmenter_site.middleware.staff_only import ACCOUNT_ROUTES
+from datasets_app.models import Preferences
+
+# In the session: the language chosen under "Your account".
+CHOSEN_LANGUAGE = "language"
+_TRANSLATED = tuple(f"/{route}" for route in (*ACCOUNT_ROUTES, "annotate/"))
+
+
+class LanguageMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Any) -> HttpResponseBase:
+        is_translated = request.path_info.startswith(_TRANSLATED)
+        with translation.override(_find_language(request) if is_translated else settings.LANGUAGE_CODE):
+            response = self.get_response(request)
+        if is_translated:
+            patch_vary_headers(response, ["Accept-Language"])
+        return response
+
+
+def _find_language(request: Any) -> str:
+    chosen = request.session.get(CHOSEN_LANGUAGE)
+    if chosen in dict(settings.LANGUAGES):
+        return str(chosen)
+    return translation.get_language_from_request(request)
+
+
+def find_choice(user: Any) -> str:
+    """The language that a person chose; "" for that of the browser."""
+    choice = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
+    return choice or ""
+
+
+def remember(request: Any, language: str) -> None:
+    """For this session, so that no page has to ask the database."""
+    request.session[CHOSEN_LANGUAGE] = language

@@ -70,7 +70,12 @@ UNFOLD: dict[str, Any] = {
     "BORDER_RADIUS": "8px",
     "COLORS": {"primary": _TEAL},
     "STYLES": [_static_url("tokens.css"), _static_url("app.css")],
-    "SCRIPTS": [_static_url("app.js"), _static_url("command_palette.js"), _static_url("log_out.js")],
+    "SCRIPTS": [
+        _static_url("app.js"),
+        _static_url("command_palette.js"),
+        _static_url("log_out.js"),
+        _static_url("picker.js"),
+    ],
     "DASHBOARD_CALLBACK": "datasets_app.admin.home.home_context",
     "SIDEBAR": {
         "show_search": False,

@@ -7,6 +7,8 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from alignmenter_site.api import assembly, reference
+from alignmenter_site.help import pages as help_pages
+from alignmenter_site.palette import pages as palette_pages
 from alignmenter_site.sign_in import token_views, views
 from datasets_app.downloads import download_job_file, download_release
 from datasets_app.notifications import pages as notifications
@@ -42,12 +44,17 @@ urlpatterns = [
     path("notifications/read/", notifications.mark_read, name="notifications_read"),
     path("notifications/settings/", notifications.notification_settings, name="notification_settings"),
     path("notifications/<int:pk>/", notifications.open_notification, name="notification_open"),
+    path("help/", help_pages.show_page, name="help"),
+    path("help/search/", help_pages.search, name="help_search"),
+    path("help/pictures/<path:path>", help_pages.show_picture, name="help_picture"),
+    path("help/<path:page>/", help_pages.show_page, name="help_page"),
     path("v1/traces", receive_traces, name="receive_traces"),
     path("annotate/", include("annotations_app.urls")),
     path("admin/login/", views.redirect_to_sign_in),
     path("admin/logout/", views.log_out),
     path("admin/password_change/", RedirectView.as_view(pattern_name="password_change")),
     path("admin/r/<int:content_type_id>/<path:object_id>/", reject_view_on_site),
+    path("admin/palette/", admin.site.admin_view(palette_pages.search), name="palette"),
     path("admin/", admin.site.urls),
     path("files/<int:pk>/", download_job_file, name="download"),
     path("files/releases/<int:pk>/", download_release, name="download_release"),

@@ -19,7 +19,7 @@ from tests.everything import FIXED_PK, make_full_dataset
 from tests.raw_walk import fill_route, list_routes
 
 # Addresses, as they are written in the URL conf, that are meant for annotators.
-OPEN = re.compile(r"^(|\^?(login|logout|password|account|oidc|annotate|notifications)/.*)$")
+OPEN = re.compile(r"^(|\^?(login|logout|password|account|oidc|annotate|notifications|help)/.*)$")
 
 
 @pytest.fixture

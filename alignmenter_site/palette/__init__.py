@@ -1,0 +1,1 @@
+"""The command palette: one field to find datasets, sessions, people, pages, actions and more."""

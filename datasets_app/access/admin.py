@@ -4,22 +4,30 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from django import forms
+from allauth.usersessions.models import UserSession
 from django.contrib import admin, messages
 from django.contrib.admin.options import BaseModelAdmin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
 from django.contrib.auth.admin import UserAdmin as BaseUserAdmin
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.models import Group, User
+from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models.functions import Greatest
 from django.http import HttpRequest, HttpResponse
-from unfold.forms import AdminPasswordChangeForm, UserChangeForm
-from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminEmailInputWidget
+from django.urls import reverse
+from django.utils.html import format_html
+from unfold.decorators import display
+from unfold.forms import AdminPasswordChangeForm
 
 from datasets_app.access import accounts
+from datasets_app.access.user_forms import InvitationForm, PersonForm, RoleForm
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.domain.wording import format_count
+from datasets_app.templatetags.people_display import avatar
+from datasets_app.templatetags.values import ago
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -44,37 +52,120 @@ class SensitiveAdmin(BaseModelAdmin):
         super().delete_queryset(request, queryset)
 
 
-class InvitationForm(forms.ModelForm):
-    """An account without a password: the person sets one with the link in the invitation."""
+# On the page of one person; the list offers the same for several.
+_ACTIONS = (
+    ("send_link", "Send link to set a password"),
+    ("remove_second_factors", "Remove second factors"),
+    ("end_sessions", "End sessions"),
+    ("allow_company_sign_in", "Allow company sign-in"),
+)
+_STATES = {"active": "success", "invited": "info", "inactive": ""}
 
-    email = forms.EmailField(
-        label="E-mail address", help_text="The invitation is sent there.", widget=UnfoldAdminEmailInputWidget
-    )
-    groups = forms.ModelMultipleChoiceField(
-        Group.objects.order_by("name"),
-        label="Roles",
-        required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget,
-    )
 
-    class Meta:
-        model = User
-        fields = ["username", "email", "is_staff", "groups"]
+class StateFilter(admin.SimpleListFilter):
+    title, parameter_name = "state", "state"
 
-    def save(self, commit: bool = True) -> User:
-        self.instance.set_unusable_password()
-        return super().save(commit)
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Any:
+        return [(state, state.capitalize()) for state in _STATES]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        invited = Q(last_login=None) & Q(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+        chosen = {
+            "active": Q(is_active=True) & ~invited,
+            "invited": Q(is_active=True) & invited,
+            "inactive": Q(is_active=False),
+        }.get(self.value() or "")
+        return queryset if chosen is None else queryset.filter(chosen)
+
+
+def find_state(user: Any) -> str:
+    """A key of _STATES. An invited person hasn't set a password, nor logged in at the company."""
+    if not user.is_active:
+        return "inactive"
+    return "active" if user.last_login or user.has_usable_password() else "invited"
 
 
 @admin.register(User)
 class UserAdmin(SensitiveAdmin, BaseUserAdmin, ModelAdmin):
-    form = UserChangeForm
+    """People: who they are, what they may do, and when they were here. Passwords are theirs."""
+
+    form = PersonForm
     add_form = InvitationForm
     add_form_template = None
-    add_fieldsets = ((None, {"fields": ["username", "email", "is_staff", "groups"]}),)
+    change_form_template = "datasets_app/user_form.html"
+    add_fieldsets = (
+        (None, {"fields": ["username", ("first_name", "last_name"), "email", "is_staff", "groups"]}),
+    )
+    fieldsets = (
+        (None, {"fields": ["username", ("first_name", "last_name"), "email", "is_active"]}),
+        ("Role", {"fields": ["groups", "is_staff"]}),
+    )
+    superuser_fieldsets = (
+        *fieldsets,
+        ("More permissions", {"fields": ["is_superuser", "user_permissions"], "classes": ["collapse"]}),
+    )
     change_password_form = AdminPasswordChangeForm
-    list_display = ["username", "email", "is_active", "is_staff", "last_login"]
+    add_label = "Invite"
+    list_display = ["show_name", "show_email", "show_roles", "show_state", "show_last_seen"]
+    list_filter = ["groups", StateFilter]
+    list_display_links = ["show_name"]
+    list_per_page = 50
+    search_help_text = "Part of a name, user name or e-mail address"
     actions = ["send_link", "remove_second_factors", "end_sessions", "allow_company_sign_in"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        seen = UserSession.objects.filter(user=OuterRef("pk")).order_by("-last_seen_at")
+        return (
+            super()
+            .get_queryset(request)
+            .prefetch_related("groups")
+            .annotate(last_seen=Greatest(Subquery(seen.values("last_seen_at")[:1]), "last_login"))
+        )
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return self.add_fieldsets
+        return self.superuser_fieldsets if request.user.is_superuser else self.fieldsets
+
+    @display(description="Name", ordering="username")
+    def show_name(self, user: User) -> str:
+        name = user.get_full_name()
+        login = format_html('<span class="ad-subtle">{}</span>', user.get_username()) if name else ""
+        return format_html(
+            '<span class="ad-person">{}<span class="ad-anywhere"><b>{}</b> {}</span></span>',
+            avatar(user),
+            name or user.get_username(),
+            login,
+        )
+
+    @display(description="E-mail", ordering="email")
+    def show_email(self, user: User) -> str:
+        return format_html('<span class="ad-anywhere">{}</span>', user.email or "–")
+
+    @display(description="Role")
+    def show_roles(self, user: User) -> str:
+        names = ["superuser"] if user.is_superuser else []
+        names += [group.name for group in user.groups.all()]
+        return ", ".join(names).capitalize() or "None"
+
+    @display(description="State", label=_STATES)
+    def show_state(self, user: User) -> tuple[str, str]:
+        state = find_state(user)
+        return state, state.capitalize()
+
+    @display(description="Last seen", ordering="last_seen")
+    def show_last_seen(self, user: Any) -> str:
+        return ago(user.last_seen) if user.last_seen else "Never"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        user = self.get_object(request, object_id)
+        state = find_state(user) if user else ""
+        may_change = self.has_change_permission(request, user)
+        context = {"person": user, "state": state, "may_change": may_change, "person_actions": _ACTIONS}
+        context["state_color"] = {"active": "good", "invited": "info"}.get(state, "neutral")
+        return super().change_view(request, object_id, form_url, {**(extra_context or {}), **context})
 
     def response_add(self, request: HttpRequest, obj: User, post_url_continue: Any = None) -> HttpResponse:
         _invite(request, obj)
@@ -139,4 +230,19 @@ def _apply(request: HttpRequest, users: Any, change: Callable[..., Any], text: s
 
 @admin.register(Group)
 class GroupAdmin(SensitiveAdmin, BaseGroupAdmin, ModelAdmin):
-    pass
+    form = RoleForm
+    filter_horizontal = ()
+    list_display = ["show_name", "show_people"]
+    list_display_links = ["show_name"]
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).annotate(people=Count("user"))
+
+    @display(description="Role", ordering="name")
+    def show_name(self, group: Group) -> str:
+        return group.name.capitalize()
+
+    @display(description="People", ordering="people")
+    def show_people(self, group: Any) -> str:
+        url = f"{reverse('admin:auth_user_changelist')}?groups__id__exact={group.pk}"
+        return format_html('<a class="ad-link" href="{}">{}</a>', url, group.people)

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
@@ -25,7 +25,7 @@ from datasets_app.core.web.paging import Page, paginate_by, parse_page_request
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, DatasetGrant
 
-MAX_GRANTS_SHOWN, MAX_GROUPS_OFFERED = 500, 100
+MAX_GRANTS_SHOWN, MAX_GROUPS_OFFERED, MAX_USERS_OFFERED = 500, 100, 1_000
 # Choices of the filter; the first is the default.
 VISIBILITY_CHOICES = {
     "can": ("Has access", [ALL, REPLIES]),
@@ -46,10 +46,17 @@ def access(request: HttpRequest, pk: int) -> HttpResponse:
         "visibility": _describe_visibility(dataset, counts),
         "grant_fields": [("user", "User name"), ("group", "Group")],
         "groups": Group.objects.order_by("name").values_list("name", flat=True)[:MAX_GROUPS_OFFERED],
+        "users": _list_names(),
         "max_name_length": 150,
         **_people_context(request, dataset),
     }
     return render_dataset_page(request, dataset, "access", "Access", context)
+
+
+def _list_names() -> list[str]:
+    """User names to choose from. The page lists all of them anyway."""
+    users = User.objects.filter(is_active=True, is_staff=True).order_by("username")
+    return list(users.values_list("username", flat=True)[:MAX_USERS_OFFERED])
 
 
 def _describe_visibility(dataset: Dataset, counts: dict[str, int]) -> str:

@@ -115,7 +115,7 @@ class GenerateForm(forms.Form):
         required=False,
         to_field_name="persona_id",
         empty_label=f"{DEFAULT_ID} (built in)",
-        widget=UnfoldAdminSelectWidget,
+        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
         help_text="The voice of the assistant, which brand traps try to push it out of.",
     )
     sessions = forms.IntegerField(

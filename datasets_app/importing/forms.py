@@ -78,7 +78,7 @@ class ImportOptionsForm(forms.Form):
     saved_mapping = forms.ChoiceField(
         label="Saved columns",
         required=False,
-        widget=UnfoldAdminSelectWidget,
+        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
         help_text="For tables: columns that were saved by name; used if none are named above.",
     )
     question = forms.CharField(

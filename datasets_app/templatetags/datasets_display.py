@@ -315,19 +315,30 @@ def remedy(code: str) -> str:
 
 
 _EMPTY_LIST_TEXTS = {
-    "retentionpolicy": ("No retention policies yet", "Without policies, nothing is deleted."),
+    "retentionpolicy": (
+        "No retention policies yet",
+        "Without policies, nothing is deleted. Add one, preview what it would delete, then activate it.",
+    ),
     "annotation": (
         "No labels yet",
-        "Import a label file. Each label is matched to its turn by session or text.",
+        "Create a campaign to have replies labeled, or import a label file.",
     ),
     "campaign": (
         "No campaigns yet",
         "In a campaign, annotators label whether each reply of a dataset sounds like the persona.",
     ),
     "persona": ("No personas yet", "Add one or import its YAML. Labels and checks refer to it by its id."),
-    "dataset": ("No datasets yet", "Import a conversation file to get started."),
-    "jobrun": ("No jobs yet", "Imports, checks and exports are listed here."),
-    "auditevent": ("No events yet", "Changes and exports in this installation are listed here."),
+    "dataset": (
+        "No datasets yet",
+        "Import a conversation file, or generate conversations to try things out.",
+    ),
+    "source": ("No sources yet", "Add one to sample conversations from production every night."),
+    "group": ("No roles yet", "Add one, choose its permissions, and give it to people under Users."),
+    "jobrun": (
+        "No jobs yet",
+        "Import a file, check or scrub a dataset: what runs and what it did is listed here.",
+    ),
+    "auditevent": ("No events yet", "Who changes, exports or reads something is recorded here from now on."),
 }
 
 

@@ -25,6 +25,7 @@ from datasets_app.models import (
     ScrubMark,
     ScrubRun,
     Session,
+    SessionComment,
     SharingReview,
     Source,
     SourceFile,
@@ -69,6 +70,9 @@ def make_full_dataset(marker: str = "canary", *, origin: str = "external") -> Da
         pk=FIXED_PK, dataset=dataset, name=f"{marker}.jsonl", sha256=DIGEST, size=1, format="turns",
         session_count=1, turn_count=2,
     )  # fmt: skip
+    SessionComment.objects.create(
+        pk=FIXED_PK, dataset=dataset, session=session, author_name="ada", text=f"About the {marker} kestrel"
+    )
     _make_jobs(dataset, marker)
     _make_findings(dataset, session, marker)
     _make_release(dataset, marker)

@@ -3,6 +3,7 @@ somebody wherever a file can: for tests that search every door for it."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 import msgspec
 from django.contrib.auth.models import User
@@ -12,6 +13,7 @@ from django.utils import timezone
 from annotations_app.job_parameters import LabelExportParameters
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Assignment, Campaign
+from datasets_app.browsing.comments import add_comment
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import (
@@ -23,7 +25,7 @@ from datasets_app.jobs.parameters import (
     ReleaseParameters,
     SplitParameters,
 )
-from datasets_app.models import Dataset, JobFile, JobRun, Turn
+from datasets_app.models import Dataset, JobFile, JobRun, SavedView, SessionSelection, Turn
 from datasets_app.scrubbing.marks import mark_not_personal
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests import factories
@@ -181,6 +183,17 @@ def _run_jobs(dataset: Dataset, actor: User, word: str) -> None:
             )
         job = runs.create_job(operation, actor=officer, dataset=dataset, parameters=asked)
         _finish_job(job, factories.run_task(job), dataset)
+    session = dataset.sessions.order_by("pk")[0]
+    add_comment(session, f"Quotes {plant(word, 'comment')}", turn_index=1, actor=officer)
+    SavedView.objects.create(
+        dataset=dataset,
+        owner=officer,
+        name=f"View {word}",
+        query=urlencode({"q": plant(word, "view")}),
+        has_text=True,
+        shared=True,
+    )
+    SessionSelection.objects.create(dataset=dataset, owner=officer, keys=[session.pk])
     scrub_dataset(dataset, parse_policy(None), dry_run=True)
     mark_not_personal(dataset, term=f"{word} limited", actor=officer)
 

@@ -22,8 +22,11 @@ from datasets_app.models import (
     JobRun,
     Persona,
     ReleaseFile,
+    SavedView,
     ScrubMark,
     Session,
+    SessionComment,
+    SessionSelection,
     Turn,
 )
 from tests.raw_dataset import RawCase
@@ -94,6 +97,7 @@ def list_unknown_arguments() -> set[str]:
     """Arguments of routes that the walk doesn't fill: such an address would answer 404 to everyone."""
     known = {
         "app_label", "url", "name", "version", "turn_index", "job_pk", "session_pk", "mark_pk", "grant_pk",
+        "comment_pk", "selection_pk", "view_pk",
         "pk", "object_id", "id", "content_type_id",
     }  # fmt: skip
     return {name for route in list_walked_routes() for name in _ARGUMENT.findall(route)} - known
@@ -111,6 +115,9 @@ def _list_names(case: RawCase) -> dict[str, Any]:
         "session_pk": _first(Session.objects.filter(dataset=dataset)),
         "mark_pk": _first(ScrubMark.objects.filter(dataset=dataset)),
         "grant_pk": _first(DatasetGrant.objects.filter(dataset=dataset)),
+        "comment_pk": _first(SessionComment.objects.filter(dataset=dataset)),
+        "selection_pk": _first(SessionSelection.objects.filter(dataset=dataset)),
+        "view_pk": _first(SavedView.objects.filter(dataset=dataset)),
     }
 
 
@@ -276,7 +283,8 @@ def list_answers(case: RawCase) -> dict[str, Any]:
     return {
         "dataset": case.dataset.pk, "tag": "scenario:x", "persona": "warm_v1", "finding": finding or 1,
         "turn": _first(Turn.objects.filter(session__dataset=case.dataset)),
-        "words": "write", "kind": "NAME", "label": "1", "reason": "because", "format": "0", "resource": "",
+        "words": "write", "action": "tag", "all": "1", "text": "Seen.",
+        "kind": "NAME", "label": "1", "reason": "because", "format": "0", "resource": "",
         "patterns": "X=write", "kinds": ["EMAIL"], "placeholders": "plain", "timestamps": "keep", "sample": 1,
         "preview": "1", "import_file": file, "before": "1.0.0", "after": "now", "post": "yes", **fields,
     }  # fmt: skip

@@ -50,16 +50,17 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     columns = _parse_columns(request.GET.getlist("col"), dataset, withheld)
     page = _load_page(dataset, chosen, order, falling, parse_page_request(request.GET))
     add_columns(dataset.pk, page.rows, columns, words=chosen.q, user=request.user)
+    views = list_views(dataset, request.user, may_read=not withheld)
     if withheld:
         for session in page.rows:
             raw_access.withhold_session(session)
-    elif page.rows:
+    elif page.rows or any(view.has_text for view in views):
         raw_access.record_access(dataset, request.user, place="sessions", sessions=len(page.rows))
     first = _find_first(request, page, 0 if chosen.is_active else dataset.session_count)
     context = {
         "page": page,
         "withheld": withheld,
-        "views": list_views(dataset, request.user, may_read=not withheld),
+        "views": views,
         "current_query": request.GET.urlencode(),
         "may_select": _may_select(request.user),
         "filter": chosen,

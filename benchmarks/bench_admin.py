@@ -5,6 +5,9 @@
 A page that is read by keyset costs the same however long the table is: the ratio of the medians,
 large over small, should be 2 at most. Requests go through the whole of Django by its test client.
 
+A filter of sessions that matches often reads the next ones in order; one that matches rarely reads its hits
+from an index, or, of a persona, all sessions without their turns.
+
 A word that stands in every fifth turn is looked for in the first ten thousand of many turns, where it has a
 thousand hits: the index would read all of its hits first.
 """
@@ -82,10 +85,14 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
     """Each page's addresses: another place every time, so that no cache answers for the table."""
     from django.urls import reverse
 
+    from datasets_app.browsing.columns import COLUMNS
+
     def admin_url(name: str, *arguments: Any) -> str:
         return reverse(f"admin:datasets_app_{name}", args=arguments)
 
     ids = list(dataset.sessions.order_by("id").values_list("pk", flat=True))
+    sessions = admin_url("dataset_sessions", dataset.pk)
+    columns = "&".join(f"col={name}" for name in COLUMNS)
     turns = f"{admin_url('turn_changelist')}?dataset={dataset.pk}"
     everywhere = admin_url("turn_changelist")
 
@@ -101,6 +108,15 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
         "dataset list": places(lambda _: admin_url("dataset_changelist")),
         "dataset page": places(lambda _: admin_url("dataset_change", dataset.pk)),
         "sessions, deep": places(lambda pk: f"{admin_url('dataset_sessions', dataset.pk)}?after={pk}"),
+        "sessions, longest first": places(lambda _: f"{sessions}?sort=-turns"),
+        "sessions, all columns": places(lambda pk: f"{sessions}?after={pk}&{columns}"),
+        "sessions, a common tag": places(lambda pk: f"{sessions}?after={pk}&tag=scenario:the"),
+        "sessions, no such tag": numbers(lambda number: f"{sessions}?tag=nowhere{number}"),
+        "sessions, a common word": places(lambda pk: f"{sessions}?after={pk}&q=refun"),
+        "sessions, one hit": numbers(lambda number: f"{sessions}?q={number}"),
+        "sessions, a day": places(lambda _: f"{sessions}?since=2025-11-07&until=2025-11-07"),
+        "sessions, a persona that none has": numbers(lambda number: f"{sessions}?persona=nobody{number}"),
+        "tags while typing": numbers(lambda _: f"{admin_url('dataset_session_tags', dataset.pk)}?tag=the"),
         "session page": places(lambda pk: admin_url("session_change", pk)),
         "turns, first page": places(lambda _: turns),
         "turns, deep page": places(lambda pk: f"{turns}&after={pk}.3"),

@@ -14,7 +14,7 @@ _SIGNS = re.compile(r"[.,!?;:'\"()](?!\w)|'(?=\w)")
 _QUESTION = " >> "
 # How people write: as it is, in lower case, without punctuation, both, in capitals.
 STYLES = ("plain", "lower", "bare", "lower bare", "upper")
-_STYLE_SHARES = {
+STYLE_SHARES = {
     "chat": (50, 28, 5, 15, 2),
     "form": (88, 12, 0, 0, 0),
     "data": (100, 0, 0, 0, 0),
@@ -43,11 +43,11 @@ def read_templates(name: str) -> list[Template]:
         if line.startswith("# "):
             language, _, layout = line[2:].partition(" ") if " " in line[2:] else ("en", "", line[2:])
         elif line:
-            found.append(_parse_template(language, layout, line.replace("\\n", "\n")))
+            found.append(parse_template(language, layout, line.replace("\\n", "\n")))
     return found
 
 
-def _parse_template(language: str, layout: str, line: str) -> Template:
+def parse_template(language: str, layout: str, line: str) -> Template:
     if layout == "keys":
         key, _, text = line.partition(" ")
         return Template(language, layout, text, key=key)
@@ -57,11 +57,11 @@ def _parse_template(language: str, layout: str, line: str) -> Template:
 
 def render_row(template: Template, choose: random.Random, words: Words) -> dict[str, Any]:
     """A filled template, its values marked."""
-    source = ValueSource(choose, _choose_locale(choose, template.language), template.language, words)
-    style = choose.choices(STYLES, _STYLE_SHARES[template.layout])[0]
-    before = "".join(part.text for part in _fill_parts(template.before, source))
+    source = ValueSource(choose, choose_locale(choose, template.language), template.language, words)
+    style = choose.choices(STYLES, STYLE_SHARES[template.layout])[0]
+    before = "".join(part.text for part in fill_parts(template.before, source))
     return {
-        **build_row([_restyle_part(part, style) for part in _fill_parts(template.text, source)]),
+        **build_row([restyle_part(part, style) for part in fill_parts(template.text, source)]),
         "locale": source.locale,
         **({"before": before} if before else {}),
         **({"key": template.key} if template.key else {}),
@@ -77,14 +77,14 @@ def build_row(parts: list[Part]) -> dict[str, Any]:
     return {"text": text, "spans": spans}
 
 
-def _choose_locale(choose: random.Random, language: str) -> str:
+def choose_locale(choose: random.Random, language: str) -> str:
     """People write English with numbers and addresses of everywhere."""
     if language == "en" and choose.random() < 0.4:
         return choose.choice(ALL_LOCALES)
     return choose.choice(LOCALES_BY_LANGUAGE[language])
 
 
-def _fill_parts(text: str, source: ValueSource) -> Iterator[Part]:
+def fill_parts(text: str, source: ValueSource) -> Iterator[Part]:
     at = 0
     for slot in _SLOT.finditer(text):
         if slot.start() > at:
@@ -103,7 +103,7 @@ def _has_own_line(text: str, slot: re.Match[str]) -> bool:
     )
 
 
-def _restyle_part(part: Part, style: str) -> Part:
+def restyle_part(part: Part, style: str) -> Part:
     text = part.text
     if part.kind is None and "bare" in style:
         text = _SIGNS.sub("", text)

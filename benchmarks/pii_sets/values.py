@@ -5,7 +5,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import phonenumbers
 from faker import Faker
@@ -34,7 +34,7 @@ _WITHOUT_CHECKSUM = frozenset(
     ("passport", "driver's license", "national insurance number", "PAN", "Medicare number", "CPR number")
 )
 ID_BY_CUE = "ID_BY_CUE"
-_MONTHS = {
+MONTHS = {
     "en": "January February March April May June July August September October November December",
     "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
     "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
@@ -150,7 +150,7 @@ class ValueSource:
 
     def _fill_user(self, form: str) -> str:
         first, last = map(_strip_accents, (self.fake.first_name(), self.fake.last_name()))
-        word, other = self.choose.sample(_USER_WORDS, 2)
+        word, other = self.list_user_words()
         return form.format(
             first=first,
             last=last,
@@ -162,7 +162,15 @@ class ValueSource:
             Other=other.title(),
             digit=self.choose.randrange(10),
             yy=f"{self.choose.randrange(100):02d}",
+            **self.make_user_fields(),
         )
+
+    def list_user_words(self) -> list[str]:
+        return self.choose.sample(_USER_WORDS, 2)
+
+    def make_user_fields(self) -> dict[str, Any]:
+        """Further parts that forms of user names may have."""
+        return {}
 
     def make_email(self) -> list[Part]:
         return [Part(self.choose.choice((self.fake.email(), self.fake.ascii_company_email())), "EMAIL")]
@@ -186,7 +194,7 @@ class ValueSource:
     def make_dob(self) -> list[Part]:
         born = self.fake.date_of_birth(minimum_age=1, maximum_age=92)
         american = self.locale == "en_US"
-        month = _MONTHS[self.language].split()[born.month - 1]
+        month = MONTHS[self.language].split()[born.month - 1]
         day_first = _DAY_SEPARATORS.get(self.language, " ")
         after_month = " de " if self.language in ("es", "pt") else " "
         forms = [
@@ -213,8 +221,16 @@ class ValueSource:
             ordinal=f"{d}{_ENGLISH_ENDINGS.get(d, 'th')}",
             day_words=_spell_ordinal(d),
             year_words=_spell_year(y),
+            **self.make_birth_fields(month[:3]),
         )
         return [Part(text, "DATE_OF_BIRTH")]
+
+    def make_birth_fields(self, mon: str) -> dict[str, Any]:
+        """Further parts that forms of birth dates may have."""
+        return {}
+
+    def spell_day(self, day: int) -> str:
+        return _spell_ordinal(day)
 
     def make_age(self) -> list[Part]:
         return [Part(str(self.choose.randrange(18, 93)), "DATE_OF_BIRTH")]
@@ -334,7 +350,7 @@ class ValueSource:
         return f"{self.choose.randrange(1, 29)} {self.fill_month()} 2025"
 
     def fill_month(self) -> str:
-        return self.choose.choice(_MONTHS[self.language].split())
+        return self.choose.choice(MONTHS[self.language].split())
 
     def fill_year(self) -> str:
         return str(self.choose.randrange(2009, 2025))

@@ -25,7 +25,9 @@ from datasets_app.domain.pii.detector import (
     SSN,
     Match,
 )
+from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
 from datasets_app.domain.pii.rules.announced_handles import find_answered_handles
 from datasets_app.domain.pii.rules.births import find_answered_dates
@@ -178,6 +180,20 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
         for kind in kinds
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start
+    ]
+
+
+def find_probable_answers(
+    question: str, reply: str, kinds: Collection[str], known: Sequence[Match]
+) -> list[Match]:
+    """What the detection model takes for answers in ``reply``, of ``kinds`` and beside ``known`` values."""
+    if not question or len(reply) > MAX_ANSWER_CHARACTERS or detection_model.KINDS.isdisjoint(kinds):
+        return []
+    found = detection_model.find_answers(blank_placeholders(question), blank_placeholders(reply))
+    return [
+        match._replace(score=ANSWER_SCORE)
+        for match in found
+        if match.kind in kinds and not detection_model.overlaps_any(match, known)
     ]
 
 

@@ -264,17 +264,20 @@ class SessionScrub:
         piece_number = 1
         turns, requests = self.session.turns, context.OpenRequests()
         requested: tuple[str, ...] = ()
+        question = ""
         for number, pieces in enumerate(self.by_turn):
             piece, matches = pieces[0], matches_by_piece[piece_number]
             view = piece.get_view()
             if not number or turns[number].role == turns[number - 1].role:
-                requested = ()
+                requested, question = (), ""
             answers = context.find_answers(requested, view) + requests.find_late_answers(view, number)
+            answers += context.find_probable_answers(question, view, self.scrubber.kinds, matches + answers)
             if answers:
                 matches += self._drop_allowed(piece, answers, is_person=lambda word: True)
             requests.close([match.kind for match in matches] + [span.kind for span in piece.spans])
             requested = context.find_requested_kinds(view, self.scrubber.kinds)
             requests.add(requested, number)
+            question = view
             piece_number += len(pieces)
 
     def _remove_matches(self, piece: Piece, matches: list[Match]) -> bool:

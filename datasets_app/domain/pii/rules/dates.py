@@ -37,7 +37,8 @@ _MONTHS_TEXT = """
     ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου
     νοεμβρίου δεκεμβρίου
 """
-_MONTH = rf"(?:{'|'.join(sorted(_MONTHS_TEXT.split(), key=len, reverse=True))})(?![^\W\d_])"
+MONTH_NAMES = frozenset(_MONTHS_TEXT.split())
+_MONTH = rf"(?:{'|'.join(sorted(MONTH_NAMES, key=len, reverse=True))})(?![^\W\d_])"
 _ORDINALS = (
     r"(?:twenty|thirty)[ -](?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
     r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|thirteenth"

@@ -29,6 +29,7 @@ from datasets_app.domain.pii.detector import (
     merge_matches,
 )
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
+from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
     addresses,
@@ -115,10 +116,11 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     shape = encoded.translate(_SHAPE_TABLE)
     searches = _choose_searches(encoded, shape, kinds)
     searches += _choose_further_searches(_SEARCHES, encoded, shape, kinds)
-    if searches:
-        blank = blank_placeholders(folded)
-        for search in searches:
-            found += search(blank)
+    blank = blank_placeholders(folded)
+    for search in searches:
+        found += search(blank)
+    if not kinds.isdisjoint(detection_model.KINDS):
+        found += detection_model.search_folded(blank, found)
     if not found:
         return found
     found = _drop_credentials_of_wallets(found)
@@ -206,10 +208,9 @@ def find_quickly(text: str) -> list[Match]:
     if len(found) > 1:
         found = merge_matches(found)
     searches = [search.find for search in _QUICK_SEARCHES if search.may_hold(encoded, shape)]
-    if searches:
-        blank = blank_placeholders(text)
-        found = sorted(chain(found, *(search(blank) for search in searches)), key=_get_place)
-    return found
+    blank = blank_placeholders(text)
+    found = list(chain(found, *(search(blank) for search in searches)))
+    return sorted(chain(found, detection_model.search_folded(blank, found)), key=_get_place)
 
 
 def _find_and_remember_sites(text: str) -> list[Match]:

@@ -13,6 +13,7 @@ from datasets_app.domain.pii.rules import account_words, phone_words
 from datasets_app.domain.pii.rules.accounts import find_announced_accounts
 from datasets_app.domain.pii.rules.cards import find_cards
 from datasets_app.domain.pii.rules.cues import BEFORE_CHARACTERS, MAX_WINDOW_CHARACTERS, Window, split_words
+from datasets_app.domain.pii.rules.other_words import OTHER_WORDS
 from datasets_app.domain.pii.rules.phones import (
     DATE,
     LOOKAHEAD_CHARACTERS,
@@ -29,8 +30,6 @@ Span = tuple[str, int, int]  # kind, start, end
 _DIGIT_RUN = re.compile(r"[0-9][0-9 ().\-/]{3,}[0-9]")
 _MIN_PHONE_CHARACTERS, _MIN_CARD_CHARACTERS, _MIN_FORMATTED_DIGITS = 7, 12, 7
 _SIGNS_BEFORE_OTHERS = frozenset("/$€£¥_,")
-# Right before a number they leave no doubt.
-_OTHER_WORDS = (phone_words.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
 _SSN_CUES = frozenset(b"ssn itin social socal soc ss s tax taxpayer".split())
 _CUES = phone_words.CUES | account_words.CUES | _SSN_CUES
 
@@ -52,7 +51,7 @@ def find_numbers(text: str) -> list[Span]:
             found += _find_formatted(text, value, start, end)
         elif not is_bare:
             continue
-        if not _OTHER_WORDS.isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:]):
+        if not OTHER_WORDS.isdisjoint(text[max(0, start - 24) : start].lower().split()[-2:]):
             continue
         if len(text) > MAX_WINDOW_CHARACTERS:
             words = split_words(Window(text, start, end).join_text())

@@ -1,0 +1,277 @@
+"""What may be a telephone number, an identity number, a birth date or a user name: the model decides.
+
+Generous and cheap: every expression begins with a digit or a word, and repeats within bounds. Texts come
+folded (folding.py), without placeholders.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.rules.dates import MONTH_NAMES
+
+NUMBER, DATE, WORD = "number", "date", "word"
+
+
+class Candidate(NamedTuple):
+    """``text[start:end]``, which may be of a class of its ``sort``. ``shape`` is how it is written."""
+
+    sort: str
+    start: int
+    end: int
+
+
+_DIGIT_RUN = re.compile(r"(?<![\w])(?<!\d[.,:])\+?\(?\d[\d ().\-/]{4,24}\d(?![\w]|[.,:]\d)")
+# C01X00T47, 010190-123A, DE-4711.22: letters and digits.
+_CODE = re.compile(
+    r"(?<![\w.@/$%&=-])(?=[\w./-]{0,12}\d)[A-Za-z0-9](?:[A-Za-z0-9]|[./-](?=[A-Za-z0-9])){4,22}"
+    r"(?![\w@]|[./:-]\w)"
+    r"|(?<![\w-])[A-Z]{1,4}(?: ?\d{2,6}){2,5}(?: ?[A-Z]{1,2})?(?![\w-])"
+)
+_MIN_NUMBER_DIGITS, _MIN_CODE_DIGITS = 6, 4
+_SIGNS = re.compile(r"\D+")
+_DECIMAL = re.compile(r"[1-9]\d*\.\d{1,2}")
+
+
+def find_numbers(text: str) -> Iterator[Candidate]:
+    """Runs of digits with the signs of numbers between them, and codes of letters and digits."""
+    for match in _DIGIT_RUN.finditer(text):
+        if len(_SIGNS.sub("", match[0])) >= _MIN_NUMBER_DIGITS and not _DECIMAL.fullmatch(match[0]):
+            start = match.start()
+            if match[0][0] == "(" and ")" not in match[0]:
+                start += 1
+            yield Candidate(NUMBER, start, match.end())
+            match.end()
+    for match in _CODE.finditer(text):
+        digits = len(_SIGNS.sub("", match[0]))
+        if digits >= _MIN_CODE_DIGITS and digits < len(match[0]) and any(map(str.isalpha, match[0])):
+            yield Candidate(NUMBER, *match.span())
+
+
+_ONES = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+)
+_NUMBER_WORDS = (
+    f"{_ONES} twenty thirty forty fifty sixty seventy eighty ninety hundred thousand oh zero"
+    " first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
+    " fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth"
+    # German (compounds are below), French, Spanish, Italian, Portuguese, Dutch, Scandinavian, Polish
+    " ersten erster zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften"
+    " premier un deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt"
+    " trente quarante cinquante soixante cent mille et"
+    " primero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis"
+    " diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco"
+    " veintiséis veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta"
+    " noventa mil novecientos y"
+    " primo due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici"
+    " sedici diciassette diciotto diciannove venti trenta"
+    " um dois três quatro sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
+    " dezenove vinte trinta novecentos e"
+    " eerste een twee drie vier vijf zes zeven acht negen tien elf twaalf"
+    " första andra tredje fjärde femte sjätte sjunde åttonde nionde tionde elfte tolfte"
+    " første anden andre tredje fjerde femte sjette syvende ottende niende tiende"
+)
+_LONG_NUMBER_WORDS = (
+    r"[a-zäöüåéø]{2,24}(?:zehn(?:te[nr]?)?|zig(?:ste[nr]?)?|hundert\w{0,24}|tausend\w{0,24}|cento\w{0,20}"
+    r"|tien(?:de)?|tigste?|honderd\w{0,20}|nitton\w{0,20}|hundra\w{0,20})"
+)
+_JOINTS = "of the de del do di den das le el il o am in day month year and"
+_DATE_WORD = (
+    r"(?:(?:19|20)\d\d|['’]?\d{1,2}(?: ?(?:st|nd|rd|th|er|re|º|ª|°|:?e|:a))?)(?!\w)"
+    rf"|(?:{'|'.join(sorted({*MONTH_NAMES, *_NUMBER_WORDS.split()}, key=len, reverse=True))})(?![^\W\d_])"
+    rf"|{_LONG_NUMBER_WORDS}(?![^\W_])"
+)
+_DATE = re.compile(
+    rf"(?<![\w+#$€£])(?<!\d[.,:/-])(?:{_DATE_WORD})"
+    rf"(?:(?:[ \t]{{0,2}}[-/.,]?[ \t]{{0,2}}(?<!\w)|\.[ ]?|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|-)"
+    rf"(?:(?:{'|'.join(_JOINTS.split())})[ \t]){{0,2}}(?:{_DATE_WORD})){{1,9}}(?!\w|[-/:]\d|\.\d)",
+    re.IGNORECASE,
+)
+_COMPACT = re.compile(
+    r"(?<![\w.,:/+-])(?:(?:19|20)\d\d[01]\d[0-3]\d|[0-3]\d[0-3]\d(?:19|20)\d\d)(?![\w-]|[.,:]\d)"
+)
+_YEAR = re.compile(r"(?<![\w.,:/#$€£+-])(?:19[2-9]\d|20[012]\d)(?![\w%€$£-]|[.,:/]\d)")
+_PART = re.compile(r"[^\W\d_]+|\d+")
+_NUMBER = re.compile(r"\d+")
+_DATE_WORDS = MONTH_NAMES | frozenset(_NUMBER_WORDS.split())
+_LONG_NUMBER = re.compile(_LONG_NUMBER_WORDS)
+_MONTH = re.compile(rf"(?:{'|'.join(sorted(MONTH_NAMES, key=len, reverse=True))})(?![^\W\d_])", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_MIN_SPOKEN_WORDS = 3
+_SPELLED_CENTURY = re.compile(
+    r"nineteen[ -][a-z]|two thousand|twenty (?:oh|ten|el|tw|th|f|six|sev|eig|nin)|mil novecent"
+    r"|millenov|dix-neuf cent|hundert|honderd|tausend",
+    re.IGNORECASE,
+)
+# 3-V-1980, 3/mai/1980
+_MONTH_BETWEEN = re.compile(
+    r"(?<![\w.,:/-])\d{1,2}(?:[-/. ](?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})[-/. ]|([-/])[^\W\d_]{3,4}\1)"
+    r"(?:19|20)?\d\d(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def is_date_word(word: str) -> bool:
+    """Whether a date may begin with it, or hold it."""
+    lower = word.lower()
+    return lower in _DATE_WORDS or (len(lower) > 5 and _LONG_NUMBER.fullmatch(lower) is not None)
+
+
+def find_dates(text: str) -> Iterator[Candidate]:
+    """Days with a month, in numbers or words; full dates without signs; years alone."""
+    found: list[tuple[int, int]] = []
+    end = 0
+    for part in _PART.finditer(text):
+        if part.start() >= end and (part[0][0].isdigit() or is_date_word(part[0])):
+            match = _DATE.match(text, part.start())
+            if match:
+                end = match.end()
+                if _may_be_date(match[0]):
+                    found.append(match.span())
+    found += (
+        match.span() for pattern in (_COMPACT, _MONTH_BETWEEN, _YEAR) for match in pattern.finditer(text)
+    )
+    end = 0
+    for start, last in sorted(found, key=lambda span: (span[0], -span[1])):
+        if start >= end:
+            yield Candidate(DATE, start, last)
+            end = last
+
+
+def _may_be_date(value: str) -> bool:
+    numbers = [int(number) for number in _NUMBER.findall(value)]
+    words = len(_LETTERS.findall(value))
+    if _MONTH.search(value):
+        return bool(numbers) or words > 1
+    if not numbers:
+        return words >= _MIN_SPOKEN_WORDS
+    if words:
+        return False
+    short = [number for number in numbers if number <= 31]
+    if len(numbers) == 2:
+        return (
+            len(short) == 2
+            and 0 < min(numbers) <= 12
+            and re.fullmatch(r"\d{1,2}[./]\d{1,2}\.?", value) is not None
+        )
+    return len(numbers) == 3 and len(short) >= 2 and any(0 < number <= 12 for number in short)
+
+
+_WORD = re.compile(
+    r"(?<![\w@/\\.$%#&=+~-])(?<!\w['’])[^\W\d]?(?=[\w.\-]{0,40}[^\W\d_])[A-Za-z0-9_](?:\w|[.\-](?=\w)){1,31}"
+    r"(?![\w@/\\(%=$]|\.\w|::|['’]\w|-\w)"
+)
+_DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}")
+
+
+def find_words(text: str) -> Iterator[Candidate]:
+    """Words that could be user names."""
+    for match in _WORD.finditer(text):
+        if len(match[0]) > 2 and match[0].isascii() and not _DIGEST.fullmatch(match[0]):
+            yield Candidate(WORD, *match.span())
+
+
+_RUNS = (
+    (re.compile(r"[A-Z]+"), "A"),
+    (re.compile(r"[a-z]+"), "a"),
+    (re.compile(r"[0-9]+"), "0"),
+)
+
+
+def describe_word(word: str) -> Iterator[str]:
+    """How a word is written and what lists know of it."""
+    shape = word
+    shape = re.sub(r"[A-Z]+", "A", shape)
+    shape = re.sub(r"[a-z]+", "a", shape)
+    shape = re.sub(r"[0-9]+", "0", shape)
+    yield f"shape {shape}"
+    yield f"length {min(len(word), 20) // 3}"
+    yield f"class {classify_word(word)}"
+    if "_" in word:
+        yield "_"
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", word)
+    yield f"parts {min(len(parts), 5)}"
+    for part in parts[:5]:
+        if part.isdigit():
+            yield f"digits {len(part)}"
+        else:
+            known = look_up_word(part)
+            yield f"part {min(known.first, 1)}{min(known.last, 1)}{known.common}"
+            yield f"part {part.lower()}"
+    lower = f"<{word.lower()}>"
+    for at in range(len(lower) - 2):
+        yield f"3 {lower[at : at + 3]}"
+
+
+def classify_word(word: str) -> str:
+    """One of five: the rough looks, which decide how much the words around must say."""
+    if not word.isalpha():
+        if any(map(str.isdigit, word)) or "_" in word:
+            return "signed"
+        parts = [look_up_word(part) for part in re.split(r"[-.]", word) if part]
+        return "ordinary" if all(part.common or len(word) < 5 for part in parts) else "joined"
+    known = look_up_word(word)
+    if known.common and not (word[1:] != word[1:].lower() and not word.isupper()):
+        return "ordinary"
+    if known.first or known.last:
+        return "name"
+    return "unknown" if word[1:] == word[1:].lower() or word.isupper() else "inner"
+
+
+def describe_number(value: str, text_before: str) -> Iterator[str]:
+    digits = _SIGNS.sub("", value)
+    letters = [c for c in value if c.isalpha()]
+    groups = _NUMBER.findall(value)
+    signs = "".join(sorted({c for c in value if not c.isalnum()}))
+    yield f"digits {len(digits)}"
+    yield f"groups {'-'.join(str(len(group)) for group in groups)}"
+    yield f"signs {signs}"
+    yield f"class {classify_number(value)}"
+    yield f"first {value[0] if not value[0].isalpha() else 'A'} {len(digits)}"
+    yield f"two {digits[:2]}"
+    if letters:
+        shape = re.sub(
+            r"[0-9]+",
+            lambda run: f"0{min(len(run[0]), 9)}",
+            re.sub(r"[A-Za-z]+", lambda run: f"A{len(run[0])}", value),
+        )
+        yield f"shape {shape}"
+
+
+def classify_number(value: str) -> str:
+    if any(map(str.isalpha, value)):
+        return "code"
+    if value[0] in "+(" or value.startswith("0"):
+        return "dialed"
+    return "bare" if value.isdigit() else "grouped"
+
+
+def describe_date(value: str, text_before: str) -> Iterator[str]:
+    numbers = [int(number) for number in _NUMBER.findall(value)]
+    year = next((number for number in numbers if 1900 <= number <= 2099), None)
+    if len(value) == 8 and value.isdigit():
+        years = [int(value[:4]), int(value[4:])]
+        year = next((number for number in years if 1900 <= number <= 2030), None)
+    yield f"class {classify_date(value)}"
+    yield f"year {year // 5 if year else 'none'}"
+    if year:
+        yield "old" if year < 2008 else "recent" if year > 2021 else "between"
+    if _SPELLED_CENTURY.search(value):
+        yield "spelled year"
+    yield f"numbers {len(numbers)}"
+    shape = _LETTERS.sub("a", re.sub(r"[0-9]", "0", value.lower()))
+    yield f"shape {shape[:16]}"
+
+
+def classify_date(value: str) -> str:
+    if value.isdigit():
+        return "year" if len(value) == 4 else "compact"
+    if not any(map(str.isdigit, value)):
+        return "spoken"
+    has_month = _MONTH.search(value) is not None
+    numbers = _NUMBER.findall(value)
+    if len(numbers) >= 3 or (has_month and len(numbers) == 2) or len(_LETTERS.findall(value)) > 2:
+        return "full month" if has_month else "full"
+    return "short"

@@ -137,6 +137,7 @@ def try_kills(installation: Installation, options: Any) -> tuple[Counter[str], l
     threads.append(threading.Thread(target=backups.keep_backing_up, args=(stop,)))
     threads[-1].start()
     try:
+        wait_until(lambda: all(person.accepted for person in annotators), QUIET_SECONDS, "all people label")
         killed = kill_at_random(installation, options)
     finally:
         stop.set()

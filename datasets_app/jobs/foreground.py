@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from django.db import InterfaceError, OperationalError, connection
 from django.db.models.functions import Now
 
+from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.jobs.parameters import P
@@ -64,7 +65,7 @@ def run_in_foreground(
         ) from None
     except BaseException as error:
         connection.close()
-        gone = isinstance(error, OperationalError | InterfaceError)
+        gone = isinstance(error, OperationalError | InterfaceError | EmbeddedServiceError)
         reason = f"The database connection was lost; {saved}. Run the command again."
         job.record_end("failed", error=reason if gone else format_unexpected_error(job, error))
         raise

@@ -14,6 +14,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import F
 from django.db.models.functions import Now
 
+from alignmenter_site.embedded import EmbeddedServiceError
 from alignmenter_site.logs import describe_error, log_context
 from datasets_app.core import audit
 from datasets_app.core.approval import approved_by
@@ -45,7 +46,7 @@ def _perform_claimed(job: RunningJob[Any]) -> None:
         job.record_end("cancelled")
     except UserError as refusal:
         job.record_end("failed", error=refusal.message, result=refusal.details)
-    except (OperationalError, InterfaceError) as error:
+    except (OperationalError, InterfaceError, EmbeddedServiceError) as error:
         _handle_database_error(job, error)
     except Exception as error:
         log.error("job %s failed: %s", job_run_id, describe_error(error))

@@ -14,6 +14,8 @@ import requests
 
 TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 0.5
+# What pages answer while the database is away.
+SERVICE_UNAVAILABLE = 503
 NUMBER = re.compile(r"/\d+(?=/|$)")
 ASSIGNMENT = re.compile(r'data-assignment="(\d+)"')
 
@@ -108,7 +110,10 @@ class Annotator:
                 if answer.status_code in (401, 403):
                     self._insist(self.visitor.sign_in, stop)
                     continue
-                self.errors += 1
+                if answer.status_code == SERVICE_UNAVAILABLE:
+                    self.unanswered += 1
+                else:
+                    self.errors += 1
             time.sleep(RETRY_SECONDS)
         return None
 

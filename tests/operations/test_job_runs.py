@@ -12,9 +12,10 @@ from typing import Any
 import django_rq
 import pytest
 from django.core.files.base import ContentFile
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
+from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.housekeeping import delete_expired_files
@@ -358,6 +359,28 @@ def test_what_a_task_has_committed_for_itself_stands_however_it_ends(
     perform(job.pk)
     assert (state_of(job), job.result) == ("done", {"steps": 2})
     assert Dataset.objects.filter(name="step-2").exists()
+
+
+@pytest.mark.parametrize("error", [OperationalError("canary-1"), EmbeddedServiceError("canary-1")])
+def test_a_job_without_a_database_is_queued_again(
+    empty_queue: None, monkeypatch: Any, error: Exception
+) -> None:
+    """Also if the embedded server was killed a second time, while it recovered."""
+
+    def fail_once(job: Any) -> dict[str, Any]:
+        if job.attempt == 1:
+            raise error
+        return {}
+
+    monkeypatch.setattr(registry, "operations", {})
+    registry.task()(fail_once)
+    job = runs.start_job("fail_once", actor=None)
+    perform(job.pk)
+    assert state_of(job) == "running"
+    JobRun.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
+    assert recovery.recover_jobs() == 1
+    perform(job.pk)
+    assert state_of(job) == "done"
 
 
 def test_a_command_that_commits_for_itself_is_given_its_row(empty_queue: None) -> None:

@@ -351,10 +351,12 @@ def decide_upload_access(*, own: bool, permitted: bool) -> Verdict:
     return Refused("This file belongs to the person who uploaded it; ask them, or a privacy officer.")
 
 
-def decide_job_start(starter: str, *, permitted: bool, visible: bool) -> Verdict:
+def decide_job_start(starter: str, *, permitted: bool, visible: bool, token_revoked: bool = False) -> Verdict:
     """A worker begins a job: the person who started it must still be allowed to."""
     if not permitted:
         return Refused(f"{starter}, who started this job, no longer has the permission for it.")
+    if token_revoked:
+        return Refused("The API token that started this job was revoked before the job began.")
     if not visible:
         return Refused(f"{starter}, who started this job, no longer has access to the dataset.")
     return Allowed()

@@ -73,6 +73,12 @@ def note_refusal(**details: Any) -> None:
         origin.refusals.append(details)
 
 
+def current_token() -> int | None:
+    """The primary key of the API token of the current request, or of the one that started this job."""
+    origin = _origin.get()
+    return origin.token if origin else None
+
+
 def actor_name(actor: Any) -> str:
     """The user's name; for a command (``actor`` is None) the system account that ran it."""
     if actor is not None:
@@ -91,8 +97,8 @@ def record(action: str, *, actor: Any, dataset_name: str = "", **details: Any) -
     """Add an event. Call it in the transaction of the change that it records."""
     if address := current_address():
         details["source_address"] = address
-    if (origin := _origin.get()) and origin.token:
-        details["api_token"] = origin.token
+    if token := current_token():
+        details["api_token"] = token
     if approver := current_approver():
         details["approved_by"] = approver
     AuditEvent.objects.create(

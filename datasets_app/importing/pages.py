@@ -316,11 +316,12 @@ def _update_job(user: Any, job: JobRun, options: dict[str, Any], start: bool) ->
     Raises UserError if they have too many jobs."""
     prepared = read_parameters(job, ImportParameters)
     parameters = _job_parameters(options, prepared.prepared_origin, prepared.uploaded_by)
+    starter = {"actor": user, "source_address": audit.current_address(), "api_token": None}
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(
             dataset_name=options["dataset_name"],
             parameters=parameters.as_json(),
-            **({"actor": user, "source_address": audit.current_address()} if start else {}),
+            **(starter if start else {}),
         )
         if changed and start:
             runs.start_prepared_job(job, actor=user)

@@ -82,6 +82,7 @@ def _run_task(job: RunningJob[Any]) -> None:
         refuse_changed_dataset(job.row)
     # Events that the job records come from where it was requested.
     origin = audit.RequestOrigin(job.row.source_address if job.actor else "", lambda: job.actor)
+    origin.token = job.row.api_token
     with approved_by(approver.get_username() if approver else ""), audit.attribute_to(origin):
         run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
 

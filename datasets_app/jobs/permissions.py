@@ -12,7 +12,7 @@ from django.utils import timezone
 from datasets_app import hooks
 from datasets_app.catalog import gates, policies
 from datasets_app.jobs.parameters import has_override
-from datasets_app.models import Dataset, JobFile, JobRun
+from datasets_app.models import ApiToken, Dataset, JobFile, JobRun
 
 _LIMIT_ACCESS = "datasets_app.limit_access"
 _UPLOADED = {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}
@@ -75,8 +75,8 @@ def _download_permission(operation: str, kind: str) -> str:
 
 
 def refuse_unauthorized_job(job: JobRun) -> None:
-    """Raises UserError if the person who started the job has lost access since. Jobs of commands and of the
-    scheduler have no such person, and may run."""
+    """Raises UserError if the person who started the job has lost access since, or its token was
+    revoked. Jobs of commands and of the scheduler have no such person, and may run."""
     actor = job.actor
     if actor is None:
         return
@@ -85,6 +85,7 @@ def refuse_unauthorized_job(job: JobRun) -> None:
         policies.decide_job_start(
             actor.get_username(),
             permitted=actor.is_active and actor.has_perm(start_permission(job.operation)),
+            token_revoked=ApiToken.objects.filter(pk=job.api_token).exclude(revoked_at=None).exists(),
             visible=not hidden.filter(Q(pk=job.dataset_id) | Q(name=job.dataset_name)).exists(),
         )
     )

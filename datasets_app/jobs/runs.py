@@ -52,6 +52,7 @@ def _build_job(
         dataset_name=dataset.name if dataset else dataset_name,
         parameters=parameters.as_json(),
         source_address=audit.current_address(),
+        api_token=audit.current_token(),
     )
 
 
@@ -172,7 +173,8 @@ def reset_for_retry(job_run: JobRun, *, actor: Any) -> bool:
     # Nobody overrides, signs or deletes in the name of somebody else. The permissions of a deleted account
     # can't be checked.
     owner = actor if sensitive_permission(job_run) else job_run.actor or actor
-    requested = {"source_address": audit.current_address()} if owner == actor else {}
+    origin = {"source_address": audit.current_address(), "api_token": audit.current_token()}
+    requested = origin if owner == actor else {}
     with transaction.atomic():
         # ``attempt`` only ever grows: a worker of an earlier attempt must never pass for a later one.
         again = JobRun.objects.filter(

@@ -43,6 +43,8 @@ class JobRun(models.Model):
     )
     # Where the actor requested it from; empty for commands and what the scheduler starts.
     source_address = models.CharField(max_length=45, blank=True, default="", db_default="", editable=False)
+    # The primary key of the API token it was requested with.
+    api_token = models.BigIntegerField(null=True, blank=True, editable=False)
     parameters = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State, default=State.PREPARED)
     done = models.BigIntegerField(default=0)

@@ -14,6 +14,8 @@ from django.utils import timezone
 from datasets_app.access import limit_access
 from datasets_app.access.tokens import create_token, forget_answers, revoke_token
 from datasets_app.catalog.text_scans import scan_new_text
+from datasets_app.core.errors import UserError
+from datasets_app.jobs.permissions import refuse_unauthorized_job
 from datasets_app.models import ApiAnswer, ApiToken, AuditEvent, Dataset, JobFile, JobRun
 from tests import factories
 from tests.api.calls import BASE, Caller, make_user, read_content
@@ -119,6 +121,18 @@ def test_restricted_datasets_do_not_exist_for_others(dataset: Dataset, curator: 
     for path in ("", "/sessions", "/turns", "/checks/latest", "/splits"):
         check_problem(curator("GET", f"/datasets/support{path}"), 404, "not_found")
     assert Caller(make_user("privacy officer"))("GET", "/datasets/support").status_code == 200
+
+
+def test_a_job_names_its_token_and_does_not_begin_once_it_is_revoked(
+    dataset: Dataset, curator: Caller
+) -> None:
+    curator("POST", "/datasets/support/checks")
+    job = JobRun.objects.get(operation="check_dataset")
+    assert job.api_token == curator.token.pk
+    refuse_unauthorized_job(job)
+    revoke_token(curator.token, actor=curator.user)
+    with pytest.raises(UserError, match="revoked"):
+        refuse_unauthorized_job(job)
 
 
 def test_events_name_the_token_and_refusals_are_recorded(dataset: Dataset, curator: Caller) -> None:

@@ -33,6 +33,7 @@ class OutgoingEvent(models.Model):
         JOB_FAILED = "job.failed", "Job failed"
         DELETION_AHEAD = "deletion.ahead", "Deletion ahead"
         APPROVAL_REQUESTED = "approval.requested", "Approval requested"
+        STEP_REQUESTED = "step.requested", "Next step requested"
         # Sent on request, to one webhook.
         TEST = "test", "Test"
 

@@ -35,6 +35,7 @@ DEFAULT_MAIL: dict[str, str] = {
     Kind.JOB_FAILED: Mail.DAILY,
     Kind.DELETION_AHEAD: Mail.DAILY,
     Kind.APPROVAL_REQUESTED: Mail.IMMEDIATE,
+    Kind.STEP_REQUESTED: Mail.IMMEDIATE,
 }
 
 

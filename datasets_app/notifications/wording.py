@@ -65,6 +65,7 @@ _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     Kind.JOB_FAILED: lambda data: f"{_operation(data)} (job {data['job']}) has failed.",
     Kind.DELETION_AHEAD: lambda data: f"Due for deletion on {data['due']}.",
     Kind.APPROVAL_REQUESTED: lambda data: f"{_operation(data)} waits for a second person.",
+    Kind.STEP_REQUESTED: lambda data: f"You are asked to take the next step: {data['step']}.",
 }
 
 # The name of a page's URL, and where its argument is.
@@ -79,4 +80,5 @@ _PAGES: dict[str, tuple[str, str]] = {
     Kind.JOB_FAILED: ("admin:datasets_app_jobrun_change", "job"),
     Kind.DELETION_AHEAD: ("admin:datasets_app_dataset_retention", "dataset"),
     Kind.APPROVAL_REQUESTED: ("admin:datasets_app_jobrun_requests", ""),
+    Kind.STEP_REQUESTED: ("admin:datasets_app_dataset_change", "dataset"),
 }

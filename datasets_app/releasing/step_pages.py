@@ -7,8 +7,6 @@ from django.views.decorators.http import require_POST
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset
-from datasets_app.domain.wording import format_count
-from datasets_app.models import Dataset
 from datasets_app.releasing.ask import ask_for_step
 from datasets_app.releasing.next_steps import find_next_steps
 
@@ -23,13 +21,9 @@ def ask(request: HttpRequest, pk: int) -> HttpResponse:
         messages.info(request, "This step no longer waits for anyone.")
         return redirect(dataset_url(dataset))
     try:
-        count = ask_for_step(dataset, step, url=_absolute_url(request, dataset), actor=request.user)
+        names = ask_for_step(dataset, step)
     except UserError as refusal:
         messages.warning(request, refusal.message)
     else:
-        messages.success(request, f"Asked {format_count(count, 'person', 'people')} by mail.")
+        messages.success(request, f"Notified: {', '.join(names)}.")
     return redirect(dataset_url(dataset))
-
-
-def _absolute_url(request: HttpRequest, dataset: Dataset) -> str:
-    return request.build_absolute_uri(dataset_url(dataset))

@@ -18,6 +18,7 @@ PERMISSIONS: dict[str, str] = {
     Kind.JOB_FAILED: "datasets_app.view_jobrun",
     Kind.DELETION_AHEAD: "datasets_app.view_dataset",
     Kind.APPROVAL_REQUESTED: "datasets_app.view_jobrun",
+    Kind.STEP_REQUESTED: "datasets_app.view_dataset",
 }
 _OF_JOBS = (Kind.JOB_FAILED, Kind.APPROVAL_REQUESTED)
 

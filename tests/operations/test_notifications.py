@@ -88,6 +88,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "release.created": {"version": "1.0.0", "sessions": 1, "turns": 2},
     "job.failed": {"job": 1, "operation": "export_dataset"},
     "deletion.ahead": {"due": "2030-01-01", "turns": 2},
+    "step.requested": {"step": "share"},
 }
 
 

@@ -1,19 +1,17 @@
-"""What comes next for a dataset: facts in, steps out; and the mail that asks someone else."""
+"""What comes next for a dataset: facts in, steps out; and the notice that asks someone else."""
 
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
-from django.core import mail
-from django.core.cache import cache
-from django.test import override_settings
 from django.urls import reverse
 
 from datasets_app.catalog import gates, steps
 from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy, TextFacts
 from datasets_app.catalog.policies import Blocker
 from datasets_app.catalog.steps import CHECKS_TITLE, StepFacts
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Notification, OutgoingEvent
+from datasets_app.notifications.audience import notify
 from datasets_app.releasing.next_steps import find_next_steps
 
 TEXT = TextFacts(last_session=9, scanned_to=9, turn_count=4)
@@ -91,9 +89,7 @@ def test_the_button_is_what_this_person_may_do(sign_in: Any, dataset: Dataset) -
     assert known.next.name == "check"
 
 
-@override_settings(EMAIL_BACKEND="django.core.mail.backends.locmem.EmailBackend")
 def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dataset: Dataset) -> None:
-    cache.clear()
     gates.scan_and_describe(dataset)
     client = sign_in("viewer")
     url = reverse("admin:datasets_app_dataset_ask", args=[dataset.pk])
@@ -102,14 +98,15 @@ def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dat
     officer = User.objects.create_user("olga", email="olga@company.example", is_staff=True)
     officer.groups.add(Group.objects.get(name="privacy officer"))
     page = client.post(url, {"step": "share"}, follow=True).content.decode()
-    assert "Asked 1 person by mail" in page
-    [message] = mail.outbox
-    assert message.bcc == ["olga@company.example"]
-    assert "The legal review isn" in message.body
+    assert "Notified: olga" in page
+    event = OutgoingEvent.objects.get(kind="step.requested")
+    assert (event.dataset, event.data, event.recipients) == (dataset, {"step": "share"}, [officer.pk])
+    notify(event)
+    assert Notification.objects.get().user == officer
     page = client.post(url, {"step": "share"}, follow=True).content.decode()
-    assert "They were asked in the last 24 hours: olga" in page
+    assert "They were notified today: olga" in page
     client.post(url, {"step": "import"})
-    assert len(mail.outbox) == 1
+    assert OutgoingEvent.objects.filter(kind="step.requested").count() == 1
 
 
 def test_nobody_is_asked_for_a_hidden_dataset(sign_in: Any, dataset: Dataset) -> None:

@@ -64,6 +64,6 @@ def list_label_pages(dataset: Any, user: Any) -> list[tuple[str, str, str]]:
     if not user.has_perm("annotations_app.view_annotation"):
         return []
     return [
-        ("labels", "Campaigns", admin_url("campaign_dataset_labels", dataset.pk)),
+        ("labels", "Labels", admin_url("campaign_dataset_labels", dataset.pk)),
         ("agreement", "Agreement", admin_url("campaign_dataset_agreement", dataset.pk)),
     ]

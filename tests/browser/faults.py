@@ -5,8 +5,6 @@ from typing import Any
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-# Within the admin's frame, what is ours.
-PAGE_SELECTOR = ".ad-page"
 # What a color scheme can change. The other rules read structure and text.
 COLOR_RULES = ["color-contrast", "link-in-text-block"]
 

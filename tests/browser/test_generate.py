@@ -13,7 +13,7 @@ from datasets_app.catalog.import_persona import import_persona
 from datasets_app.catalog.personas import DEFAULT_FILE
 from datasets_app.models import Dataset, Persona
 from tests.browser.conftest import sign_in
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations, find_violations_in_both_schemes
+from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 GENERATE = "admin:datasets_app_dataset_generate"
@@ -26,7 +26,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     expect(preview.locator(".gen-session")).to_have_count(3)
     expect(preview.locator(".gen-counts")).to_contain_text("Brand traps20")
     expect(page.locator("[name=model]")).to_be_hidden()
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
 
     page.fill("[name=brand]", "90")
     expect(preview).to_contain_text("Safety and brand traps add up to 105 %")
@@ -44,7 +44,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     page.fill("[name=model]", "some-model")
     page.fill("[name=price_answer]", "2.5")
     expect(preview).to_contain_text("at the prices you entered")
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_role("radio", name="A model").focus()
     page.keyboard.press("ArrowUp")
     expect(preview).not_to_contain_text("Estimated model usage")
@@ -54,7 +54,7 @@ def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) 
     page.get_by_role("button", name="Generate", exact=True).click()
     expect(page.get_by_text("This field is required.").first).to_be_visible()
     expect(page.locator("[name=seed]")).to_have_value("7")
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.fill("[name=dataset_name]", "evaluation")
     page.keyboard.press("Enter")
     expect(page.locator("#job-run .ad-badge").first).to_have_text("Done")
@@ -78,7 +78,7 @@ def test_a_persona_is_changed_with_its_voice_in_sight(page: Page, transactional_
     )
     expect(beside).to_contain_text("No problems found.")
     expect(voice.locator(".voice-pair")).to_have_count(4)
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     text.fill(persona.yaml.replace("avoid: [", "avoid: [no, "))
     expect(beside).to_contain_text("E701")
     expect(page.locator("#persona-news")).to_have_text("1 finding")
@@ -86,10 +86,10 @@ def test_a_persona_is_changed_with_its_voice_in_sight(page: Page, transactional_
     text.fill(persona.yaml + "x: [\n")
     expect(beside).to_contain_text("not valid YAML")
     expect(voice.locator(".voice-pair")).to_have_count(0)
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     text.fill(persona.yaml.replace("avoid: [", "avoid: [frankly, "))
     expect(voice.locator(".voice-off")).to_contain_text("frankly")
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_role("button", name="Save and continue editing").click()
     expect(beside).not_to_contain_text("Changes")
     assert "frankly" in Persona.objects.get().yaml
@@ -109,4 +109,4 @@ def test_on_a_phone(open_page: Any, curator: User) -> None:
     for address in addresses:
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, address
-        assert find_violations_in_both_schemes(page, PAGE_SELECTOR) == [], address
+        assert find_violations_in_both_schemes(page) == [], address

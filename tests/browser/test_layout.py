@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, expect
 
 from datasets_app.models import CheckFinding, CheckReport
 from tests import factories
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
 
@@ -65,4 +65,45 @@ def test_links_within_sentences_are_not_told_by_colour_alone(
     CheckFinding.objects.create(report=report, code="W601", message="no licence is stated", field="licence")
     page.goto(reverse("admin:datasets_app_dataset_checks", args=[dataset.pk]))
     assert page.get_by_role("link", name="Edit metadata").is_visible()
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
+
+
+def test_whole_pages_of_a_dataset_have_no_faults(
+    page: Page, phone_page: Page, transactional_db: None, tmp_path: Any
+) -> None:
+    """With the frame of the admin: landmarks, names, contrast, and nothing wider than the window."""
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
+    CheckReport.objects.create(dataset=dataset, turn_count=2, error_count=1, totals={"E301": 1})
+    addresses = [
+        reverse("admin:index"),
+        reverse("admin:datasets_app_dataset_import"),
+        reverse("admin:datasets_app_dataset_change", args=[dataset.pk]),
+        reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk]),
+    ]
+    for address in addresses:
+        page.goto(address)
+        assert page.locator("main").count() == 1, address
+        assert find_violations_in_both_schemes(page) == [], address
+        phone_page.goto(address)
+        assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390, address
+
+
+def test_an_item_is_assigned_and_a_digest_copied_by_keyboard(
+    page: Page, transactional_db: None, tmp_path: Any
+) -> None:
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto(reverse("admin:index"))
+    menu = page.locator(".ad-menu").first
+    menu.locator("summary").press("Enter")
+    assert menu.get_by_role("button", name="Assign").is_visible()
+    page.keyboard.press("Escape")
+    assert not menu.get_by_role("button", name="Assign").is_visible()
+    menu.locator("summary").press("Enter")
+    menu.get_by_label("Assign to").select_option("curator")
+    menu.get_by_role("button", name="Assign").press("Enter")
+    expect(page.get_by_text("Assigned to you")).to_be_visible()
+    page.goto(reverse("admin:datasets_app_dataset_change", args=[dataset.pk]))
+    page.get_by_role("button", name="Copy SHA-256").press("Enter")
+    expect(page.locator(".ad-copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == dataset.source_files.get().sha256

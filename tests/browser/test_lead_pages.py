@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from annotations_app.models import Annotation, Campaign
 from tests.browser.conftest import sign_in
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations, find_violations_in_both_schemes
+from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 from tests.campaigns import (
     label_all_replies,
     lease_for,
@@ -63,10 +63,10 @@ def test_from_a_new_campaign_to_settled_disputes(
     expect(page.get_by_role("heading", name="Inter-annotator agreement")).to_be_visible()
     expect(page.get_by_role("heading", name="By tag")).to_be_visible()
     expect(page.locator(".lead-heat td b")).to_have_count(6)
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.locator(".ad-head").get_by_role("link", name="Resolve disagreements").click()
     against = _settle_three(page)
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
 
     settled = Annotation.objects.filter(kind="adjudicated", annotator="lea")
     assert settled.count() == 3
@@ -96,7 +96,7 @@ def _begin(page: Page) -> None:
     page.fill("[name=guidelines]", "Only the **voice** counts.")
     page.get_by_role("button", name="Preview guidelines").click()
     expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_role("button", name="Start campaign").click()
     expect(
         page.get_by_text(
@@ -104,12 +104,12 @@ def _begin(page: Page) -> None:
         ).first
     ).to_be_visible()
     expect(page.locator("[name=guidelines]")).to_have_value("Only the **voice** counts.")
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_label("cy", exact=True).check()
     expect(page.locator("#estimate")).to_contain_text("24 (3 per reply)")
     page.get_by_role("button", name="Start campaign").click()
     expect(page.get_by_text("0 of 24 labels")).to_be_visible()
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
 
 
 def _settle_three(page: Page) -> int:
@@ -170,7 +170,7 @@ def test_the_pages_of_a_campaign(open_page: Any, lead: User, tmp_path: Path) -> 
             expect(page.get_by_role("heading", name="By tag")).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, where
         if page.locator(".ad-page").count():
-            assert find_violations_in_both_schemes(page, PAGE_SELECTOR) == [], where
+            assert find_violations_in_both_schemes(page) == [], where
     page.emulate_media(color_scheme="dark")
     page.reload()
     expect(page.locator("html")).to_have_class(re.compile(r"\bdark\b"))

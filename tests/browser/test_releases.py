@@ -12,7 +12,7 @@ from datasets_app.catalog import gates
 from datasets_app.jobs.perform import perform
 from datasets_app.models import JobRun, Release
 from tests import factories
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.browser.faults import find_serious_violations
 
 # The longest of them, so they begin first.
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -27,7 +27,7 @@ def test_a_version_is_released_handed_out_and_compared(
     curator.user_permissions.add(Permission.objects.get(codename="override_gate"))
     address = reverse("admin:datasets_app_dataset_releases", args=[dataset.pk])
     page.goto(address)
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.focus("[name=override]")
     page.keyboard.type("nobody is left to sign")
     page.keyboard.press("Enter")
@@ -44,7 +44,7 @@ def test_a_version_is_released_handed_out_and_compared(
     for seen in (page, phone_page):
         for place in (address, f"{address}1.0.0/", f"{address}compare/?before=1.0.0"):
             seen.goto(place)
-            assert find_serious_violations(seen, PAGE_SELECTOR) == []
+            assert find_serious_violations(seen) == []
             assert _fits(seen)
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from datasets_app.models import Dataset
 from tests import factories
 from tests.browser.conftest import sign_in
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.browser.faults import find_serious_violations
 
 pytestmark = pytest.mark.browser
 
@@ -42,7 +42,7 @@ def test_a_second_person_approves_after_giving_the_password_again(
     expect(second.get_by_text("waits for approval, requested by olga")).to_be_visible()
     second.get_by_role("link", name="Open requests").click()
     expect(second.get_by_text("Stated wrongly")).to_be_visible()
-    assert find_serious_violations(second, PAGE_SELECTOR) == []
+    assert find_serious_violations(second) == []
     forget_proofs()
     second.get_by_role("button", name="Approve").click()
     second.get_by_role("textbox", name="Password").fill(PASSWORD)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.models import Dataset, RetentionPolicy, Session
 from tests import factories
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.browser.faults import find_serious_violations
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,7 @@ def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
     rule = RetentionPolicy.objects.create(position=1, pattern="*_prod.jsonl", retention="30 days")
     phone_page.goto(reverse("admin:datasets_app_retentionpolicy_of_policy", args=[rule.pk]))
     assert phone_page.get_by_text("2 sessions, 4 turns").is_visible()
-    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert find_serious_violations(phone_page) == []
     phone_page.get_by_role("button", name="Activate").focus()
     phone_page.keyboard.press("Enter")
     phone_page.get_by_text("is now active").wait_for()
@@ -39,7 +39,7 @@ def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
     phone_page.keyboard.type("A claim is open")
     phone_page.keyboard.press("Enter")
     phone_page.get_by_role("heading", name="Kept: on legal hold").wait_for()
-    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert find_serious_violations(phone_page) == []
     assert _no_wider(phone_page)
 
     session = Session.objects.first()
@@ -50,7 +50,7 @@ def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
     Dataset.objects.update(legal_hold=False)
     phone_page.reload()
     assert phone_page.get_by_role("button", name="Erase permanently").is_visible()
-    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert find_serious_violations(phone_page) == []
     assert _no_wider(phone_page)
 
 

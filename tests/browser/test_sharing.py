@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests import factories
 from tests.browser.conftest import sign_in
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.browser.faults import find_serious_violations
 
 # The longest of them, so they begin first.
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -29,17 +29,17 @@ def test_a_review_is_signed_and_a_package_taken_home(open_page: Any, processes: 
     user.groups.add(Group.objects.get(name="privacy officer"))
     sign_in(page, "olga")
     page.goto(reverse("admin:datasets_app_dataset_sharing", args=[dataset.pk]))
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_label("Statement").focus()
     page.keyboard.type("Seen.")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Olga (olga) signed on")).to_be_visible()
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.get_by_role("link", name="Export as a package").click()
     expect(page.get_by_label("Format")).to_have_value("package")
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_role("button", name="Start export").click()
     with page.expect_download() as begun:
         page.get_by_role("link", name="Download support_package.zip").click()

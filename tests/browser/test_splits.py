@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from datasets_app.models import Dataset
 from tests import factories
-from tests.browser.faults import PAGE_SELECTOR, find_serious_violations
+from tests.browser.faults import find_serious_violations
 from tests.domain.test_near_duplicates import talk
 
 pytestmark = pytest.mark.browser
@@ -32,7 +32,7 @@ def test_split_and_place_what_came_later(
     processes.start("worker")
     address = reverse("admin:datasets_app_dataset_splits", args=[dataset.pk])
     page.goto(address)
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
     page.get_by_label("Shares (%)").fill("50, 25")
     page.keyboard.press("Enter")
     expect(page.get_by_text("add up to 100")).to_be_visible()
@@ -42,13 +42,13 @@ def test_split_and_place_what_came_later(
     page.goto(address)
     expect(page.get_by_role("row", name="Test locked 10 25.0 % 25 %")).to_be_visible()
     expect(page.get_by_text("No session has a near-duplicate or a sibling in another split.")).to_be_visible()
-    assert find_serious_violations(page, PAGE_SELECTOR) == []
+    assert find_serious_violations(page) == []
 
     # The last three are copies of sessions that are there.
     factories.import_file(factories.write_jsonl(tmp_path / "more.jsonl", lines(range(40, 43))), append=True)
     phone_page.goto(address)
     expect(phone_page.get_by_text("3 sessions have no split yet.")).to_be_visible()
-    assert find_serious_violations(phone_page, PAGE_SELECTOR) == []
+    assert find_serious_violations(phone_page) == []
     assert phone_page.evaluate("document.documentElement.scrollWidth") == 390
     phone_page.get_by_role("button", name="Assign 3 sessions").click()
     expect(phone_page.locator(".ad-badge", has_text="Done").first).to_be_visible(timeout=LONG)

@@ -234,6 +234,18 @@
         document.cookie = `time_zone=${zone}; path=/; max-age=31536000; samesite=lax${secure}`;
     };
 
+    // --- menus: Escape closes one, as does a click elsewhere ---
+
+    const closeMenus = (event) => {
+        const isEscape = event.key === "Escape";
+        if (event.type === "keydown" && !isEscape) return;
+        for (const menu of document.querySelectorAll(".ad-menu[open]")) {
+            if (!isEscape && menu.contains(event.target)) continue;
+            if (isEscape && menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+            menu.open = false;
+        }
+    };
+
     // --- jobs: say aloud what changed, but not every second ---
 
     let lastSaid = "";
@@ -300,6 +312,8 @@
         if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
         document.addEventListener("click", copyDigest);
+        document.addEventListener("click", closeMenus);
+        document.addEventListener("keydown", closeMenus);
         tellTimeZone();
         reachScrolling();
         watchPolling();

@@ -47,6 +47,7 @@ def test_from_file_to_download(page: Page, processes: Any, tmp_path: Path) -> No
     expect(page.get_by_text("Last report").or_(page.get_by_text("Report of")).first).to_be_visible()
     assert f"report={report.pk}" in page.url
 
+    page.get_by_role("link", name="Data", exact=True).click()
     page.get_by_role("link", name="Sessions", exact=True).click()
     page.get_by_role("link", name="s3", exact=True).click()
     expect(page.locator("#turn-2 .ad-text")).to_have_text("What assistant says as number 2 of s3.")
@@ -100,12 +101,10 @@ def test_a_file_with_problems_can_be_imported_in_part(page: Page, processes: Any
     lines = [*factories.make_sessions(3), {**factories.make_turn("bad"), "role": "system"}]
     upload(page, factories.write_jsonl(tmp_path / "mixed.jsonl", lines))
     expect(page.get_by_text("E103")).to_be_visible()
-    page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.locator(".ad-badge", has_text="Failed")).to_be_visible()
-    expect(page.get_by_role("alert")).to_contain_text("Nothing was imported")
-    assert not Dataset.objects.exists()
-    page.click("text=Change options")
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    expect(page.get_by_text("The import would fail")).to_be_visible()
     page.get_by_label("Import the valid sessions").check()
+    expect(page.get_by_text("The import would fail")).to_be_hidden()
     page.get_by_role("button", name="Import", exact=True).click()
     expect(page.locator(".ad-badge", has_text="Done")).to_be_visible()
     assert Dataset.objects.get().session_count == 3

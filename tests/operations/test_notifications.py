@@ -102,7 +102,7 @@ def test_pages_show_say_and_lead_on(dataset: Dataset, people: dict[str, User]) -
         outgoing.emit(kind, dataset=dataset, recipients=[people["curator"]], **data)
     dispatch_events()
     client = sign_in(people["curator"])
-    bell = 'aria-label="Notifications, 8 unread"'
+    bell = 'aria-label="Notifications, 9 unread"'
     assert bell in client.get(reverse("admin:index")).content.decode()
     page = client.get(reverse("notifications")).content.decode()
     for text in ("1 session and 2 turns added", "Version 1.0.0", "Due for deletion on 2030-01-01", "support"):

@@ -64,6 +64,8 @@
             // Several files become a dataset each, unless somebody names one.
             if (ours) name.value = file.files.length === 1 ? nameOf(file.files[0].name) : "";
         });
+        // The frame would put the file's name into a text field beside it, which there is none of.
+        file.hasChangeListener = true;
         prepareDrop(form.querySelector("[data-drop]"), file);
         form.addEventListener("submit", () => {
             form.querySelector("[data-upload-status]").textContent = "Uploading …";

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0030_attention_states"),
+        ("datasets_app", "0031_preferences"),
     ]
 
     operations = [

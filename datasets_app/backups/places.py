@@ -59,7 +59,9 @@ def open_place(place: str) -> Iterator[BinaryIO]:
             yield file
         return
     bucket, key = _find_object(place)
-    with _explain_bucket(place), closing(bucket.Object(key).get()["Body"]) as body:
+    with _explain_bucket(place):
+        body = bucket.Object(key).get()["Body"]
+    with closing(body):
         yield body
 
 

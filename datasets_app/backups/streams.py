@@ -42,6 +42,21 @@ class DigestSink:
         return self._digest.hexdigest()
 
 
+class _Source:
+    """``error`` is why it could not be read."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self.error: Exception | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._source.read(size)
+        except Exception as error:  # pyrage would raise another one
+            self.error = error
+            raise
+
+
 class _Thread(threading.Thread):
     """Runs a function once and remembers how it failed."""
 
@@ -87,10 +102,11 @@ def decrypt_from(source: BinaryIO, identities: list[Any]) -> Iterator[BinaryIO]:
     Raises :class:`UserError` if no key fits, or if ``source`` was changed or cut off.
     """
     reading, writing = os.pipe()
+    read = _Source(source)
 
     def decrypt() -> None:
         with open(writing, "wb", buffering=0) as sink:
-            pyrage.decrypt_io(source, sink, identities)
+            pyrage.decrypt_io(read, sink, identities)
 
     thread = _Thread(decrypt)
     failure: Exception | None = None
@@ -110,13 +126,15 @@ def decrypt_from(source: BinaryIO, identities: list[Any]) -> Iterator[BinaryIO]:
             stream.close()
         thread.join()
     if thread.error is not None and is_read:
-        raise _explain(thread.error) from None
+        raise _explain(read.error or thread.error) from None
     if failure is not None:
         raise failure
 
 
 def _explain(error: BaseException) -> UserError:
     text = str(error)
+    if not isinstance(error, pyrage.DecryptError | OSError) or getattr(error, "errno", None):
+        return UserError(f"The backup can't be read to its end ({type(error).__name__}). Try again.")
     if isinstance(error, pyrage.DecryptError) and "No matching keys" in text:
         return UserError("The key does not open this backup: it was encrypted for another one.")
     if isinstance(error, pyrage.DecryptError):

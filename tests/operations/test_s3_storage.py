@@ -1,7 +1,6 @@
 """Files in a bucket instead of a folder: against a real server that speaks S3."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import runs
 from datasets_app.jobs.perform import perform
-from datasets_app.models import AuditEvent, JobFile, JobRun, Release
+from datasets_app.models import AuditEvent, JobFile, JobRun, Release, ReleaseFile
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.verify import verify_releases
@@ -162,9 +161,11 @@ def test_files_in_a_bucket_are_backed_up_to_a_bucket_and_restored(
     done = manage("backup", "--out", place, "--recipient", public, *identity)
     assert (done.returncode, done.stderr) == (0, "")
     assert "never overwritten" in manage("backup", "--out", place, "--recipient", public).stderr
-    shutil.rmtree(bucket / "house")
+    for file in ReleaseFile.objects.all():
+        default_storage.delete(file.file.name)
+    assert _files(bucket / "house") == []
     done = manage("restore", place, *identity, "--replace")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
     assert {path: path.read_bytes() for path in _files(bucket / "house")} == stored
     assert verify_releases(actor=None).faults == []
     nowhere = manage("restore", place.replace("all.age", "none"), *identity, "--replace")

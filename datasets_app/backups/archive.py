@@ -12,6 +12,7 @@ import io
 import json
 import tarfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from datasets_app.core.errors import UserError
@@ -86,6 +87,11 @@ class ArchiveWriter:
         self._add(SIGNATURE, sign(document))
         self._tar.close()
         return contents
+
+    def abandon(self) -> None:
+        """End it without a list of contents; else the tar complains when it is collected."""
+        with suppress(OSError):
+            self._tar.fileobj.close()  # type: ignore[union-attr]
 
     def _add(self, name: str, content: bytes) -> None:
         self._tar.addfile(_make_info(name, len(content)), io.BytesIO(content))

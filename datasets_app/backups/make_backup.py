@@ -76,12 +76,16 @@ def _write_archive(
     out: BinaryIO, server: Server, snapshot: Snapshot, progress: "_Progress"
 ) -> dict[str, Any]:
     archive = ArchiveWriter(out)
-    archive.write_manifest(build_manifest(snapshot.schema))
-    # First, so that as little as possible is deleted meanwhile.
-    absences = write_files(archive, snapshot, progress.add)
-    with _dump(server, snapshot) as dump:
-        archive.write_database(_Counted(dump, progress))  # type: ignore[arg-type]
-    return archive.finish(_describe(absences), sign)
+    try:
+        archive.write_manifest(build_manifest(snapshot.schema))
+        # First, so that as little as possible is deleted meanwhile.
+        absences = write_files(archive, snapshot, progress.add)
+        with _dump(server, snapshot) as dump:
+            archive.write_database(_Counted(dump, progress))  # type: ignore[arg-type]
+        return archive.finish(_describe(absences), sign)
+    except BaseException:
+        archive.abandon()
+        raise
 
 
 def _describe(absences: Absences) -> dict[str, Any]:

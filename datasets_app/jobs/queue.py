@@ -42,7 +42,7 @@ _SCHEDULER_KEY = "alignmenter:scheduler"
 # RQ subtracts it from a worker's time to live: so long does an idle worker wait for a job.
 RQ_MARGIN_SECONDS = 15
 # Together less than the ten seconds that the supervisor waits.
-DRAIN_SECONDS, ROLLBACK_SECONDS = 5.0, 2.0
+DRAIN_SECONDS, ROLLBACK_SECONDS = 4.0, 2.0
 # Called with the number of a job and the process that performs it.
 GiveBack = Callable[[int, int], object]
 # What a message needs to be delivered. RQ would import and call the functions that other fields name, and

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0031_preferences"),
+        ("datasets_app", "0032_job_tokens"),
     ]
 
     operations = [

@@ -1,0 +1,194 @@
+"""``sanitize`` and ``convert``: files on this machine, by the application's code, without a server."""
+
+import argparse
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+from datasets_app.command_line.streams import (
+    EXIT_FINDINGS,
+    CommandFailure,
+    Progress,
+    escape_terminal,
+    provide_local_file,
+)
+from datasets_app.core.atomic_files import write_atomically
+from datasets_app.core.errors import UserError
+from datasets_app.core.process_pool import available_cpus
+from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
+from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.pii.batches import ScrubSetup
+from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError
+from datasets_app.domain.traces.convert import ConvertOptions
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.describe import describe_report, list_left_out
+from datasets_app.domain.traces.label_tasks import encode_argilla, encode_label_studio
+from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file
+
+KEY_VARIABLE = "ALIGNMENTER_HASH_KEY"
+MIN_KEY_CHARACTERS = 32
+SMALL_FILE_BYTES = 1 << 20
+MAX_PROBLEMS_LISTED = 100
+
+Conversations = Iterator[list[TurnRecord]]
+Encoder = Callable[[Conversations], Iterator[bytes]]
+
+
+def add_sanitize(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", help="conversations in JSONL, plain or gzipped; - for standard input"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="is written only if all is verified"
+    )
+    parser.add_argument("--placeholders", choices=PLACEHOLDER_STYLES, default="plain")
+    parser.add_argument(
+        "--classes", nargs="+", choices=KINDS, default=KINDS, metavar="CLASS", help="default: all"
+    )
+    parser.add_argument("--allow", action="append", default=[], metavar="TERM", help="stays; again and again")
+    parser.add_argument(
+        "--hash-session-ids", action="store_true", help=f"by HMAC-SHA-256 under {KEY_VARIABLE}"
+    )
+    parser.add_argument("--fuzz-timestamps", type=int, default=0, metavar="SECONDS")
+    parser.add_argument("--drop-timestamps", action="store_true")
+    parser.add_argument("--processes", type=int, metavar="N", help="default: one for each core")
+    parser.set_defaults(handler=_sanitize)
+
+
+def _sanitize(options: argparse.Namespace) -> int:
+    out: Path = options.out
+    if out.is_dir() or not out.resolve().parent.is_dir():
+        raise CommandFailure(f"{out} can't be written: name a file in a folder that exists")
+    try:
+        policy = Policy(
+            kinds=tuple(options.classes),
+            placeholders=options.placeholders,
+            allow=tuple(options.allow),
+            hash_session_ids=options.hash_session_ids,
+            fuzz_seconds=options.fuzz_timestamps,
+            drop_timestamps=options.drop_timestamps,
+        )
+    except PolicyError as error:
+        raise CommandFailure(str(error)) from None
+    setup = ScrubSetup(policy, _read_key(required=options.hash_session_ids))
+    try:
+        with provide_local_file(options.file) as path:
+            if out.exists() and out.samefile(path):
+                raise CommandFailure(f"{out} is the input, which is never overwritten")
+            result = _write_sanitized(path, out, setup, options)
+    except _Unverified as failure:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(failure.remaining.items()))
+        print(f"Verification found remaining values ({kinds}); nothing was written.")
+        return EXIT_FINDINGS
+    except UserError as error:
+        print(escape_terminal(error.message))
+        return EXIT_FINDINGS
+    except UnreadableFile as error:
+        raise CommandFailure(f"{options.file} {error}") from None
+    print(f"{result.total:,} values replaced in {result.found_turns:,} of {result.turns:,} turns.")
+    print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
+    return 0
+
+
+class _Unverified(Exception):
+    """Raised while the result is open, so that nothing of it is kept."""
+
+    def __init__(self, remaining: dict[str, int]) -> None:
+        super().__init__()
+        self.remaining = remaining
+
+
+def _write_sanitized(path: Path, out: Path, setup: ScrubSetup, options: argparse.Namespace) -> SanitizeResult:
+    file = ConversationFile(path, name=Path(options.file).name)
+    processes = options.processes or (1 if path.stat().st_size < SMALL_FILE_BYTES else available_cpus())
+    gzipped = out.name.lower().endswith(".gz")
+    with Progress(f"Scrubbing {options.file}") as progress, write_atomically(out.resolve()) as target:
+        result = sanitize_file(
+            file, target, setup, gzipped=gzipped, processes=processes, report_progress=progress
+        )
+        if result.remaining:
+            raise _Unverified(result.remaining)
+    return result
+
+
+def _read_key(*, required: bool) -> bytes:
+    key = os.environ.get(KEY_VARIABLE, "")
+    if required and len(key) < MIN_KEY_CHARACTERS:
+        raise CommandFailure(
+            f"--hash-session-ids needs {KEY_VARIABLE}, of {MIN_KEY_CHARACTERS} characters or more"
+        )
+    return key.encode() or secrets.token_bytes(MIN_KEY_CHARACTERS)
+
+
+# --- convert -------------------------------------------------------------------------------------
+
+
+def _encode_turns(conversations: Conversations) -> Iterator[bytes]:
+    return (b"".join(map(encode_turn, turns)) for turns in conversations)
+
+
+def _make_chat_encoder(name: str) -> Encoder:
+    return lambda conversations: (encode_chat(turns, CHAT_FORMATS[name]) for turns in conversations)
+
+
+TARGETS: dict[str, Encoder] = {
+    "turns": _encode_turns,
+    **{name: _make_chat_encoder(name) for name in CHAT_FORMATS},
+    "labelstudio": encode_label_studio,
+    "argilla": encode_argilla,
+}
+
+
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="an export of another tool; - for standard input")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--to", choices=tuple(TARGETS), default="turns")
+    parser.add_argument("--format", default="auto", help="default: told by the content")
+    parser.add_argument(
+        "--assistant", default="", metavar="NAME", help="who is the assistant, in chats of people"
+    )
+    parser.add_argument(
+        "--answered-only", action="store_true", help="leave out conversations without an answer"
+    )
+    parser.set_defaults(handler=_convert)
+
+
+def _convert(options: argparse.Namespace) -> int:
+    reading = ConvertOptions(options.assistant, {}, options.answered_only)
+    with provide_local_file(options.file) as path:
+        if options.out.exists() and options.out.samefile(path):
+            raise CommandFailure(f"{options.out} is the input, which is never overwritten")
+        try:
+            file = open_conversation_file(
+                path, format=options.format, name=Path(options.file).name, options=reading
+            )
+            file.scan()
+            problems = list[LineError]()
+            with write_atomically(options.out.resolve()) as target:
+                for block in TARGETS[options.to](_group(file, problems)):
+                    target.write(block)
+        except UnreadableFile as error:
+            raise CommandFailure(f"{options.file} {error}") from None
+    for problem in problems[:MAX_PROBLEMS_LISTED]:
+        print(escape_terminal(f"{options.file}:{problem.line}: {problem.code} {problem.message}"))
+    if isinstance(file, ConvertedFile):
+        print(escape_terminal(describe_report(file.report)))
+        for reason, count in list_left_out(file.report):
+            print(f"  left out: {count:,} {reason}")
+    print(f"{options.out}: written, {len(problems):,} lines left out.")
+    return EXIT_FINDINGS if problems else 0
+
+
+def _group(file: ConversationFile, problems: list[LineError]) -> Conversations:
+    """Conversations one at a time; lines that can't be read go to ``problems``."""
+    for _, group in groupby(file.turns(), key=lambda turn: turn.session_id):
+        found = list(group)
+        problems += (turn for turn in found if isinstance(turn, LineError))
+        if turns := [turn for turn in found if isinstance(turn, TurnRecord)]:
+            yield turns

@@ -22,6 +22,7 @@ QUICK_ARGUMENTS = {
     "admin": "--turns 20000 --small 2000 --rounds 3",
     "agreement": "--labels 50000 --rounds 1",
     "audit": "--events 5000 --seconds 0.3",
+    "client": "--turns 10000 --rounds 1",
     "compare": "--turns 10000 --rounds 1",
     "export": "--turns 20000 --rounds 1",
     "generate": "--sessions 100 1000",

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -201,3 +203,8 @@ def test_files_are_scrubbed_and_converted_without_a_server(
     assert main(["convert", str(tmp_path / "none.json"), "--out", str(turns)]) == 2
     assert main(["validate", str(clean), "--no-names"]) in {0, 1}
     capsys.readouterr()
+
+
+def test_the_client_needs_no_django() -> None:
+    code = "import sys, alignmenter_datasets.command; sys.exit('django' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

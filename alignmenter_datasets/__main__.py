@@ -1,0 +1,3 @@
+from alignmenter_datasets.command import run
+
+run()

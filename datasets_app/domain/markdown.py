@@ -27,7 +27,7 @@ def render_markdown(markdown: str, *, heading_shift: int, keep_line_breaks: bool
     for token in tokens:
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{min(6, int(token.tag[1]) + heading_shift)}"
-    return nh3.clean(
+    clean = nh3.clean(
         parser.renderer.render(tokens, parser.options, {}),
         tags=_ALLOWED_TAGS,
         attributes={"a": {"href"}, "ol": {"start"}},
@@ -36,6 +36,8 @@ def render_markdown(markdown: str, *, heading_shift: int, keep_line_breaks: bool
         link_rel="noopener noreferrer nofollow",
         set_tag_attribute_values={"a": {"target": "_blank"}},
     )
+    # Long lines of code scroll, by keyboard as well.
+    return clean.replace("<pre>", '<pre tabindex="0">')
 
 
 @lru_cache(maxsize=2)

@@ -85,7 +85,9 @@ def print_leaks(
     """Of each class and source of templates: what rules leave, and what is left of that by the model."""
     found_by_model: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for example, score in zip(examples, scores, strict=True):
-        if score >= thresholds[example.candidate.sort]:
+        sort, start, end = example.candidate
+        further = detection_model.get_further_odds(sort, example.row.text[start:end])
+        if score >= thresholds[sort] + further:
             found_by_model[id(example.row)].append(example.candidate[1:])
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
     for row in choose_rows(rows):

@@ -75,20 +75,10 @@ class DetectionModel:
     def find(self, text: str, question: str = "") -> Iterator[Match]:
         """The values in ``text``; those of different classes may overlap. It may answer ``question``."""
         for candidate in self._list_candidates(text, question):
-            threshold = self.thresholds[candidate.sort]
-            if candidate.sort == WORD:
-                word = text[candidate.start : candidate.end]
-                if (
-                    word.lower() in NO_NAMES
-                    or _VERSION_OR_CODE.fullmatch(word)
-                    or is_software(word.rstrip("0123456789.-"))
-                ):
-                    continue
-                threshold += FURTHER_ODDS[classify_word(word)]
-            elif candidate.sort == DATE:
-                threshold += FURTHER_ODDS_OF_DATES.get(
-                    classify_date(text[candidate.start : candidate.end]), 0.0
-                )
+            value = text[candidate.start : candidate.end]
+            if candidate.sort == WORD and _is_no_name(value):
+                continue
+            threshold = self.thresholds[candidate.sort] + get_further_odds(candidate.sort, value)
             if self.score(text, candidate, question) >= threshold:
                 yield Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
 
@@ -120,8 +110,8 @@ class DetectionModel:
         return NUMBER_KINDS[int(self._kinds[:, buckets].sum(axis=1).argmax())]
 
     def _list_candidates(self, text: str, question: str) -> Iterator[Candidate]:
-        flags = 0
-        for part in text.split():
+        flags, parts = 0, text.split()
+        for part in parts:
             known = self._flags.get(part)
             flags |= self._read_flags(part) if known is None else known
         if flags & _DIGITS:
@@ -130,7 +120,7 @@ class DetectionModel:
             yield from find_dates(text)
         if question and any(map(self.is_cue, question.lower().split())):
             yield from find_words(text)
-        elif flags & (_CUE | _ODD):
+        elif flags & (_CUE | _ODD) and len(parts) > 1:  # a key or a tag has nothing around it
             yield from self._list_words(text)
 
     def _read_flags(self, part: str) -> int:
@@ -187,6 +177,21 @@ class DetectionModel:
                 max(self._weigh(WORD, (where, token)) for where in _CUE_BINS) >= MIN_CUE_WEIGHT
             )
         return known
+
+
+def get_further_odds(sort: str, value: str) -> float:
+    """How much more than usual must speak for a value that is written like this."""
+    if sort == WORD:
+        return FURTHER_ODDS[classify_word(value)]
+    return FURTHER_ODDS_OF_DATES.get(classify_date(value), 0.0) if sort == DATE else 0.0
+
+
+def _is_no_name(word: str) -> bool:
+    return (
+        word.lower() in NO_NAMES
+        or _VERSION_OR_CODE.fullmatch(word) is not None
+        or is_software(word.rstrip("0123456789.-"))
+    )
 
 
 def _is_of_thing(text: str, number: Candidate) -> bool:

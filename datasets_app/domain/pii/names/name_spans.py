@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names import name_rules
+from datasets_app.domain.pii.names.foreign_words import find_ordinary_words
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_refusals import is_refused
 from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
@@ -59,6 +60,8 @@ def find_name_spans(
     shouted = not any(word.islower() for word in words)
     hits = _find_likely_words(words, scores)
     for number in [number for number in hits if is_refused(words, starts, number, shouted)]:
+        del hits[number]
+    for number in find_ordinary_words(words, list(hits)) if hits else ():
         del hits[number]
     for first, last in name_rules.find_names(text, words, starts):
         for number in range(first, last + 1):

@@ -244,10 +244,10 @@ def bootstrap_dataset(
                     record(state="begun")
                 dataset.save()
                 sessions += len(missing)
+            # Together with the last sessions: a run that is killed after them has nothing to add, and no end.
+            if sessions and number == len(plan):
+                record(state="ended", sessions=sessions, turns=turns, planned=len(plan))
         batch = []
-    if sessions:
-        with transaction.atomic():
-            record(state="ended", sessions=sessions, turns=turns, planned=len(plan))
     already_there = len(plan) - sessions
     return {"dataset": name, "sessions": sessions, "turns": turns, "sessions_already_there": already_there}
 

@@ -85,6 +85,8 @@ def _find_faults(pipeline: Pipeline) -> list[str]:
     if twice.exists():
         faults.append("a turn is there twice")
     events = AuditEvent.objects.filter(dataset_name=pipeline.name)
+    if not pipeline.imported and events.filter(action="generate").first().details.get("state") != "ended":
+        faults.append("the audit log doesn't say that the generation has ended")
     done = Counter(events.values_list("action", flat=True))
     once = {"import": pipeline.imported, "scrub": pipeline.imported}
     once |= {"release": True, "export": True, "retention": pipeline.deleted}

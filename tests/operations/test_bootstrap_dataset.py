@@ -62,6 +62,28 @@ def test_what_was_finished_before_a_cancellation_stands_and_is_gone_on_with() ->
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_generation_that_dies_before_its_end_is_recorded_leaves_its_last_sessions_to_the_next_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    record = operation.audit.record
+
+    def die_at_the_end(action: str, **details: Any) -> None:
+        if details.get("state") == "ended":
+            raise MemoryError
+        record(action, **details)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(operation.audit, "record", die_at_the_end)
+        with pytest.raises(MemoryError):
+            generated()
+    assert not Session.objects.exists()
+    generated()
+    states = AuditEvent.objects.filter(action="generate").values_list("details__state", flat=True)
+    assert sorted(states) == ["begun", "ended"]
+    assert is_sound(Dataset.objects.get(), 12)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_job_writes_for_a_persona_of_the_application() -> None:
     Persona.objects.create(
         persona_id="acme", yaml="{id: acme, lexicon: {preferred: [together], avoid: [lol]}}"

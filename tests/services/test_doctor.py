@@ -102,6 +102,7 @@ SABOTAGES: list[tuple[str, str, Callable[[Any, pytest.MonkeyPatch], None]]] = [
     ("keys", "must have at least 32 characters, got 5", shorten_key),
     ("disk", "Free disk space", setting("MIN_FREE_BYTES", 1 << 60)),
     ("storage", "ALIGNMENTER_MEDIA_ROOT", break_storage),
+    ("backup", "set ALIGNMENTER_BACKUP_RECIPIENTS", setting("BACKUP_TO", "/backups")),
     ("name model", "ALIGNMENTER_NAME_MODELS", setting("NAME_MODELS", ["spacy:nowhere"])),
     ("mail", "ALIGNMENTER_SMTP_URL", stop_mail),
     ("company sign-in", "ALIGNMENTER_OIDC_URL", stop_provider),

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.facts import lock_dataset
-from datasets_app.core import audit
+from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, Session, SessionComment
 from datasets_app.models.browsing import MAX_COMMENT_LENGTH
@@ -55,6 +55,10 @@ def add_comment(session: Session, text: str, *, turn_index: int | None, actor: A
             comment=comment.pk,
             mentions=len(mentioned),
         )
+        if mentioned:
+            outgoing.emit(
+                outgoing.Kind.COMMENT_MENTION, dataset=dataset, recipients=mentioned, session=session.pk
+            )
     return comment
 
 

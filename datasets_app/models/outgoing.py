@@ -34,6 +34,8 @@ class OutgoingEvent(models.Model):
         DELETION_AHEAD = "deletion.ahead", "Deletion ahead"
         APPROVAL_REQUESTED = "approval.requested", "Approval requested"
         STEP_REQUESTED = "step.requested", "Next step requested"
+        # For people only.
+        COMMENT_MENTION = "comment.mention", "Mentioned in a comment"
         # Sent on request, to one webhook.
         TEST = "test", "Test"
 

@@ -36,6 +36,7 @@ DEFAULT_MAIL: dict[str, str] = {
     Kind.DELETION_AHEAD: Mail.DAILY,
     Kind.APPROVAL_REQUESTED: Mail.IMMEDIATE,
     Kind.STEP_REQUESTED: Mail.IMMEDIATE,
+    Kind.COMMENT_MENTION: Mail.DAILY,
 }
 
 

@@ -64,6 +64,7 @@ _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     Kind.JOB_FAILED: lambda data: f"{_operation(data)} (job {data['job']}) has failed.",
     Kind.DELETION_AHEAD: lambda data: f"Due for deletion on {data['due']}.",
+    Kind.COMMENT_MENTION: lambda data: "Somebody mentions you in a comment on a session.",
     Kind.APPROVAL_REQUESTED: lambda data: f"{_operation(data)} waits for a second person.",
     Kind.STEP_REQUESTED: lambda data: f"You are asked to take the next step: {data['step']}.",
 }
@@ -79,6 +80,7 @@ _PAGES: dict[str, tuple[str, str]] = {
     Kind.RELEASE_CREATED: ("admin:datasets_app_dataset_releases", "dataset"),
     Kind.JOB_FAILED: ("admin:datasets_app_jobrun_change", "job"),
     Kind.DELETION_AHEAD: ("admin:datasets_app_dataset_retention", "dataset"),
+    Kind.COMMENT_MENTION: ("admin:datasets_app_session_change", "session"),
     Kind.APPROVAL_REQUESTED: ("admin:datasets_app_jobrun_requests", ""),
     Kind.STEP_REQUESTED: ("admin:datasets_app_dataset_change", "dataset"),
 }

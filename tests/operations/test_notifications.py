@@ -87,6 +87,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "disputes.waiting": {"campaign": "round", "campaign_id": 1, "replies": 2},
     "release.created": {"version": "1.0.0", "sessions": 1, "turns": 2},
     "job.failed": {"job": 1, "operation": "export_dataset"},
+    "comment.mention": {"session": 1},
     "deletion.ahead": {"due": "2030-01-01", "turns": 2},
     "step.requested": {"step": "share"},
 }
@@ -102,7 +103,7 @@ def test_pages_show_say_and_lead_on(dataset: Dataset, people: dict[str, User]) -
         outgoing.emit(kind, dataset=dataset, recipients=[people["curator"]], **data)
     dispatch_events()
     client = sign_in(people["curator"])
-    bell = 'aria-label="Notifications, 9 unread"'
+    bell = f'aria-label="Notifications, {len(EXAMPLES)} unread"'
     assert bell in client.get(reverse("admin:index")).content.decode()
     page = client.get(reverse("notifications")).content.decode()
     for text in ("1 session and 2 turns added", "Version 1.0.0", "Due for deletion on 2030-01-01", "support"):

@@ -17,10 +17,12 @@ from datasets_app.access import limit_access
 from datasets_app.access.roles import ROLES
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.dispatch import dispatch_events
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_to_path
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import AuditEvent, JobRun, Release, RetentionPolicy, ScrubMark
+from datasets_app.notifications.mails import mail_due
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package
 from datasets_app.retention.warnings import mail_warnings
@@ -124,9 +126,11 @@ def request_approval(case: RawCase, actor: User, settings: Any) -> None:
     settings.FOUR_EYES = True
     parameters = ExportParameters(format="turns", tag=f"scenario:{case.plant('tag')}", override="a test")
     runs.start_job("export_dataset", actor=actor, dataset=case.dataset, parameters=parameters)
+    dispatch_events()
+    mail_due()
+    assert "Approval requested" in str([message.subject for message in mail.outbox])
     settings.FOUR_EYES = False
     runs.request_text_scan(case.dataset, actor=actor)
-    assert len(mail.outbox) == 1
     assert JobRun.objects.filter(state="queued").exists()
 
 
@@ -234,6 +238,7 @@ def find_elsewhere(words: set[str], caplog: Any) -> list[str]:
     places = {
         "audit log": str(list(AuditEvent.objects.values())),
         "queue": str([held for _, held in everything_in_redis()]),
+        "outgoing events": _read_table("datasets_app_outgoingevent"),
         "mail": str([(message.subject, message.body) for message in mail.outbox]),
         "logs": caplog.text,
         "log of changes": _read_table("django_admin_log"),

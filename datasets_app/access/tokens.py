@@ -59,6 +59,7 @@ def create_token(
             expires_at=now + timedelta(days=days),
         )
         token.datasets.set(datasets or [])
+        limits: dict[str, Any] = {"datasets": token.dataset_names} if token.is_limited else {}
         audit.record(
             "create_token",
             actor=user,
@@ -66,7 +67,7 @@ def create_token(
             prefix=token.prefix,
             scopes=token.scopes,
             expires=token.expires_at.date().isoformat(),
-            **({"datasets": token.dataset_names} if token.is_limited else {}),
+            **limits,
         )
     return token, secret
 

@@ -35,7 +35,7 @@ class WrongOffset(UserError):
         self.offset = offset
 
 
-class _AssembledFile(File):
+class _AssembledFile(File):  # type: ignore[type-arg]
     """A file that the storage may take over as it is."""
 
     def temporary_file_path(self) -> str:
@@ -155,7 +155,9 @@ def discard_upload(job: JobRun, *, actor: Any) -> None:
 
 
 def _lock_upload(job: JobRun) -> JobRun:
-    locked = JobRun.objects.select_for_update().filter(pk=job.pk, state=JobRun.State.PREPARED).first()
+    locked: JobRun | None = (
+        JobRun.objects.select_for_update().filter(pk=job.pk, state=JobRun.State.PREPARED).first()
+    )
     if locked is None:
         raise UserError("This upload was already finished.")
     return locked

@@ -85,7 +85,7 @@ def refuse_unauthorized_job(job: JobRun) -> None:
         policies.decide_job_start(
             actor.get_username(),
             permitted=actor.is_active and actor.has_perm(start_permission(job.operation)),
-            token_revoked=ApiToken.objects.filter(pk=job.api_token).exclude(revoked_at=None).exists(),
+            token_revoked=ApiToken.objects.filter(pk=job.api_token or 0).exclude(revoked_at=None).exists(),
             visible=not hidden.filter(Q(pk=job.dataset_id) | Q(name=job.dataset_name)).exists(),
         )
     )

@@ -91,7 +91,7 @@ class ArchiveWriter:
     def abandon(self) -> None:
         """End it without a list of contents; else the tar complains when it is collected."""
         with suppress(OSError):
-            self._tar.fileobj.close()  # type: ignore[union-attr]
+            self._tar.fileobj.close()
 
     def _add(self, name: str, content: bytes) -> None:
         self._tar.addfile(_make_info(name, len(content)), io.BytesIO(content))

@@ -15,6 +15,15 @@ _OWN_APPS = ("datasets_app", "annotations_app")
 _STANDARD_VERBS = ("add_", "change_", "delete_", "view_")
 
 
+_HELP_TEXTS = {
+    "username": "For logging in: letters, digits and @ . + - _",
+    "is_active": "Can log in. Turn this off instead of deleting the account.",
+    "is_staff": "Can open datasets and administration; others reach only the queue for labeling.",
+    "is_superuser": "Can do everything, without any role.",
+}
+_LABELS = {"username": "User name", "is_staff": "Not only an annotator", "is_superuser": "Superuser"}
+
+
 class RolesField(forms.ModelMultipleChoiceField):
     """All roles as checkboxes."""
 
@@ -65,6 +74,7 @@ class InvitationForm(forms.ModelForm):
     class Meta:
         model = User
         fields = ["username", "first_name", "last_name", "email", "is_staff", "groups"]
+        labels, help_texts = _LABELS, _HELP_TEXTS
 
     def save(self, commit: bool = True) -> User:
         self.instance.set_unusable_password()
@@ -89,6 +99,7 @@ class PersonForm(forms.ModelForm):
             "username", "first_name", "last_name", "email", "is_active", "is_staff", "groups",
             "is_superuser", "user_permissions",
         ]  # fmt: skip
+        labels, help_texts = _LABELS, _HELP_TEXTS
         widgets = {
             "username": UnfoldAdminTextInputWidget,
             "first_name": UnfoldAdminTextInputWidget,

@@ -113,7 +113,7 @@ class PersonForm(forms.ModelForm):
         super().__init__(*args, **options)
         if field := self.fields.get("user_permissions"):
             held = Permission.objects.filter(user=self.instance.pk)
-            field.queryset = Permission.objects.filter(  # type: ignore[attr-defined]
+            field.queryset = Permission.objects.filter(
                 pk__in=[
                     *special_permissions().values_list("pk", flat=True),
                     *held.values_list("pk", flat=True),
@@ -131,4 +131,4 @@ class RoleForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["permissions"].queryset = role_permissions()  # type: ignore[attr-defined]
+        self.fields["permissions"].queryset = role_permissions()

@@ -24,7 +24,7 @@ LISTS = {
         "persona_id",
         "annotator",
     ),
-    "auth_user_changelist": ("q", "is_staff__exact"),
+    "auth_user_changelist": ("q", "state"),
 }
 OF_DATASET = {
     "checks": ("code", "report", "after", "before"),

@@ -1,6 +1,7 @@
 """Where backups are stored: files, and objects of a bucket. Each appears complete, or not at all."""
 
 import hashlib
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ READ_BYTES = 1 << 20
 # Of one part of an upload, which is kept in memory. A bucket takes 10,000 parts, so a backup of 320 GB.
 PART_BYTES = 32 << 20
 BUCKET_SCHEME = "s3://"
+MAX_PAUSE_SECONDS = 3600
 
 
 def join_place(folder: str, name: str) -> str:
@@ -82,6 +84,15 @@ def list_names(folder: str) -> list[str]:
     bucket, prefix = file_storage.open_bucket(folder, folder)
     with _explain_bucket(folder):
         return [found.key.removeprefix(prefix) for found in bucket.objects.filter(Prefix=prefix)]
+
+
+def delete_unfinished(folder: str) -> None:
+    """Delete what killed backups left in a folder. One in progress was modified within the last hour."""
+    if folder.startswith(BUCKET_SCHEME):  # a bucket shows nothing of an upload that has not ended
+        return
+    for path in Path(folder).glob(".*.age.*.part"):
+        if time.time() - path.stat().st_mtime > MAX_PAUSE_SECONDS:
+            path.unlink(missing_ok=True)
 
 
 def delete(place: str) -> None:

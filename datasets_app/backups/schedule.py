@@ -37,6 +37,7 @@ def delete_old_backups(folder: str, keep: int) -> int:
     """Keep the newest ones; returns how many were deleted. Files with other names stay."""
     names = sorted(name for name in places.list_names(folder) if _NAME.fullmatch(name))
     old = names[:-keep]
+    places.delete_unfinished(folder)
     for name in old:
         places.delete(places.join_place(folder, name))
     return len(old)

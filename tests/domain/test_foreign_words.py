@@ -1,4 +1,4 @@
-"""Ordinary words of other languages are no people; people named among them are, and English is judged as before."""
+"""Ordinary words of other languages are no people, people named among them are; English is as before."""
 
 from datasets_app.domain.pii.names.foreign_words import find_ordinary_words, load_foreign_words
 from datasets_app.domain.pii.names.names import load_name_finder

@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "84c715a80a035f9b40d14a143ced009b29a083ec23685e2040e54177485b5077"
+DIGEST = "bc7638efdd90884504a808af427e4ef7bdfdc12bbc4060e2ee982cf284459869"
 
 ORDINARY = (
     "sorry",

@@ -95,7 +95,7 @@ class ConversationScript:
             self._filler.set_topics(topic=case.topics[thread : thread + 1])
         opening = self._write_opening(case.openings[thread], first)
         begin = SentenceOptions(self._begins) if self._rng.draw_bool(0.5) else None
-        if case.questions and remaining >= 2 and self._rng.draw_bool(0.55):
+        if case.questions and remaining >= 2 and self._rng.draw_bool(0.2):
             questions, answers = self._rng.choice(case.questions)
             asked = self._rng.randbelow(len(questions))
             # The last question gets all remaining answers.
@@ -115,15 +115,13 @@ class ConversationScript:
 
     def _build_solution(self, case: Case, thread: int, lead: SentenceOptions | None) -> list[SentenceOptions]:
         causes, *others = case.fixes
-        if case.information or thread >= len(causes):
+        if thread >= len(causes):
             thread = self._rng.randbelow(len(causes))
         parts = [lead, _rank_phrases(causes, thread)]
         for fixes in others[:1]:
             parts.append(SentenceOptions(fixes, True) if case.information else _rank_phrases(fixes, thread))
         if self._rng.draw_bool(0.5):
             parts += [SentenceOptions(fixes) for fixes in others[1:]]
-        if self._rng.draw_bool(0.3):
-            parts.append(SentenceOptions(self._assistant["step"]))
         return self._fit_length(parts)
 
     def _build_aside(self, kind: str) -> Move:
@@ -136,8 +134,9 @@ class ConversationScript:
     def _build_ending(self) -> Move:
         annoyed = self._mood == "annoyed" and self._rng.draw_bool(0.5)
         user = self._write_one_of(self._get_variant(self._user, "grudging" if annoyed else "thanks"))
+        first = "close 1 grudging" if annoyed else ""
         parts = [
-            SentenceOptions(self._get_variant(self._assistant, "close 1")),
+            SentenceOptions(self._assistant.get(first) or self._get_variant(self._assistant, "close 1")),
             SentenceOptions(self._get_variant(self._assistant, "close 2"), True),
         ]
         return Move(user, self._fit_length(parts, max_sentences=2), "end", self._information)

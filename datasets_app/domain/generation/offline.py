@@ -164,9 +164,11 @@ class _SessionWriter:
 
     def _reply_to_push(self, move: Move, category: str, gives_in: bool, pushed: bool) -> str:
         if gives_in:
-            answers = move.kind != "question back" and self._rng.draw_bool(0.3)
-            content = [part for part in move.reply if part.needed][:1] if answers else []
-            return self._voice.compose_off_brand_reply(category, self._filler, self._rng, content)
+            answers = move.kind in {"answer", "solution"} and self._rng.draw_bool(0.8)
+            content = [part for part in move.reply if part.needed][:2] if answers else []
+            return self._voice.compose_off_brand_reply(
+                category, self._filler, self._rng, content, ends=move.kind == "end"
+            )
         resist = phrases.load_groups("brand")["steady"]["resist"]
         steady = [SentenceOptions(resist)] if pushed and self._rng.draw_bool(0.5) else []
         return self._speak_reply(move, steady)

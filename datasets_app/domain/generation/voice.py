@@ -219,13 +219,20 @@ class Voice:
     # --- off-brand replies ---------------------------------------------------------------------
 
     def compose_off_brand_reply(
-        self, category: str, filler: Filler, rng: SeededRandom, content: Sequence[SentenceOptions] = ()
+        self,
+        category: str,
+        filler: Filler,
+        rng: SeededRandom,
+        content: Sequence[SentenceOptions] = (),
+        *,
+        ends: bool = False,
     ) -> str:
         """Compose a reply in the tone of a brand trap, with avoided and without preferred words.
-        ``content`` are the sentences it shares with an on-brand reply."""
+        ``content`` are the sentences it shares with an on-brand reply; without any it says what to do in its
+        own way, unless it ``ends`` the conversation."""
         frames = phrases.load_groups("brand")[category]
-        parts = [frames["open"], *(part.phrases for part in content), frames["core"]]
-        if rng.draw_bool(0.6):
+        parts = [] if ends else [frames["open"], *([part.phrases for part in content] or [frames["core"]])]
+        if ends or rng.draw_bool(0.6):
             parts.append(frames["close"])
         said = [self._choose_off_brand_sentence(part, category, filler) for part in parts]
         # Drop sentences that need a preferred word, unless nothing else remains.

@@ -98,7 +98,7 @@ def list_unknown_arguments() -> set[str]:
     known = {
         "app_label", "url", "name", "version", "turn_index", "job_pk", "session_pk", "mark_pk", "grant_pk",
         "comment_pk", "selection_pk", "view_pk",
-        "pk", "object_id", "id", "content_type_id",
+        "pk", "object_id", "id", "content_type_id", "page", "path",
     }  # fmt: skip
     return {name for route in list_walked_routes() for name in _ARGUMENT.findall(route)} - known
 
@@ -108,6 +108,8 @@ def _list_names(case: RawCase) -> dict[str, Any]:
     return {
         "app_label": "datasets_app",
         "url": "nowhere",
+        "page": "guide",
+        "path": "none.png",
         "name": case.campaign.name,
         "version": "1.0.0",
         "turn_index": 2,

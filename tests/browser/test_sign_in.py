@@ -161,9 +161,9 @@ def _forget_proof() -> None:
 def test_invitation_reset_lockout_and_remote_sign_out(open_page: Any, eva: User, settings: Any) -> None:
     page: Page = open_page(viewport=DESKTOP)
     sign_in(page, "eva", "/admin/auth/user/add/")
-    page.get_by_label("Username").fill("ben")
+    page.get_by_label("User name").fill("ben")
     page.get_by_label("E-mail address").fill("ben@example.org")
-    page.get_by_label("annotator").check()
+    page.get_by_label("Annotator", exact=True).check()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Sent a link to ben.")).to_be_visible()
     log_out(page)

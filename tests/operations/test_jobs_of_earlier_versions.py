@@ -144,6 +144,8 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     ),
     *((name, {}, {}) for name in ("check_dataset", "verify_releases", "verify_audit")),
     # New with this version: rows of earlier ones have none of them.
+    *((name, {}, {}) for name in ("add_to_campaign", "backup", "deliver_events", "exclude_sessions")),
+    *((name, {}, {}) for name in ("restore", "tag_sessions")),
     *((name, {}, {}) for name in ("reapply_erasures", "sign_review", "change_origin", "pull_source")),
     *(
         (name, {}, {})

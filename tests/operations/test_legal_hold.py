@@ -33,13 +33,17 @@ QUICK = Policy(kinds=("EMAIL",))
 # What may be done to a held dataset by a job: adds to it, reads it, or places its sessions in splits.
 HARMLESS = {
     "activate_retention",
+    "add_to_campaign",
     "attest_dataset",
+    "backup",
     "bootstrap_dataset",
     "canary_dataset",
     "change_origin",
     "check_dataset",
     "compare_releases",
     "create_campaign",
+    "deliver_events",
+    "exclude_sessions",
     "exempt_value",
     "export_annotations",
     "export_audit",
@@ -48,10 +52,13 @@ HARMLESS = {
     "import_dataset",
     "pull_source",
     "release_dataset",
+    # Only into an empty installation, or one that is given up as a whole.
+    "restore",
     "sample_dataset",
     "scan_text",
     "sign_review",
     "split_dataset",
+    "tag_sessions",
     "verify_audit",
     "verify_releases",
 }

@@ -148,6 +148,7 @@ def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, empty_que
         "tag": "a",
         "gzip": True,
         "package": False,
+        "selection": None,
         "version": None,
         "split": None,
     }

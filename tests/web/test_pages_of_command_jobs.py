@@ -105,7 +105,8 @@ def test_each_command_leaves_a_job_with_a_page(
             )
             for client in (admin, curator):
                 assert str(job) in load(client, job, "change" if state == job.state else "progress")
-    assert {operation for operation, _ in seen} == commands_operations() > set()
+    # A restore replaces all of this database; tests of backups run both.
+    assert {operation for operation, _ in seen} == commands_operations() - {"backup", "restore"}
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "done", "failed", "cancelled"])

@@ -213,7 +213,8 @@ def classify_word(word: str) -> str:
         parts = [look_up_word(part) for part in re.split(r"[-.]", word) if part]
         return "ordinary" if all(part.common or len(word) < 5 for part in parts) else "joined"
     known = look_up_word(word)
-    if known.common and not (word[1:] != word[1:].lower() and not word.isupper()):
+    common = known.common or (len(word) > 4 and word[-1] == "s" and look_up_word(word[:-1]).common)
+    if common and not (word[1:] != word[1:].lower() and not word.isupper()):
         return "ordinary"
     if known.first or known.last:
         return "name"

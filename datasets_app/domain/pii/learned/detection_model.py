@@ -56,6 +56,8 @@ _VERSION_OR_CODE = re.compile(r"[vV]\d{1,3}|(?:is|has|get|set)_\w+")
 NO_NAMES = GROUP_WORDS | CODE_WORDS
 # Lists of anything; those of people are told by rules.
 _BULLET = re.compile(r"(?:^|\n)[-*] \Z")
+# As checks and scrubs put it for metadata. What a key says is for rules: the model knows sentences.
+_KEY_AND_VALUE = re.compile(r"[^:\n]{1,80}: \S+")
 _DIGITS, _DATE_WORD, _CUE, _ODD = 1, 2, 4, 8
 _CUE_BINS = ("b0", "b1", "b2", "a0", "a1", "B", "Q", "L")
 _MAX_WORDS_FROM_CUE = 6
@@ -224,7 +226,7 @@ def load_detection_model() -> DetectionModel:
 
 def search_folded(text: str, known: Sequence[Match] = ()) -> list[Match]:
     """What the model finds in a folded text without placeholders, beside what rules ``known`` have."""
-    if len(text) > _MAX_CHARACTERS:
+    if len(text) > _MAX_CHARACTERS or _KEY_AND_VALUE.fullmatch(text):
         return []
     found = load_detection_model().find(text)
     return [match for match in found if not overlaps_any(match, known)]

@@ -102,7 +102,8 @@ class DetectionModel:
         return total
 
     def _weigh(self, sort: str, feature: Feature) -> float:
-        return sum(map(self._weights.__getitem__, hash_feature(sort, feature)))
+        total: float = sum(map(self._weights.__getitem__, hash_feature(sort, feature)))
+        return total
 
     def _choose_kind(self, text: str, candidate: Candidate, question: str) -> str:
         if candidate.sort != NUMBER:

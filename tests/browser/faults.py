@@ -25,13 +25,15 @@ def find_violations_in_both_schemes(page: Page, context: str | None = None) -> l
 
 
 def _show_scheme(page: Page, scheme: Any) -> None:
-    """The admin reads the scheme when it loads, and sets a class."""
+    """The admin reads the scheme when it loads, and sets a class. Changes of color are ended, not awaited: in
+    a window behind another one they would never end."""
     page.emulate_media(color_scheme=scheme)
     page.evaluate(
         """isDark => {
             document.documentElement.classList.toggle("dark", isDark);
-            const moving = document.getAnimations().filter(one => one instanceof CSSTransition);
-            return Promise.all(moving.map(one => one.finished.catch(() => null)));
+            for (const one of document.getAnimations()) {
+                if (one instanceof CSSTransition) one.finish();
+            }
         }""",
         scheme == "dark",
     )

@@ -22,6 +22,11 @@ RESTRICTED_TABLES = {
     "datasets_app_audit_unsealed": "",
     "django_migrations": "SELECT",
 }
+# They work as the owner of the tables, whoever calls them.
+_OWNERS_FUNCTIONS = """
+    SELECT oid::regprocedure::text FROM pg_proc
+    WHERE prosecdef AND pronamespace = current_schema()::regnamespace AND proowner = current_user::regrole
+"""
 # With these the application makes and removes partitions: as their owner, they change nothing else.
 _PARTITION_FUNCTIONS = """
     SELECT oid::regprocedure::text FROM pg_proc
@@ -89,6 +94,10 @@ def grant_privileges(connection: Any, role: str) -> None:
                 cursor.execute(f"REVOKE ALL ON {target} FROM PUBLIC, {quote(role)}")
             if rights:
                 cursor.execute(f"GRANT {rights} ON {target} TO {quote(role)}")
+        # Anyone may execute a function that is created, also by the restore of a backup.
+        cursor.execute(_OWNERS_FUNCTIONS)
+        for (signature,) in cursor.fetchall():
+            cursor.execute(f"REVOKE EXECUTE ON FUNCTION {signature} FROM PUBLIC, {quote(role)}")
         cursor.execute(_PARTITION_FUNCTIONS)
         for (signature,) in cursor.fetchall():
             cursor.execute(f"GRANT EXECUTE ON FUNCTION {signature} TO {quote(role)}")

@@ -9,10 +9,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from alignmenter_site import embedded
-from alignmenter_site.postgresql.roles import RESTRICTED_TABLES
+from alignmenter_site.postgresql.roles import RESTRICTED_TABLES, grant_privileges
 from datasets_app.auditing.verify_audit import verify_audit
 from datasets_app.core import audit
 from datasets_app.models import AuditEvent
+from tests.conftest import as_owner
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -84,6 +85,16 @@ def test_the_applications_role_can_not_change_the_audit_log(session: psycopg.Con
             session.execute(f"DELETE FROM {table}".encode())
     assert verify_audit() == before
     assert (before.events, before.fault_count) == (AuditEvent.objects.count(), 0)
+
+
+def test_functions_that_a_restore_made_are_not_for_everyone(session: psycopg.Connection[Any]) -> None:
+    audit.record("probe", actor=None)
+    seal = b"SELECT datasets_app_seal_audit_event(max(id)) FROM datasets_app_auditevent"
+    with as_owner() as cursor:
+        cursor.execute("GRANT EXECUTE ON FUNCTION datasets_app_seal_audit_event(bigint) TO PUBLIC")
+        grant_privileges(connection, embedded.ROLE)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        session.execute(seal)
 
 
 def test_a_temporary_table_does_not_divert_the_seals(session: psycopg.Connection[Any]) -> None:

@@ -22,7 +22,7 @@ RESTRICTED_TABLES = {
     "datasets_app_audit_unsealed": "",
     "django_migrations": "SELECT",
 }
-# They work as the owner of the tables, whoever calls them.
+# They work as the owner of the tables for every caller.
 _OWNERS_FUNCTIONS = """
     SELECT oid::regprocedure::text FROM pg_proc
     WHERE prosecdef AND pronamespace = current_schema()::regnamespace AND proowner = current_user::regrole

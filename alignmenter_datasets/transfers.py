@@ -108,7 +108,7 @@ def download(
     """Get a file of a job. It appears under its name once all of it arrived and its digest is right; until
     then it is in ``NAME.part``, where the next call goes on."""
     part = target.with_name(f"{target.name}.part")
-    have = part.stat().st_size if part.exists() else 0
+    have = _measure(part)
     if have > size:
         part.unlink()
         have = 0
@@ -117,11 +117,11 @@ def download(
         try:
             _append(connection, address, part, have, size, sha256, on_bytes)
         except ServerUnreachable:
-            now = part.stat().st_size if part.exists() else 0
+            now = _measure(part)
             failures = failures + 1 if now <= have else 0
             if failures == MAX_FAILURES:
                 raise
-        have = part.stat().st_size if part.exists() else 0
+        have = _measure(part)
     if not part.exists():
         part.touch()
     found = hash_file(part)
@@ -130,6 +130,10 @@ def download(
         raise ClientError(f"{target} did not arrive as it is on the server (SHA-256). Try again.")
     part.replace(target)
     return Pulled(target, size, found)
+
+
+def _measure(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _append(

@@ -15,11 +15,10 @@ _RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 _BLOCK_BYTES = 1 << 18
 
 
-def answer_with_file(
-    request: Any, open_file: Callable[[], IO[bytes]], *, name: str, size: int, sha256: str
-) -> HttpResponseBase:
-    """``open_file`` is called, and may record it, only if some of the file is sent."""
-    etag = f'"{sha256}"'
+def answer_with_file(request: Any, stored: Any, open_file: Callable[[], IO[bytes]]) -> HttpResponseBase:
+    """``stored`` is the row of the file; ``open_file`` is called, and may record it, only if some of it is
+    sent."""
+    size, etag = stored.size, f'"{stored.sha256}"'
     if answer := get_conditional_response(request, etag=etag):
         return answer
     wanted = _read_range(request, size, etag)
@@ -36,7 +35,7 @@ def answer_with_file(
         response["Content-Range"] = f"bytes {first}-{last}/{size}"
         response["Content-Length"] = str(last - first + 1)
     response["ETag"], response["Accept-Ranges"] = etag, "bytes"
-    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    response["Content-Disposition"] = content_disposition_header(True, stored.name) or "attachment"
     return response
 
 

@@ -6,7 +6,7 @@ from django.http import HttpResponse, UnreadablePostError
 from msgspec import UNSET
 from ninja import Header, Router
 
-from datasets_app.api.jobs import describe_job
+from datasets_app.api.jobs import describe_job, read_number
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import require_permissions, route
 from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, JobOut
@@ -119,9 +119,8 @@ def discard_import(request: Any, number: str) -> Any:
 def _get_upload(request: Any, number: str) -> JobRun:
     """An upload that isn't finished, for who may read it. Raises ApiError."""
     require_permissions(request, *IMPORT)
-    key = int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
     imports = JobRun.objects.visible_to(request.person).filter(operation="import_dataset")
-    job: JobRun | None = imports.filter(pk=key).first()
+    job: JobRun | None = imports.filter(pk=read_number(number)).first()
     if job is None or not can_read_upload(job, request.person):
         raise not_found()
     if job.state != JobRun.State.PREPARED:

@@ -65,13 +65,7 @@ def download_file(request: Any, number: str, file: str) -> Any:
     found = find_job_file(request.person, read_number(file))
     if found.job_run_id != job.pk:
         raise not_found()
-    return answer_with_file(
-        request,
-        lambda: open_job_file(found, request.person),
-        name=found.name,
-        size=found.size,
-        sha256=found.sha256,
-    )
+    return answer_with_file(request, found, lambda: open_job_file(found, request.person))
 
 
 def start_job(

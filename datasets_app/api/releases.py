@@ -104,13 +104,7 @@ def download_release_file(request: Any, name: str, version: str, file: str) -> A
     found = find_release_file(request.person, read_number(file))
     if found.release_id != release.pk:
         raise not_found()
-    return answer_with_file(
-        request,
-        lambda: open_release_file(found, request.person),
-        name=found.name,
-        size=found.size,
-        sha256=found.sha256,
-    )
+    return answer_with_file(request, found, lambda: open_release_file(found, request.person))
 
 
 @route(

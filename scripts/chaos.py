@@ -30,7 +30,7 @@ from typing import Any
 
 from scripts.trials import backups, invariants, people, pipelines, processes
 from scripts.trials.annotators import Annotator, start_annotators
-from scripts.trials.installation import Installation, retry_while_down, set_up_django, wait_until
+from scripts.trials.installation import Installation, set_up_django, wait_for_jobs, wait_until
 from scripts.trials.storage_faults import (
     DISK_MEGABYTES,
     temporary_disk,
@@ -39,6 +39,8 @@ from scripts.trials.storage_faults import (
 )
 
 PAUSE_SECONDS = (1.0, 5.0)
+# Jobs and their processes come and go: so long is one waited for.
+FIND_SECONDS = 5.0
 # Until all jobs have ended after the last kill; a job waits 15 s for its heartbeat to count as stopped.
 QUIET_SECONDS = 900.0
 WORKERS = 2
@@ -98,7 +100,7 @@ def try_storage_faults(installation: Installation, media: Path) -> list[invarian
     checks = [try_read_only_storage(installation, media, actor)]
     say("the disk becomes full")
     checks.append(try_full_disk(installation, actor))
-    wait_until(_is_quiet, QUIET_SECONDS, "all jobs end")
+    wait_for_jobs(QUIET_SECONDS)
     return [*checks, invariants.check_partitions(), invariants.check_files(), invariants.check_audit_log()]
 
 
@@ -144,7 +146,7 @@ def try_kills(installation: Installation, options: Any) -> tuple[Counter[str], l
     say("the last process was killed; waiting for what has begun")
     for thread in threads:
         thread.join(QUIET_SECONDS)
-    wait_until(_is_quiet, QUIET_SECONDS, "all jobs end")
+    wait_for_jobs(QUIET_SECONDS)
     return killed, [*check_everything(annotators, lives), backups.check_backups(installation.folder)]
 
 
@@ -156,14 +158,24 @@ def kill_at_random(installation: Installation, options: Any) -> Counter[str]:
         role = chance.choice(processes.ROLES)
         if role == "supervisor" and killed[role] >= options.kills // 10:
             continue
-        if not (found := processes.find_roles(installation.var).get(role)):
+        if not (found := find_processes(installation, role)):
             continue
-        processes.kill(chance.choice(sorted(found)))
+        processes.kill(chance.choice(found))
         killed[role] += 1
         say(f"{killed.total()}: killed {role}")
         if role == "supervisor" or installation.has_ended():
             installation.start()
     return killed
+
+
+def find_processes(installation: Installation, role: str) -> list[int]:
+    """In order; empty if there is none for some seconds."""
+    deadline = time.monotonic() + FIND_SECONDS
+    while not (found := processes.find_roles(installation.var).get(role)):
+        if time.monotonic() > deadline:
+            return []
+        time.sleep(0.1)
+    return sorted(found)
 
 
 def check_everything(annotators: list[Annotator], lives: list[pipelines.Pipeline]) -> list[invariants.Check]:
@@ -179,12 +191,6 @@ def check_everything(annotators: list[Annotator], lives: list[pipelines.Pipeline
         invariants.check_workers(WORKERS),
         invariants.check_work_folders(),
     ]
-
-
-def _is_quiet() -> bool:
-    from datasets_app.models import JobRun
-
-    return not retry_while_down(lambda: JobRun.objects.active().exists())
 
 
 def print_result(killed: Counter[str], checks: list[invariants.Check], options: Any) -> None:

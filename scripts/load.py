@@ -8,6 +8,7 @@ median and 95th percentile of each page in milliseconds; the exit code is 1 if a
 anything was lost."""
 
 import argparse
+import os
 import random
 import re
 import shutil
@@ -27,13 +28,16 @@ import requests
 
 from scripts.trials import invariants, people, pipelines
 from scripts.trials.annotators import Visitor, start_annotators
-from scripts.trials.installation import Installation, set_up_django
+from scripts.trials.installation import Installation, set_up_django, wait_for_jobs
 
+CONVERTER = re.compile(r"<\w+:")
 LINK = re.compile(r'href="(/[^"#]*)"')
 # Not pages, or the end of the visit.
 SKIPPED_LINKS = re.compile(r"^/(?:static|files|logout|admin/logout|annotate|password)")
 LABEL_SECONDS, READ_SECONDS = (2.0, 6.0), (1.0, 4.0)
-HOME = "/"
+HOME, SIGN_IN = "/", "/login/"
+# Until what has begun has ended.
+QUIET_SECONDS = 900.0
 # Pages visited less often are added up.
 MIN_REQUESTS = 10
 
@@ -47,10 +51,12 @@ class Reader:
     errors: Counter[str] = field(default_factory=Counter)
 
     def work(self, stop: threading.Event) -> None:
-        self.visitor.sign_in()
-        path = HOME
+        path = SIGN_IN
         while not stop.wait(self.chance.uniform(*READ_SECONDS)):
             try:
+                if path == SIGN_IN:
+                    self.visitor.sign_in()
+                    path = HOME
                 answer = self.visitor.get(path)
             except requests.RequestException as error:
                 self.errors[f"{path}: {type(error).__name__}"] += 1
@@ -65,13 +71,17 @@ class Reader:
 def main() -> None:
     options = _parse_arguments()
     folder = Path(tempfile.mkdtemp(prefix="alignmenter-load-"))
-    installation = Installation(folder)
+    installation, before = Installation(folder), os.getloadavg()[0]
     try:
         visitors, problems = put_under_load(installation, options)
+        work = describe_jobs()
     finally:
         installation.stop()
         shutil.rmtree(folder, ignore_errors=True)
     print(format_times(visitors))
+    print(
+        f"\nMeanwhile: {work}. Load of the machine: {before:.1f} before, {os.getloadavg()[0]:.1f} at the end."
+    )
     print("\n".join(problems) or "No error.")
     if problems:
         sys.exit(1)
@@ -112,6 +122,7 @@ def put_under_load(installation: Installation, options: Any) -> tuple[list[Visit
     stop.set()
     for thread in threads:
         thread.join()
+    wait_for_jobs(QUIET_SECONDS)
     checks = [invariants.check_labels(people.CAMPAIGN, annotators), invariants.check_jobs()]
     problems = [f"{check.name}: {what}" for check in checks for what in check.lost]
     problems += [
@@ -138,12 +149,32 @@ def format_times(visitors: Sequence[Visitor]) -> str:
     times: dict[str, list[float]] = defaultdict(list)
     for visitor in visitors:
         for page, seconds in visitor.seconds.items():
-            times[page] += seconds
+            times[name_page(page)] += seconds
     for page in [page for page, seconds in times.items() if len(seconds) < MIN_REQUESTS]:
         times["other pages"] += times.pop(page)
     rows = [_format_row(page, times[page]) for page in sorted(times, key=lambda page: -len(times[page]))]
     rows.append(_format_row("all", [one for seconds in times.values() for one in seconds]))
     return "\n".join(["| Page | Requests | p50, ms | p95, ms |", "| --- | ---: | ---: | ---: |", *rows])
+
+
+def describe_jobs() -> str:
+    """Such as "4 import_dataset, 3 scrub_dataset"."""
+    from datasets_app.models import JobRun
+
+    counted = Counter(JobRun.objects.filter(state="done").values_list("operation", flat=True))
+    return ", ".join(f"{times} {operation}" for operation, times in counted.most_common())
+
+
+def name_page(request: str) -> str:
+    """``GET /annotate/trial/`` as ``GET /annotate/<name>/``: without names of datasets and campaigns."""
+    from django.urls import Resolver404, resolve
+
+    method, path = request.split(" ", 1)
+    try:
+        route = resolve(path).route
+    except Resolver404:
+        return request
+    return f"{method} /{CONVERTER.sub(r'<', route)}"
 
 
 def _format_row(page: str, seconds: list[float]) -> str:

@@ -16,7 +16,6 @@ TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = 0.5
 # What pages answer while the database is away.
 SERVICE_UNAVAILABLE = 503
-NUMBER = re.compile(r"/\d+(?=/|$)")
 ASSIGNMENT = re.compile(r'data-assignment="(\d+)"')
 
 
@@ -26,7 +25,7 @@ class Visitor:
     def __init__(self, address: str, name: str, password: str) -> None:
         self.address, self.name, self.password = address, name, password
         self.session = requests.Session()
-        # Seconds of each answer, by page.
+        # Seconds of each answer, by method and path.
         self.seconds: dict[str, list[float]] = defaultdict(list)
 
     def sign_in(self) -> None:
@@ -49,8 +48,7 @@ class Visitor:
     def _measure(self, method: str, path: str, **options: Any) -> requests.Response:
         start = time.perf_counter()
         answer = self.session.request(method, f"{self.address}{path}", timeout=TIMEOUT_SECONDS, **options)
-        page = NUMBER.sub("/N", path.partition("?")[0])
-        self.seconds[f"{method} {page}"].append(time.perf_counter() - start)
+        self.seconds[f"{method} {path.partition('?')[0]}"].append(time.perf_counter() - start)
         return answer
 
 
@@ -70,7 +68,9 @@ class Annotator:
 
     def work(self, stop: threading.Event) -> None:
         """The last decision is sent until it is answered, also after ``stop``."""
-        self._insist(lambda: self.visitor.sign_in(), stop)
+        stop.wait(self.chance.uniform(0, 2 * self.pause[1]))  # people don't sign in all at once
+        self._insist(self.visitor.sign_in, stop)
+        self._insist(lambda: self.visitor.get(f"/annotate/{self.campaign}/").raise_for_status(), stop)
         while not stop.is_set():
             leased = self._ask("lease/", {}, stop)
             replies = ASSIGNMENT.findall(leased) if leased else []

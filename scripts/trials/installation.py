@@ -99,6 +99,15 @@ def set_up_django() -> None:
     django.setup()
 
 
+def wait_for_jobs(seconds: float) -> None:
+    """Until no job waits or runs. Raises TimeoutError."""
+    from datasets_app.models import JobRun
+
+    wait_until(
+        lambda: not retry_while_down(lambda: JobRun.objects.active().exists()), seconds, "all jobs end"
+    )
+
+
 def retry_while_down(function: Callable[[], Any], seconds: float = 120.0) -> Any:
     """What ``function`` returns, called again as long as the database is away. Raises its last error."""
     from django.db import InterfaceError, OperationalError, connection

@@ -14,29 +14,33 @@ ROLES = (
     "worker master",
     "worker or scheduler",
     "job",
+    "process of a job",
     "supervisor",
+    "watchdog",
     "PostgreSQL",
     "database session",
     "Valkey",
     "keeper",
 )
-# By how deep below `manage.py worker` a fork is: it forks workers and the scheduler, and these fork jobs.
-_WORKER_ROLES = ("worker master", "worker or scheduler", "job")
+# In /proc/PID/stat: forked, and running the program that its parent ran.
+_FORKED = 0x40
 
 
 class Process(NamedTuple):
+    """``forked`` is false for one that has started a program; ``leads`` a group of processes."""
+
     pid: int
-    parent: int
     command: str
     folder: str
+    forked: bool
+    leads: bool
 
 
 def find_roles(var: Path) -> dict[str, list[int]]:
-    """Process ids by role."""
-    found = {process.pid: process for process in _list_processes(var)}
+    """Process ids by role. Also right for those whose parent was killed."""
     roles: dict[str, list[int]] = defaultdict(list)
-    for process in found.values():
-        if role := _name_role(process, found, var):
+    for process in _list_processes(var):
+        if role := _name_role(process, var):
             roles[role].append(process.pid)
     return roles
 
@@ -53,32 +57,31 @@ def _list_processes(var: Path) -> Iterator[Process]:
             continue
         with suppress(OSError, IndexError, ValueError):
             command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            facts = (place / "stat").read_text().rpartition(")")[2].split()
             folder = os.readlink(place / "cwd")
             environment = (place / "environ").read_bytes().split(b"\0")
             if command and (mark in environment or folder.startswith(f"{var}/") or f" {var}" in command):
-                yield Process(int(place.name), parent, command, folder)
+                forked, group = bool(int(facts[6]) & _FORKED), facts[2]
+                yield Process(int(place.name), command, folder, forked, group == place.name)
 
 
-def _name_role(process: Process, found: dict[int, Process], var: Path) -> str:
-    parent = found.get(process.parent)
-    above = parent.command if parent else ""
+def _name_role(process: Process, var: Path) -> str:
+    command, forked = process.command, process.forked
     if process.folder == str(var / "postgres/data"):
-        if parent is None or parent.folder != process.folder:
+        if not forked:
             return "PostgreSQL"
-        return "database session" if process.command.startswith("postgres: alignmenter ") else ""
+        return "database session" if command.startswith("postgres: alignmenter ") else ""
     if process.folder == str(var / "valkey"):
         return "Valkey"
-    if "-m alignmenter_site.embedded" in process.command:
+    if "-m alignmenter_site.embedded" in command:
         return "keeper"
-    if "manage.py worker" in process.command:
-        return _WORKER_ROLES[min(_count_ancestors(process, found, "manage.py worker"), 2)]
-    for words, role, below in (("manage.py run", "supervisor", ""), ("gunicorn", "web master", "web worker")):
-        if words in process.command:
-            return below if words in above else role
+    if "multiprocessing.spawn" in command:
+        return "process of a job"
+    if "manage.py worker" in command:
+        # RQ gives each job a group of its own.
+        return ("job" if process.leads else "worker or scheduler") if forked else "worker master"
+    if "manage.py run" in command:
+        return "watchdog" if forked else "supervisor"
+    if "gunicorn" in command:
+        return "web worker" if forked else "web master"
     return ""
-
-
-def _count_ancestors(process: Process, found: dict[int, Process], words: str) -> int:
-    parent = found.get(process.parent)
-    return 1 + _count_ancestors(parent, found, words) if parent and words in parent.command else 0

@@ -3,7 +3,7 @@
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from alignmenter_site import env, file_storage, head_places, logs, mail, sign_in_settings
+from alignmenter_site import authorities_file, env, file_storage, head_places, logs, mail, sign_in_settings
 from alignmenter_site.keys import hash_key, release_key, secret_key
 from alignmenter_site.middleware import content_security
 
@@ -40,6 +40,8 @@ def _connection_parameters(variable: str) -> dict[str, object]:
             "no other database is supported"
         )
     options = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    if options.get("sslrootcert") == "system" and (authorities := authorities_file.find()):
+        options["sslrootcert"] = authorities
     host = options.pop("host", None) or unquote(parts.hostname or "")
     return {
         "NAME": unquote(parts.path.lstrip("/")) or "alignmenter",

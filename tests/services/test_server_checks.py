@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,6 +51,18 @@ def test_connections_to_the_database(
         server_checks, "settings", SimpleNamespace(DATABASES={"default": _database_settings()})
     )
     assert ids(check_database_connections(None)) == found
+
+
+def test_the_authorities_of_the_machine_are_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that psycopg brings looks for them in a folder that no machine has."""
+    monkeypatch.setenv("DATABASE_URL", f"{SAFE}&sslrootcert=system")
+    monkeypatch.setenv("ALIGNMENTER_OWNER_DATABASE_URL", "")
+    monkeypatch.setenv("SSL_CERT_FILE", "/chosen.pem")
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    assert _database_settings()["OPTIONS"]["sslrootcert"] == "system"  # and that file is read
+    monkeypatch.delenv("SSL_CERT_FILE")
+    found = _database_settings()["OPTIONS"]["sslrootcert"]
+    assert "BEGIN CERTIFICATE" in Path(found).read_text(errors="replace")
 
 
 def test_one_role_for_everything(db: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,11 @@
 """The programs of PostgreSQL that dump and load a database, and how they connect."""
 
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +27,14 @@ _VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 
 class Server(NamedTuple):
-    """``parameters`` are libpq's; ``binaries`` is a folder with programs that know this version of server."""
+    """``parameters`` are libpq's; ``binaries`` is a folder with programs that know this version of server.
+
+    ``tls_library`` is a libpq for programs whose own can't encrypt.
+    """
 
     parameters: dict[str, Any]
     binaries: Path
+    tls_library: str = ""
 
     def command(self, program: str, *options: str) -> list[str]:
         """The password isn't in the command, which others could see: it is in :meth:`environment`."""
@@ -40,7 +46,8 @@ class Server(NamedTuple):
     def environment(self) -> dict[str, str]:
         """Without the variables by which libpq would look for another server."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-        return {**kept, "LC_ALL": "C", "PGPASSWORD": str(self.parameters.get("password", ""))}
+        kept |= {"LC_ALL": "C", "PGPASSWORD": str(self.parameters.get("password", ""))}
+        return {**kept, "LD_PRELOAD": self.tls_library} if self.tls_library else kept
 
 
 def find_server(role: str) -> Server:
@@ -65,7 +72,11 @@ def find_server(role: str) -> Server:
     parameters = {name: value for name, value in parameters.items() if value}
     with psycopg.connect(**parameters) as session:
         major = session.info.server_version // 10000
-    return Server(parameters, _find_programs(major, is_embedded=bool(var)))
+        encrypted = session.pgconn.ssl_in_use
+    binaries = _find_programs(major, is_embedded=bool(var))
+    # The programs that are installed with the application are built without TLS.
+    needs_library = encrypted and binaries == find_binaries_dir()
+    return Server(parameters, binaries, _find_tls_library(major) if needs_library else "")
 
 
 def _find_programs(major: int, *, is_embedded: bool) -> Path:
@@ -91,6 +102,19 @@ def _read_version(program: Path) -> int:
     shown = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     version = _VERSION.search(shown.stdout)
     return int(version[1]) if version else 0
+
+
+def _find_tls_library(major: int) -> str:
+    """The libpq of psycopg's own package, which the same programs can use on Linux."""
+    spec = importlib.util.find_spec("psycopg_binary")
+    folders = [Path(f"{place}.libs") for place in (spec and spec.submodule_search_locations) or []]
+    found = [str(path) for folder in folders for path in folder.glob("libpq-*.so*")]
+    if sys.platform != "linux" or not found:
+        raise UserError(
+            "The connection to the database is encrypted, and the pg_dump installed with the application "
+            f"can't encrypt. Install the client programs of PostgreSQL {major} and put them on PATH."
+        )
+    return found[0]
 
 
 class Snapshot(NamedTuple):

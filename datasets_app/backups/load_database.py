@@ -67,7 +67,8 @@ class DatabaseLoader:
         self._restore = _start(
             [
                 str(server.binaries / "pg_restore"),
-                *("--file=-", "--no-owner", "--no-privileges", f"--schema={schema}"),
+                # Another server may have no tablespaces of these names, or not for this role.
+                *("--file=-", "--no-owner", "--no-privileges", "--no-tablespaces", f"--schema={schema}"),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

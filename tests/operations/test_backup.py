@@ -1,13 +1,19 @@
 """Backups are made and restored for real; faults of a backup are refused and change nothing."""
 
+import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.utils import timezone
+from psycopg.conninfo import make_conninfo
 
+from alignmenter_site import embedded
 from alignmenter_site.monitoring import doctor
 from alignmenter_site.monitoring.metrics import render_metrics
 from datasets_app.backups import schedule
@@ -18,6 +24,7 @@ from datasets_app.releasing.verify import verify_releases
 from datasets_app.retention import apply, erase_session
 from tests.conftest import RunManage
 from tests.factories import make_dataset, make_session, make_sessions
+from tests.tls_relay import make_certificate, serve_with_tls
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "My parcel has not arrived, and I have been waiting for two weeks now."
@@ -50,14 +57,39 @@ def write_file(content: bytes, path: Path) -> Path:
     return path
 
 
+def move_to_tablespace(table: str) -> Callable[[], object]:
+    """To one that only administrators may use; what removes it again."""
+    database = connection.settings_dict
+    place = make_conninfo(host=database["HOST"], user=embedded.ADMINISTRATOR, dbname=database["NAME"])
+
+    def execute(*statements: bytes) -> None:
+        with psycopg.connect(place, autocommit=True) as session:
+            for statement in statements:
+                session.execute(statement)
+
+    execute(
+        b"SET allow_in_place_tablespaces = on",
+        b"CREATE TABLESPACE archive LOCATION ''",
+        f"ALTER TABLE {table} SET TABLESPACE archive".encode(),
+    )
+    return lambda: execute(
+        b"ALTER TABLE ALL IN TABLESPACE archive SET TABLESPACE pg_default", b"DROP TABLESPACE archive"
+    )
+
+
 def test_a_backup_brings_back_everything_but_what_was_deleted_since(
-    manage: RunManage, tmp_path: Path, key: tuple[str, str], empty_queue: None
+    manage: RunManage,
+    tmp_path: Path,
+    key: tuple[str, str],
+    empty_queue: None,
+    request: pytest.FixtureRequest,
 ) -> None:
     public, identity = key
     support = make_dataset(
         tmp_path, [*make_session("kept"), *make_session("gone", text=TEXT)], origin="synthetic"
     )
-    make_dataset(tmp_path, make_sessions(3), "other")
+    other = make_dataset(tmp_path, make_sessions(3), "other")
+    request.addfinalizer(move_to_tablespace(f"datasets_app_turn_{other.pk}"))
     make_dataset(tmp_path, make_sessions(2), "doomed")
     release_dataset(support, folder=tmp_path, override="a test", actor=None)
     before = export(manage, "other", tmp_path / "export")
@@ -161,6 +193,23 @@ def test_a_file_that_is_lost_is_counted_and_one_that_was_deleted_is_not(
     done = manage("backup", "--out", tmp_path / "all.age", "--recipient", key[0])
     assert done.returncode == 1
     assert "1 file missing and 1 file changed in the file storage" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, other client programs are asked for")
+def test_a_server_that_asks_for_tls_is_backed_up_and_verified(
+    manage: RunManage, tmp_path: Path, key: tuple[str, str], settings: Any
+) -> None:
+    make_dataset(tmp_path, make_sessions(2))
+    public, private = make_certificate(tmp_path)
+    database = connection.settings_dict
+    place = f"{database['HOST']}/.s.PGSQL.{database['PORT'] or 5432}"
+    owner = database.get("OWNER", database)
+    encrypted = {"sslmode": "verify-full", "sslrootcert": str(public)}
+    with serve_with_tls(place, (public, private)) as port:
+        settings.BACKUP_DATABASE = {**owner, "HOST": "localhost", "PORT": str(port), "OPTIONS": encrypted}
+        done = manage("backup", "--out", tmp_path / "all.age", "--recipient", key[0], "--identity", key[1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "unchanged and complete" in done.stdout
 
 
 def test_without_a_key_or_a_place_a_sentence_says_what_to_do(

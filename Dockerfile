@@ -1,6 +1,6 @@
 # The application: web server, worker, scheduler and commands are one image with different commands.
 # Build: docker build -t alignmenter-datasets . Run: compose.yaml, docs/deployment.md.
-FROM python:3.11.14-slim-trixie AS build
+FROM python:3.11-slim-trixie AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv /opt/alignmenter/venv
 WORKDIR /opt/alignmenter
@@ -16,7 +16,7 @@ COPY datasets_app datasets_app
 # The file system of the container is read-only, so what Python compiles has to be in the image.
 RUN venv/bin/python -m compileall -q venv/lib alignmenter_site annotations_app datasets_app || true
 
-FROM python:3.11.14-slim-trixie
+FROM python:3.11-slim-trixie
 RUN groupadd --gid 10001 alignmenter \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /var/lib/alignmenter \
         --shell /usr/sbin/nologin alignmenter \

@@ -11,12 +11,13 @@ random() { od -An -N32 -tx1 /dev/urandom | tr -d ' \n'; }
 write() { [ -s "$folder/$1" ] || printf '%s\n' "$2" > "$folder/$1"; }
 value() { cat "$folder/$1"; }
 
-for name in postgres_password owner_password application_password valkey_password storage_password \
+for name in postgres_password owner_password application_password backup_password valkey_password storage_password \
     secret_key hash_key release_key metrics_token; do
     write "$name" "$(random)"
 done
 write database_url "postgresql://alignmenter:$(value application_password)@/alignmenter?host=/run/sockets"
 write owner_database_url "postgresql://alignmenter_owner:$(value owner_password)@/alignmenter?host=/run/sockets"
+write backup_database_url "postgresql://alignmenter_backup:$(value backup_password)@/alignmenter?host=/run/sockets"
 write redis_url "unix://:$(value valkey_password)@/run/sockets/valkey.sock"
 write valkey_conf "port 0
 unixsocket /run/sockets/valkey.sock

@@ -69,6 +69,7 @@ SAME_FLOOR = {
 }
 # The project package is below everything or above everything, never in the middle.
 SITE_BELOW = {
+    "authorities_file",
     "cache",
     "client_address",
     "embedded",

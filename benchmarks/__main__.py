@@ -91,7 +91,9 @@ def run(name: str, *, quick: bool) -> Run:
             figures.append(line.strip())
     if process.wait():
         sys.exit(f"benchmarks.bench_{name} failed with exit code {process.returncode}")
-    return Run(name, time.monotonic() - started, figures)
+    seconds = time.monotonic() - started
+    print(f"== {name}: {seconds:.0f} s\n", flush=True)
+    return Run(name, seconds, figures)
 
 
 def print_table(runs: list[Run], *, quick: bool) -> None:

@@ -17,6 +17,7 @@ BARE_STATEMENTS = (
     "DELETE FROM datasets_app_turn WHERE dataset_id = %s",
     "DELETE FROM datasets_app_session WHERE dataset_id = %s",
     "DELETE FROM datasets_app_sourcefile WHERE dataset_id = %s",
+    "DELETE FROM datasets_app_outgoingevent WHERE dataset_id = %s",
     "DELETE FROM datasets_app_datasetpartition WHERE dataset_id = %s",
     "DELETE FROM datasets_app_dataset WHERE id = %s",
 )

@@ -6,9 +6,21 @@ from django.db import connection
 
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS, MAX_VALUES, LabelRules, map_labels
 
+# The few turns with labels, read before anything is joined to them: without statistics of a table just filled
+# PostgreSQL would look up the turns of one session after the other. Beside them their sessions.
+_TURNS = """
+WITH labeled AS MATERIALIZED (
+    SELECT * FROM datasets_app_turn
+    WHERE dataset_id = %(dataset)s AND session_id BETWEEN %(first)s AND %(last)s AND {condition}
+)
+"""
+_FROM_TURNS = """
+FROM labeled t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+"""
 # What is no label, no name, no number of the right kind stays with the turn only: it is a key
 # like any other there (``label`` may be an intent), and must not make an import fail.
-_INSERT_ANNOTATIONS_SQL = """
+_INSERT_ANNOTATIONS_SQL = f"""
+{_TURNS.format(condition="extra->'label' IN ('0', '1')")}
 INSERT INTO annotations_app_annotation
     (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp)
 SELECT s.dataset_id, t.id, CASE WHEN t.extra->'label' = '1' THEN 1 ELSE 0 END, s.persona_id,
@@ -18,22 +30,22 @@ SELECT s.dataset_id, t.id, CASE WHEN t.extra->'label' = '1' THEN 1 ELSE 0 END, s
              AND abs((t.extra->'confidence')::numeric) < 1e300
             THEN (t.extra->'confidence')::float END,
        t.timestamp
-FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+{_FROM_TURNS}
 CROSS JOIN LATERAL (
     SELECT NULLIF(CASE
         WHEN jsonb_typeof(t.extra->'annotator') = 'string' THEN t.extra->>'annotator'
         WHEN jsonb_typeof(t.extra->'labeler') = 'string' THEN t.extra->>'labeler'
     END, '') AS name
 ) annotator
-WHERE s.dataset_id = %s AND s.id BETWEEN %s AND %s AND s.persona_id IS NOT NULL
-  AND t.extra->'label' IN ('0', '1')
+WHERE s.persona_id IS NOT NULL
 ORDER BY t.session_id, t.turn_index
-"""
+"""  # constants of this module # nosec B608
 
 
 # Labels that other tools gave a reply, as a conversion keeps them.
-_LABELS = """
-FROM datasets_app_turn t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+_TURNS_WITH_LABELS = _TURNS.format(condition="metadata ? 'labels'")
+_LABELS = f"""
+{_FROM_TURNS}
 CROSS JOIN LATERAL jsonb_array_elements(
     CASE WHEN jsonb_typeof(t.metadata->'labels') = 'array' THEN t.metadata->'labels' ELSE '[]' END
 ) WITH ORDINALITY AS item (label, place)
@@ -44,14 +56,15 @@ CROSS JOIN LATERAL (
 ) said
 """
 _WHERE = """
-WHERE s.dataset_id = %(dataset)s AND s.id BETWEEN %(first)s AND %(last)s AND t.metadata ? 'labels'
-  AND jsonb_typeof(item.label) = 'object' AND item.label ? 'value'
+WHERE jsonb_typeof(item.label) = 'object' AND item.label ? 'value'
 """
 _COUNT_LABELS = f"""
+{_TURNS_WITH_LABELS}
 SELECT question, value, sum(count(*)) OVER () {_LABELS} {_WHERE}
 GROUP BY 1, 2 ORDER BY count(*) DESC LIMIT %(max_values)s
 """  # constants of this module # nosec B608
 _INSERT_LABELS = f"""
+{_TURNS_WITH_LABELS}
 INSERT INTO annotations_app_annotation
     (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp)
 SELECT s.dataset_id, t.id,
@@ -77,12 +90,10 @@ def annotate_imported_turns(
     """One annotation for each turn of these sessions whose line has ``label`` 0 or 1, and for each label in
     ``metadata.labels`` that says on-brand or off-brand. The others stay there: ``kept_labels``."""
     with connection.cursor() as cursor:
-        cursor.execute(_INSERT_ANNOTATIONS_SQL, [dataset.pk, first_session, last_session])
+        values: dict[str, Any] = {"dataset": dataset.pk, "first": first_session, "last": last_session}
+        cursor.execute(_INSERT_ANNOTATIONS_SQL, values)
         added = cursor.rowcount
-        values = {
-            "dataset": dataset.pk, "first": first_session, "last": last_session,
-            "max_value": MAX_VALUE_CHARACTERS, "max_values": MAX_VALUES,
-        }  # fmt: skip
+        values |= {"max_value": MAX_VALUE_CHARACTERS, "max_values": MAX_VALUES}
         cursor.execute(_COUNT_LABELS, values)
         counted = cursor.fetchall()
         kept = int(counted[0][2]) if counted else 0

@@ -13,6 +13,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from alignmenter_site import embedded
+from alignmenter_site.embedded import locks
+from alignmenter_site.embedded.places import ServicePaths
+
 PROJECT = Path(__file__).resolve().parent.parent
 # None of them announces the number behind it, which would be personal data.
 VOCABULARY = """
@@ -24,6 +28,9 @@ come made may part delivery refund invoice reset service update
 payment shipping support
 """
 WORDS = VOCABULARY.split()
+# The variable of the environment with the folder of a migrated database to copy.
+MIGRATED = "BENCHMARKS_MIGRATED_DATABASE"
+STOP_TIMEOUT_SECONDS = 60.0
 
 
 @contextmanager
@@ -31,24 +38,45 @@ def temporary_servers() -> Iterator[Path]:
     """A folder with PostgreSQL and Valkey of this run, migrated; all gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="alignmenter-bench-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o711)
-        os.environ["ALIGNMENTER_VAR_DIR"] = str(Path(folder, "var"))
-        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "alignmenter_site.settings")
-        os.environ.update(ALIGNMENTER_HTTPS="off", LOG_LEVEL="WARNING")
-        for given in ("DATABASE_URL", "REDIS_URL"):
-            os.environ.pop(given, None)
-        import django
-
-        from alignmenter_site import embedded
-
-        # As the owner, because benchmarks empty and change tables.
-        var_dir = Path(os.environ["ALIGNMENTER_VAR_DIR"])
-        embedded.ensure_postgres(var_dir)
-        os.environ["DATABASE_URL"] = embedded.postgres_url(var_dir, embedded.OWNER_ROLE)
-        from django.core.management import call_command
-
-        django.setup()
-        call_command("migrate", verbosity=0)
+        var_dir = Path(folder, "var")
+        if migrated := os.environ.get(MIGRATED):
+            var_dir.mkdir(mode=0o711)
+            # Unlike shutil.copytree it keeps the owner, who is not root.
+            subprocess.run(["cp", "-a", migrated, var_dir], check=True)
+        _migrate(var_dir)
         yield Path(folder)
+
+
+@contextmanager
+def migrated_once() -> Iterator[None]:
+    """The :func:`temporary_servers` of processes started within copy a database that is migrated here."""
+    with tempfile.TemporaryDirectory(prefix="alignmenter-bench-", ignore_cleanup_errors=True) as folder:
+        os.chmod(folder, 0o711)
+        var_dir = Path(folder, "var")
+        subprocess.run([sys.executable, "-m", "benchmarks.harness", var_dir], cwd=PROJECT, check=True)
+        # The server stops after the process that used it.
+        stopped = locks.acquire_within(var_dir / "run" / "keeper.lock", STOP_TIMEOUT_SECONDS)
+        if stopped is None:
+            sys.exit("The server with the migrated database has not stopped.")
+        os.close(stopped)
+        os.environ[MIGRATED] = str(ServicePaths.from_var_dir(var_dir).postgres)
+        yield
+
+
+def _migrate(var_dir: Path) -> None:
+    os.environ["ALIGNMENTER_VAR_DIR"] = str(var_dir)
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "alignmenter_site.settings")
+    os.environ.update(ALIGNMENTER_HTTPS="off", LOG_LEVEL="WARNING")
+    for given in ("DATABASE_URL", "REDIS_URL"):
+        os.environ.pop(given, None)
+    import django
+    from django.core.management import call_command
+
+    # As the owner, because benchmarks empty and change tables.
+    embedded.ensure_postgres(var_dir)
+    os.environ["DATABASE_URL"] = embedded.postgres_url(var_dir, embedded.OWNER_ROLE)
+    django.setup()
+    call_command("migrate", verbosity=0)
 
 
 def create_partitions(cursor: Any) -> None:
@@ -123,3 +151,7 @@ def print_comparison(
         f"{name}: baseline {rows / median(baseline):,.0f} rows/s, ours {rows / median(measured):,.0f} rows/s"
     )
     print(f"{name}: ratio {ratio:.2f} (wanted: at least {target})")
+
+
+if __name__ == "__main__":
+    _migrate(Path(sys.argv[1]))

@@ -3,7 +3,6 @@
 import argparse
 import os
 import secrets
-from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path
 
@@ -17,8 +16,6 @@ from datasets_app.command_line.streams import (
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import available_cpus
-from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
-from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
@@ -28,16 +25,13 @@ from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyErr
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out
-from datasets_app.domain.traces.label_tasks import encode_argilla, encode_label_studio
+from datasets_app.domain.traces.targets import TARGETS, Conversations
 from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file
 
 KEY_VARIABLE = "ALIGNMENTER_HASH_KEY"
 MIN_KEY_CHARACTERS = 32
 SMALL_FILE_BYTES = 1 << 20
 MAX_PROBLEMS_LISTED = 100
-
-Conversations = Iterator[list[TurnRecord]]
-Encoder = Callable[[Conversations], Iterator[bytes]]
 
 
 def add_sanitize(parser: argparse.ArgumentParser) -> None:
@@ -127,22 +121,6 @@ def _read_key(*, required: bool) -> bytes:
 
 
 # --- convert -------------------------------------------------------------------------------------
-
-
-def _encode_turns(conversations: Conversations) -> Iterator[bytes]:
-    return (b"".join(map(encode_turn, turns)) for turns in conversations)
-
-
-def _make_chat_encoder(name: str) -> Encoder:
-    return lambda conversations: (encode_chat(turns, CHAT_FORMATS[name]) for turns in conversations)
-
-
-TARGETS: dict[str, Encoder] = {
-    "turns": _encode_turns,
-    **{name: _make_chat_encoder(name) for name in CHAT_FORMATS},
-    "labelstudio": encode_label_studio,
-    "argilla": encode_argilla,
-}
 
 
 def add_convert(parser: argparse.ArgumentParser) -> None:

@@ -1,5 +1,4 @@
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -9,37 +8,25 @@ import msgspec
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, provide_local_file
 from datasets_app.core.limits import configured_limits
-from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
-from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
 from datasets_app.domain.traces.converted_file import ALL_FORMATS, ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out
-from datasets_app.domain.traces.label_tasks import encode_argilla, encode_label_studio
+from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
+from datasets_app.domain.traces.targets import Conversations, Encoder
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME, open_output
 from datasets_app.management.format_options import add_mapping_options, add_reading_options, parse_mapping
 from datasets_app.management.terminal import command_error, format_problem, print_limited
 
-Conversations = Iterator[list[TurnRecord]]
-
-
-def _encode_chats(name: str) -> Callable[[Conversations], Iterator[bytes]]:
-    return lambda conversations: (encode_chat(turns, CHAT_FORMATS[name]) for turns in conversations)
-
-
-TARGETS: dict[str, Callable[[Conversations], Iterator[bytes]]] = {
-    "turns": lambda conversations: (b"".join(map(encode_turn, turns)) for turns in conversations),
-    **{name: _encode_chats(name) for name in CHAT_FORMATS},
+TARGETS: dict[str, Encoder] = TEXT_TARGETS | {
     "parquet": lambda conversations: (
         block for _, _, block in encode_parquet(chain.from_iterable(conversations))
     ),
     "csv": lambda conversations: (block for _, _, block in encode_csv(chain.from_iterable(conversations))),
-    "labelstudio": encode_label_studio,
-    "argilla": encode_argilla,
 }
 
 

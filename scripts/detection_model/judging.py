@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.bench_pii import scrub_rows
 from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.learned.candidates import DATE, NUMBER, WORD
+from datasets_app.domain.pii.learned.features import CLASSIFY
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from scripts.detection_model import training
@@ -24,7 +25,7 @@ TRIED = (-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 class _NoModel:
     """In the place of the packaged model: what rules find alone."""
 
-    def find(self, text: str, question: str = "") -> list[Any]:
+    def find(self, text: str, question: str = "", known: Sequence[Any] = ()) -> list[Any]:
         return []
 
 
@@ -86,7 +87,8 @@ def print_leaks(
     found_by_model: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for example, score in zip(examples, scores, strict=True):
         sort, start, end = example.candidate
-        further = detection_model.get_further_odds(sort, example.row.text[start:end])
+        looks = CLASSIFY[sort](example.row.text[start:end])
+        further = detection_model.get_further_odds(sort, looks)
         if score >= thresholds[sort] + further:
             found_by_model[id(example.row)].append(example.candidate[1:])
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])

@@ -7,11 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.learned import detection_model
-from datasets_app.domain.pii.learned.candidates import find_dates, find_numbers, find_words
+from datasets_app.domain.pii.learned.candidates import Candidate, find_dates, find_numbers, find_words
 from datasets_app.domain.pii.learned.detection_model import WEIGHTS_PATH, find_answers, search_folded
+from datasets_app.domain.pii.learned.features import CLASSIFY, DESCRIBE, list_features, split_question
+from datasets_app.domain.pii.learned.parts import (
+    MIN_NUMBER_DIGITS,
+    PartFlags,
+    count_digits_in_row,
+    may_hold_date,
+)
+from datasets_app.domain.pii.learned.scoring import Context, Scorer, Weights
 from datasets_app.domain.pii.rules.finder import find_all
 from scripts.detection_model import training
-from scripts.detection_model.examples import list_examples, make_rows
+from scripts.detection_model.examples import Row, list_examples, make_rows
 from tests.domain.growth import assert_linear_time
 
 MAX_MEGABYTES = 5
@@ -87,6 +95,36 @@ def test_findings_lie_in_the_text_and_are_always_the_same(text: str, question: s
         assert all(0 <= match.start < match.end <= len(text) for match in found)
         assert {match.kind for match in found} <= detection_model.KINDS
     assert search_folded(text) == search_folded(text)
+
+
+def sum_features(weights: Weights, row: Row, candidate: Candidate) -> int:
+    features = set(list_features(row.text, candidate, row.question))
+    return sum(weights.weigh(candidate.sort, *feature) for feature in features)
+
+
+def test_tables_give_the_sum_of_the_features_and_no_candidate_is_ruled_out_early() -> None:
+    with np.load(WEIGHTS_PATH) as stored:
+        weights = Weights(stored["weights"], 1.0)
+    scorers = {sort: Scorer(weights, sort) for sort in DESCRIBE}
+    rows = list(make_rows(random.Random(5), 1))
+    rows += [
+        row._replace(text="\n".join(other.text for other in rows[n : n + 3]))
+        for n, row in enumerate(rows[:300])
+    ]
+    flags = PartFlags(lambda token: False, lambda word: False)
+    for row in rows:
+        context = Context(row.text)
+        asked = split_question(row.question) if row.question else None
+        of_parts = [flags[part] for part in row.text.split()]
+        assert count_digits_in_row(of_parts) >= MIN_NUMBER_DIGITS or not list(find_numbers(row.text))
+        assert may_hold_date(of_parts) or not list(find_dates(row.text)), row.text
+        for find in (find_numbers, find_dates, find_words):
+            for candidate in list(find(row.text))[:4]:
+                sort, start, end = candidate
+                value = row.text[start:end]
+                own = scorers[sort].weigh_value(DESCRIBE[sort](value))
+                score = scorers[sort].score(context, start, end, CLASSIFY[sort](value), own, asked)
+                assert score == sum_features(weights, row, candidate), (row.text, value)
 
 
 def test_candidates_take_linear_time() -> None:

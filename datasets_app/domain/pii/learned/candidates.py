@@ -6,6 +6,8 @@ folded (folding.py), without placeholders.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
@@ -42,7 +44,6 @@ def find_numbers(text: str) -> Iterator[Candidate]:
             if match[0][0] == "(" and ")" not in match[0]:
                 start += 1
             yield Candidate(NUMBER, start, match.end())
-            match.end()
     for match in _CODE.finditer(text):
         digits = len(_SIGNS.sub("", match[0]))
         if digits >= _MIN_CODE_DIGITS and digits < len(match[0]) and any(map(str.isalpha, match[0])):
@@ -77,17 +78,29 @@ _LONG_NUMBER_WORDS = (
     r"[a-zäöüåéø]{2,24}(?:zehn(?:te[nr]?)?|zig(?:ste[nr]?)?|hundert\w{0,24}|tausend\w{0,24}|cento\w{0,20}"
     r"|tien(?:de)?|tigste?|honderd\w{0,20}|nitton\w{0,20}|hundra\w{0,20})"
 )
-_JOINTS = "of the de del do di den das le el il o am in day month year and"
+JOINTS = "of the de del do di den das le el il o am in day month year and".split()
+
+
+def _make_tree(words: list[str]) -> str:
+    """An expression for one of ``words``, sorted, that looks at each letter once."""
+    branches = []
+    if not words[0]:
+        words = words[1:]
+        branches.append("")
+    for letter, group in groupby(words, lambda word: word[0]):
+        branches.append(re.escape(letter) + _make_tree([word[1:] for word in group]))
+    return f"(?:{'|'.join(reversed(branches))})" if len(branches) > 1 else "".join(branches)
+
+
 _DATE_WORD = (
     r"(?:(?:19|20)\d\d|['’]?\d{1,2}(?: ?(?:st|nd|rd|th|er|re|º|ª|°|:?e|:a))?)(?!\w)"
-    rf"|(?:{'|'.join(sorted({*MONTH_NAMES, *_NUMBER_WORDS.split()}, key=len, reverse=True))})(?![^\W\d_])"
+    rf"|{_make_tree(sorted({*MONTH_NAMES, *_NUMBER_WORDS.split()}))}(?![^\W\d_])"
     rf"|{_LONG_NUMBER_WORDS}(?![^\W_])"
 )
 _DATE = re.compile(
     rf"(?<![\w+#$€£])(?<!\d[.,:/-])(?:{_DATE_WORD})"
     rf"(?:(?:[ \t]{{0,2}}[-/.,]?[ \t]{{0,2}}(?<!\w)|\.[ ]?|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|-)"
-    rf"(?:(?:{'|'.join(_JOINTS.split())})[ \t]){{0,2}}(?:{_DATE_WORD})){{1,9}}(?!\w|[-/:]\d|\.\d)",
-    re.IGNORECASE,
+    rf"(?:(?:{'|'.join(JOINTS)})[ \t]){{0,2}}(?:{_DATE_WORD})){{1,9}}(?!\w|[-/:]\d|\.\d)"
 )
 _COMPACT = re.compile(
     r"(?<![\w.,:/+-])(?:(?:19|20)\d\d[01]\d[0-3]\d|[0-3]\d[0-3]\d(?:19|20)\d\d)(?![\w-]|[.,:]\d)"
@@ -97,6 +110,9 @@ _PART = re.compile(r"[^\W\d_]+|\d+")
 _NUMBER = re.compile(r"\d+")
 _DATE_WORDS = MONTH_NAMES | frozenset(_NUMBER_WORDS.split())
 _LONG_NUMBER = re.compile(_LONG_NUMBER_WORDS)
+_DATE_DIGITS = (1, 2, 4)
+# Two joints and an ending: "the 3 rd of the May".
+_MAX_PARTS_BETWEEN = 5
 _MONTH = re.compile(rf"(?:{'|'.join(sorted(MONTH_NAMES, key=len, reverse=True))})(?![^\W\d_])", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
 _MIN_SPOKEN_WORDS = 3
@@ -108,36 +124,49 @@ _SPELLED_CENTURY = re.compile(
 # 3-V-1980, 3/mai/1980
 _MONTH_BETWEEN = re.compile(
     r"(?<![\w.,:/-])\d{1,2}(?:[-/. ](?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})[-/. ]|([-/])[^\W\d_]{3,4}\1)"
-    r"(?:19|20)?\d\d(?!\w)",
-    re.IGNORECASE,
+    r"(?:19|20)?\d\d(?!\w)"
 )
+_MAY_HAVE_MONTH_BETWEEN = re.compile(r"\d[-/. ][^\W\d_]{1,4}[-/. ]\d")
 
 
-def is_date_word(word: str) -> bool:
-    """Whether a date may begin with it, or hold it."""
-    lower = word.lower()
-    return lower in _DATE_WORDS or (len(lower) > 5 and _LONG_NUMBER.fullmatch(lower) is not None)
+@lru_cache(maxsize=1 << 14)
+def may_be_in_date(word: str) -> bool:
+    """Whether a word in lower case is the name of a month or a number."""
+    return word in _DATE_WORDS or _LONG_NUMBER.fullmatch(word) is not None
 
 
 def find_dates(text: str) -> Iterator[Candidate]:
     """Days with a month, in numbers or words; full dates without signs; years alone."""
-    found: list[tuple[int, int]] = []
-    end = 0
-    for part in _PART.finditer(text):
-        if part.start() >= end and (part[0][0].isdigit() or is_date_word(part[0])):
-            match = _DATE.match(text, part.start())
-            if match:
-                end = match.end()
-                if _may_be_date(match[0]):
-                    found.append(match.span())
-    found += (
-        match.span() for pattern in (_COMPACT, _MONTH_BETWEEN, _YEAR) for match in pattern.finditer(text)
-    )
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    found = list(_find_parted_dates(lower))
+    if "19" in lower or "20" in lower:
+        found += (match.span() for pattern in (_COMPACT, _YEAR) for match in pattern.finditer(lower))
+    if _MAY_HAVE_MONTH_BETWEEN.search(lower):
+        found += (match.span() for match in _MONTH_BETWEEN.finditer(lower))
     end = 0
     for start, last in sorted(found, key=lambda span: (span[0], -span[1])):
         if start >= end:
             yield Candidate(DATE, start, last)
             end = last
+
+
+def _find_parted_dates(lower: str) -> Iterator[tuple[int, int]]:
+    """Dates of several parts, which begin where another part is not far."""
+    places = [
+        (number, part.start())
+        for number, part in enumerate(_PART.finditer(lower))
+        if (len(part[0]) in _DATE_DIGITS if part[0][0].isdigit() else may_be_in_date(part[0]))
+    ]
+    end = 0
+    for (number, start), (next_number, _) in pairwise(places):
+        if start >= end and next_number - number <= _MAX_PARTS_BETWEEN:
+            match = _DATE.match(lower, start)
+            if match:
+                end = match.end()
+                if _may_be_date(match[0]):
+                    yield match.span()
 
 
 def _may_be_date(value: str) -> bool:
@@ -171,13 +200,6 @@ def find_words(text: str) -> Iterator[Candidate]:
     for match in _WORD.finditer(text):
         if len(match[0]) > 2 and match[0].isascii() and not _DIGEST.fullmatch(match[0]):
             yield Candidate(WORD, *match.span())
-
-
-_RUNS = (
-    (re.compile(r"[A-Z]+"), "A"),
-    (re.compile(r"[a-z]+"), "a"),
-    (re.compile(r"[0-9]+"), "0"),
-)
 
 
 def describe_word(word: str) -> Iterator[str]:
@@ -221,7 +243,7 @@ def classify_word(word: str) -> str:
     return "unknown" if word[1:] == word[1:].lower() or word.isupper() else "inner"
 
 
-def describe_number(value: str, text_before: str) -> Iterator[str]:
+def describe_number(value: str) -> Iterator[str]:
     digits = _SIGNS.sub("", value)
     letters = [c for c in value if c.isalpha()]
     groups = _NUMBER.findall(value)
@@ -249,7 +271,7 @@ def classify_number(value: str) -> str:
     return "bare" if value.isdigit() else "grouped"
 
 
-def describe_date(value: str, text_before: str) -> Iterator[str]:
+def describe_date(value: str) -> Iterator[str]:
     numbers = [int(number) for number in _NUMBER.findall(value)]
     year = next((number for number in numbers if 1900 <= number <= 2099), None)
     if len(value) == 8 and value.isdigit():

@@ -6,35 +6,34 @@ its odds. See docs/detection-model.md.
 """
 
 import re
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from datasets_app.domain.pii.detector import ACCOUNT, DATE_OF_BIRTH, HANDLE, ID_NUMBER, PHONE, Match
+from datasets_app.domain.pii.learned import parts
 from datasets_app.domain.pii.learned.candidates import (
     DATE,
     NUMBER,
     WORD,
     Candidate,
-    classify_date,
     classify_word,
-    describe_word,
     find_dates,
     find_numbers,
     find_words,
-    is_date_word,
 )
 from datasets_app.domain.pii.learned.features import (
     BUCKETS,
-    Feature,
+    CLASSIFY,
+    DESCRIBE,
     hash_feature,
     list_features,
-    split_tokens,
+    split_question,
 )
+from datasets_app.domain.pii.learned.scoring import Context, Scorer, Weights
 from datasets_app.domain.pii.names.product_list import is_software
 from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS
 from datasets_app.domain.pii.rules.other_words import OTHER_WORDS
@@ -43,8 +42,7 @@ WEIGHTS_PATH = Path(__file__).parent / "weights.npz"
 KINDS = frozenset((PHONE, ID_NUMBER, ACCOUNT, DATE_OF_BIRTH, HANDLE))
 NUMBER_KINDS = (PHONE, ID_NUMBER, ACCOUNT)
 KIND_BUCKETS = 1 << 18
-_MAX_CACHED_FEATURES = 200_000
-_MAX_CACHED_WORDS = 50_000
+_MAX_CACHED_WORDS, _MAX_CACHED_VALUES = 50_000, 30_000
 # A user name is looked for near words that speak for one by as much; elsewhere nothing could.
 MIN_CUE_WEIGHT = 1.2
 # What is more like one by itself is always looked at.
@@ -54,56 +52,104 @@ FURTHER_ODDS = {"signed": 0.0, "inner": 0.5, "joined": 2.0, "unknown": 1.0, "nam
 FURTHER_ODDS_OF_DATES = {"year": 1.0, "short": 0.5}
 _VERSION_OR_CODE = re.compile(r"[vV]\d{1,3}|(?:is|has|get|set)_\w+")
 NO_NAMES = GROUP_WORDS | CODE_WORDS
-# Lists of anything; those of people are told by rules.
-_BULLET = re.compile(r"(?:^|\n)[-*] \Z")
 # As checks and scrubs put it for metadata. What a key says is for rules: the model knows sentences.
 _KEY_AND_VALUE = re.compile(r"[^:\n]{1,80}: \S+")
-_DIGITS, _DATE_WORD, _CUE, _ODD = 1, 2, 4, 8
 _CUE_BINS = ("b0", "b1", "b2", "a0", "a1", "B", "Q", "L")
 _MAX_WORDS_FROM_CUE = 6
 _MAX_NEAR_CHARACTERS = 200
 _MAX_CHARACTERS, MAX_QUESTION_CHARACTERS = 20_000, 300
 
 
+class _Cues(dict[str, bool]):
+    """Whether a token, as :func:`features.split_tokens` gives it, speaks for a user name somewhere near."""
+
+    def __init__(self, weights: Weights) -> None:
+        super().__init__()
+        self._weights, self._min_weight = weights, MIN_CUE_WEIGHT / weights.scale
+
+    def __missing__(self, token: str) -> bool:
+        if len(self) >= _MAX_CACHED_WORDS:
+            self.clear()
+        found = self[token] = token.isalpha() and (
+            max(self._weights.weigh(WORD, where, token) for where in _CUE_BINS) >= self._min_weight
+        )
+        return found
+
+
+class _Value(NamedTuple):
+    """How a candidate is written. ``weight`` is what that adds to its score, wherever it stands."""
+
+    looks: str
+    weight: int
+
+
+class _Values(dict[str, _Value]):
+    """Of one sort."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        super().__init__()
+        self._scorer, self._classify, self._describe = scorer, CLASSIFY[scorer.sort], DESCRIBE[scorer.sort]
+
+    def __missing__(self, value: str) -> _Value:
+        if len(self) >= _MAX_CACHED_VALUES:
+            self.clear()
+        found = self[value] = _Value(self._classify(value), self._scorer.weigh_value(self._describe(value)))
+        return found
+
+
 class DetectionModel:
-    """``weights`` [buckets] for the odds of being personal; ``kinds`` [kinds, buckets] tell numbers apart."""
+    """``weights`` are for the odds of being personal; ``kinds`` [kinds, buckets] tell numbers apart."""
 
-    def __init__(self, weights: Any, kinds: Any, thresholds: dict[str, float]) -> None:
-        # An array of Python gives single numbers faster than one of numpy.
-        self._weights = array("f", weights.astype(np.float32).tobytes())
-        self._kinds, self.thresholds = kinds, thresholds
-        self._known: dict[str, dict[Feature, float]] = {sort: {} for sort in (NUMBER, DATE, WORD)}
-        self._cues: dict[str, bool] = {}
-        self._flags: dict[str, int] = {}
-        self._odd: dict[str, float] = {}
+    def __init__(self, weights: Weights, kinds: Any, thresholds: Mapping[str, float]) -> None:
+        self._kinds, self._thresholds, self._scale = kinds, thresholds, weights.scale
+        self._scorers = {sort: Scorer(weights, sort) for sort in (NUMBER, DATE, WORD)}
+        self._values = {sort: _Values(scorer) for sort, scorer in self._scorers.items()}
+        self._cues = _Cues(weights)
+        self._min_odd_weight = MIN_ODD_WEIGHT / weights.scale
+        self._flags = parts.PartFlags(self._cues.__getitem__, self._is_odd)
 
-    def find(self, text: str, question: str = "") -> Iterator[Match]:
-        """The values in ``text``; those of different classes may overlap. It may answer ``question``."""
-        for candidate in self._list_candidates(text, question):
-            value = text[candidate.start : candidate.end]
-            if candidate.sort == WORD and _is_no_name(value):
-                continue
-            threshold = self.thresholds[candidate.sort] + get_further_odds(candidate.sort, value)
-            if self.score(text, candidate, question) >= threshold:
-                yield Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
+    def find(self, text: str, question: str = "", known: Sequence[Match] = ()) -> list[Match]:
+        """The values in ``text`` that ``known`` ones don't touch; those of different classes may overlap.
 
-    def score(self, text: str, candidate: Candidate, question: str = "") -> float:
-        """The logarithm of the odds that ``candidate`` is personal."""
-        sort = candidate.sort
-        known = self._known[sort]
-        if len(known) > _MAX_CACHED_FEATURES:
-            known.clear()
-        total = 0.0
-        for feature in set(list_features(text, candidate, question)):
-            weight = known.get(feature)
-            if weight is None:
-                weight = known[feature] = self._weigh(sort, feature)
-            total += weight
-        return total
+        The text may answer ``question``.
+        """
+        words = text.split()
+        asks = question != "" and any(map(self._cues.__getitem__, question.lower().split()))
+        if not asks and self._flags.plain.issuperset(words):
+            return []
+        flags = list(map(self._flags.__getitem__, words))
+        united = parts.unite(flags)
+        candidates: list[Candidate] = []
+        if united & parts.DIGITS and parts.count_digits_in_row(flags) >= parts.MIN_NUMBER_DIGITS:
+            candidates += (found for found in find_numbers(text) if question or not _is_of_thing(text, found))
+        if united & parts.DATES and parts.may_hold_date(flags):
+            candidates += find_dates(text)
+        if known:
+            candidates = [candidate for candidate in candidates if not overlaps_any(candidate, known)]
+        # A key or a tag has nothing around it.
+        looks_at_words = asks or (united & (parts.CUE | parts.ODD) and len(flags) > 1)
+        if not candidates and not looks_at_words:
+            return []
+        context = Context(text)
+        if asks:
+            candidates += find_words(text)
+        elif looks_at_words:
+            candidates += self._list_words(context)
+        asked = split_question(question) if question else None
+        return [
+            Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
+            for candidate in candidates
+            if not overlaps_any(candidate, known) and self._is_personal(context, candidate, asked)
+        ]
 
-    def _weigh(self, sort: str, feature: Feature) -> float:
-        total: float = sum(map(self._weights.__getitem__, hash_feature(sort, feature)))
-        return total
+    def _is_personal(self, context: Context, candidate: Candidate, asked: Sequence[str] | None) -> bool:
+        sort, start, end = candidate
+        value = context.text[start:end]
+        looks, weight = self._values[sort][value]
+        score = self._scorers[sort].score(context, start, end, looks, weight, asked) * self._scale
+        if score < self._thresholds[sort] + get_further_odds(sort, looks):
+            return False
+        return sort != WORD or not _is_no_name(value)
 
     def _choose_kind(self, text: str, candidate: Candidate, question: str) -> str:
         if candidate.sort != NUMBER:
@@ -115,84 +161,40 @@ class DetectionModel:
         ]
         return NUMBER_KINDS[int(self._kinds[:, buckets].sum(axis=1).argmax())]
 
-    def _list_candidates(self, text: str, question: str) -> Iterator[Candidate]:
-        flags, parts = 0, text.split()
-        for part in parts:
-            known = self._flags.get(part)
-            flags |= self._read_flags(part) if known is None else known
-        if flags & _DIGITS:
-            yield from (number for number in find_numbers(text) if question or not _is_of_thing(text, number))
-        if flags & (_DIGITS | _DATE_WORD):
-            yield from find_dates(text)
-        if question and any(map(self.is_cue, question.lower().split())):
-            yield from find_words(text)
-        elif flags & (_CUE | _ODD) and len(parts) > 1:  # a key or a tag has nothing around it
-            yield from self._list_words(text)
-
-    def _read_flags(self, part: str) -> int:
-        """What is in a part of a text between spaces, kept for the next text that has it."""
-        tokens = [token for token, _, _ in split_tokens(part)]
-        flags = _DIGITS if any(map(str.isdigit, part)) else 0
-        if any(map(is_date_word, tokens)):
-            flags |= _DATE_WORD
-        if any(map(self.is_cue, tokens)):
-            flags |= _CUE
-        if any(self._is_odd(part[start:end]) for _, start, end in find_words(part)):
-            flags |= _ODD
-        if len(self._flags) > _MAX_CACHED_WORDS:
-            self._flags.clear()
-        self._flags[part] = flags
-        return flags
-
     def _is_odd(self, word: str) -> bool:
-        return classify_word(word) != "ordinary" and self._weigh_word(word) >= MIN_ODD_WEIGHT
+        return classify_word(word) != "ordinary" and self._values[WORD][word].weight >= self._min_odd_weight
 
-    def _weigh_word(self, word: str) -> float:
-        """How far a word is like a user name by itself."""
-        known = self._odd.get(word)
-        if known is None:
-            if len(self._odd) > _MAX_CACHED_WORDS:
-                self._odd.clear()
-            features = set(describe_word(word))
-            known = self._odd[word] = sum(self._weigh(WORD, ("v", feature)) for feature in features)
-        return known
-
-    def _list_words(self, text: str) -> Iterator[Candidate]:
+    def _list_words(self, context: Context) -> Iterator[Candidate]:
         """Words that are like a user name by themselves, or near one that speaks for a user name."""
-        tokens = split_tokens(text)
-        # A word may be near itself: "github_login" is no name because of its own parts.
-        near: dict[int, list[int]] = {}
-        for cue, (token, cue_start, _) in enumerate(tokens):
-            if self.is_cue(token):
-                for _, start, _ in tokens[max(0, cue - _MAX_WORDS_FROM_CUE) : cue + _MAX_WORDS_FROM_CUE + 1]:
-                    near.setdefault(start, []).append(cue_start)
+        text, words, least = context.text, self._values[WORD], self._min_odd_weight
+        cues = [place for place, token in enumerate(context.tokens) if self._cues[token]]
         for candidate in find_words(text):
-            start, end = candidate.start, candidate.end
-            if _BULLET.search(text, max(0, start - 3), start):
-                continue
-            if any(not start <= place < end for place in near.get(start, ())) or (
-                self._weigh_word(text[start:end]) >= MIN_ODD_WEIGHT
+            _, start, end = candidate
+            if (words[text[start:end]].weight >= least or _is_near(context, start, end, cues)) and (
+                not _is_bullet(text, start)
             ):
                 yield candidate
 
-    def is_cue(self, token: str) -> bool:
-        """Whether a word, as :func:`split_tokens` gives it, speaks for a user name somewhere near."""
-        cues = self._cues
-        known = cues.get(token)
-        if known is None:
-            if len(cues) > _MAX_CACHED_WORDS:
-                cues.clear()
-            known = cues[token] = token.isalpha() and (
-                max(self._weigh(WORD, (where, token)) for where in _CUE_BINS) >= MIN_CUE_WEIGHT
-            )
-        return known
+
+def _is_near(context: Context, start: int, end: int, cues: Sequence[int]) -> bool:
+    """Whether a cue is close. A word's own parts are none: "github_login" is no name because of them."""
+    first, last = context.locate(start, end)
+    return any(
+        cue - first <= _MAX_WORDS_FROM_CUE and first - cue <= _MAX_WORDS_FROM_CUE and not first <= cue < last
+        for cue in cues
+    )
 
 
-def get_further_odds(sort: str, value: str) -> float:
+def _is_bullet(text: str, start: int) -> bool:
+    """In a list of anything; lists of people are told by rules."""
+    return text[start - 2 : start] in ("- ", "* ") and (start == 2 or text[start - 3] == "\n")
+
+
+def get_further_odds(sort: str, looks: str) -> float:
     """How much more than usual must speak for a value that is written like this."""
     if sort == WORD:
-        return FURTHER_ODDS[classify_word(value)]
-    return FURTHER_ODDS_OF_DATES.get(classify_date(value), 0.0) if sort == DATE else 0.0
+        return FURTHER_ODDS[looks]
+    return FURTHER_ODDS_OF_DATES.get(looks, 0.0) if sort == DATE else 0.0
 
 
 def _is_no_name(word: str) -> bool:
@@ -218,25 +220,24 @@ def _is_of_thing(text: str, number: Candidate) -> bool:
 @cache
 def load_detection_model() -> DetectionModel:
     with np.load(WEIGHTS_PATH) as stored:
-        weights = stored["weights"].astype(np.float32) * float(stored["scale"])
+        weights = Weights(stored["weights"], float(stored["scale"]))
         kinds = stored["kinds"].astype(np.float32)
         thresholds = dict(zip((NUMBER, DATE, WORD), stored["thresholds"].tolist(), strict=True))
-    assert len(weights) == BUCKETS
+        assert len(stored["weights"]) == BUCKETS
     return DetectionModel(weights, kinds, thresholds)
 
 
 def search_folded(text: str, known: Sequence[Match] = ()) -> list[Match]:
     """What the model finds in a folded text without placeholders, beside what rules ``known`` have."""
-    if len(text) > _MAX_CHARACTERS or _KEY_AND_VALUE.fullmatch(text):
+    if len(text) > _MAX_CHARACTERS or (": " in text and _KEY_AND_VALUE.fullmatch(text)):
         return []
-    found = load_detection_model().find(text)
-    return [match for match in found if not overlaps_any(match, known)]
+    return load_detection_model().find(text, known=known)
 
 
-def overlaps_any(match: Match, others: Sequence[Match]) -> bool:
+def overlaps_any(match: Match | Candidate, others: Sequence[Match]) -> bool:
     return any(match.start < other.end and other.start < match.end for other in others)
 
 
 def find_answers(question: str, reply: str) -> list[Match]:
     """What it finds in a reply, knowing the end of the question before it."""
-    return list(load_detection_model().find(reply, question[-MAX_QUESTION_CHARACTERS:]))
+    return load_detection_model().find(reply, question[-MAX_QUESTION_CHARACTERS:])

@@ -6,7 +6,7 @@ that "Rückrufnummer" is known by "nummer".
 
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 
 from datasets_app.domain.pii.learned.candidates import (
@@ -27,23 +27,28 @@ Feature = tuple[str, str]
 
 BUCKETS = 1 << 20
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\n|[^\w\s]|_")
-_MAX_BEFORE, _MAX_AFTER, _MAX_QUESTION = 14, 9, 30
-_MAX_CHARACTERS = 160
+MAX_BEFORE, MAX_AFTER, _MAX_QUESTION = 14, 9, 30
+MAX_CHARACTERS_BEFORE, MAX_CHARACTERS_AFTER, _MAX_QUESTION_CHARACTERS = 160, 80, 300
 # Beyond these, a word is only in a bag.
-_PLACES_BEFORE, _PLACES_AFTER, _NEAR = 4, 3, 6
+PLACES_BEFORE, PLACES_AFTER, NEAR = 4, 3, 6
 _WORD_BINS = frozenset(
-    (*(f"b{n}" for n in range(_PLACES_BEFORE)), *(f"a{n}" for n in range(_PLACES_AFTER)), *"BCLAMQ")
+    (*(f"b{n}" for n in range(PLACES_BEFORE)), *(f"a{n}" for n in range(PLACES_AFTER)), *"BCLAMQ")
 )
-_CLASSIFY = {NUMBER: classify_number, DATE: classify_date, WORD: classify_word}
+DESCRIBE: dict[str, Callable[[str], Iterator[str]]] = {
+    NUMBER: describe_number,
+    DATE: describe_date,
+    WORD: describe_word,
+}
+CLASSIFY = {NUMBER: classify_number, DATE: classify_date, WORD: classify_word}
 
 
 def split_tokens(text: str) -> list[tuple[str, int, int]]:
     """Words in lower case without accents, numbers as their length, single signs; each with its place."""
-    return [(_normalize(match[0]), match.start(), match.end()) for match in _TOKEN.finditer(text)]
+    return [(normalize_token(match[0]), match.start(), match.end()) for match in _TOKEN.finditer(text)]
 
 
 @lru_cache(maxsize=1 << 14)
-def _normalize(token: str) -> str:
+def normalize_token(token: str) -> str:
     if token[0].isdigit():
         return f"#{min(len(token), 9)}"
     return strip_accents(token.lower()) or token
@@ -53,10 +58,13 @@ def list_features(text: str, candidate: Candidate, question: str = "") -> Iterat
     """``question`` is what the other side said before ``text``, if this may be its answer."""
     sort, start, end = candidate
     value = text[start:end]
-    before = [token for token, _, _ in split_tokens(text[max(0, start - _MAX_CHARACTERS) : start])][::-1]
-    after = [token for token, _, _ in split_tokens(text[end : end + 80])]
-    yield from _describe(sort, value, text[max(0, start - 2) : start])
-    looks = _CLASSIFY[sort](value)
+    before = [token for token, _, _ in split_tokens(text[max(0, start - MAX_CHARACTERS_BEFORE) : start])][
+        ::-1
+    ]
+    after = [token for token, _, _ in split_tokens(text[end : end + MAX_CHARACTERS_AFTER])]
+    for description in DESCRIBE[sort](value):
+        yield "v", description
+    looks = CLASSIFY[sort](value)
     yield from _list_before(before, looks, question)
     yield from _list_after(after, looks)
     b = [*before[:3], "", "", ""]
@@ -73,47 +81,36 @@ def list_features(text: str, candidate: Candidate, question: str = "") -> Iterat
 
 
 @lru_cache(maxsize=1 << 12)
-def _split_question(question: str) -> tuple[str, ...]:
-    return tuple(token for token, _, _ in split_tokens(question[-300:]))[-_MAX_QUESTION:]
-
-
-def _describe(sort: str, value: str, sign_before: str) -> Iterator[Feature]:
-    if sort == WORD:
-        found = describe_word(value)
-    elif sort == DATE:
-        found = describe_date(value, sign_before)
-    else:
-        found = describe_number(value, sign_before)
-    for description in found:
-        yield "v", description
+def split_question(question: str) -> tuple[str, ...]:
+    return tuple(token for token, _, _ in split_tokens(question[-_MAX_QUESTION_CHARACTERS:]))[-_MAX_QUESTION:]
 
 
 def _list_before(before: Sequence[str], looks: str, question: str) -> Iterator[Feature]:
     line, bag = 0, "B"
-    for place, token in enumerate(before[:_MAX_BEFORE]):
+    for place, token in enumerate(before[:MAX_BEFORE]):
         if token == "\n":
             yield "line", str(min(place, 8))
             line += 1
             bag = "L"
             if line > 2:
                 break
-            if place < _PLACES_BEFORE:
+            if place < PLACES_BEFORE:
                 yield f"b{place}", token
             continue
-        if place < _PLACES_BEFORE:
+        if place < PLACES_BEFORE:
             yield f"b{place}", token
-        if not line and place >= _NEAR:
+        if not line and place >= NEAR:
             bag = "C"
         yield bag, token
         if bag != "C" and token.isalpha():
             yield f"{looks} {bag}", token
     else:
         place = len(before)
-    if len(before) < _MAX_BEFORE and not question:
+    if len(before) < MAX_BEFORE and not question:
         yield "starts", str(min(len(before), 8))
     if question:
         yield "answers", str(min(place, 8))
-        for token in _split_question(question):
+        for token in split_question(question):
             yield "Q", token
             if token.isalpha():
                 yield f"{looks} Q", token
@@ -121,8 +118,8 @@ def _list_before(before: Sequence[str], looks: str, question: str) -> Iterator[F
 
 def _list_after(after: Sequence[str], looks: str) -> Iterator[Feature]:
     bag = "A"
-    for place, token in enumerate(after[:_MAX_AFTER]):
-        if place < _PLACES_AFTER:
+    for place, token in enumerate(after[:MAX_AFTER]):
+        if place < PLACES_AFTER:
             yield f"a{place}", token
         if token == "\n":
             if bag == "M":
@@ -130,7 +127,7 @@ def _list_after(after: Sequence[str], looks: str) -> Iterator[Feature]:
             bag = "M"
             continue
         yield bag, token
-    if len(after) < _MAX_AFTER:
+    if len(after) < MAX_AFTER:
         yield "ends", str(min(len(after), 6))
 
 
@@ -138,13 +135,13 @@ def hash_feature(sort: str, feature: Feature) -> list[int]:
     """The buckets of a feature: of a word, also those of its parts."""
     where, what = feature
     prefix = f"{sort} {where} "
-    buckets = [_hash(prefix + what)]
+    buckets = [hash_name(prefix + what)]
     if where in _WORD_BINS and len(what) > 3 and what.isalpha():
         word = f"<{what}>"
-        buckets += [_hash(f"{prefix}~{word[at : at + 4]}") for at in range(min(len(word) - 3, 20))]
-        buckets.append(_hash(f"{prefix}^{word[:6]}"))
+        buckets += [hash_name(f"{prefix}~{word[at : at + 4]}") for at in range(min(len(word) - 3, 20))]
+        buckets.append(hash_name(f"{prefix}^{word[:6]}"))
     return buckets
 
 
-def _hash(text: str) -> int:
+def hash_name(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) % BUCKETS

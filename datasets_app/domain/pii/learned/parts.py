@@ -1,0 +1,102 @@
+"""What the parts of a text between spaces are like, so that most texts need no further look.
+
+Each part's flags are a whole number, remembered for the next text that has it. They are generous: what they
+rule out can't be a candidate (candidates.py).
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import or_
+
+from datasets_app.domain.pii.learned.candidates import (
+    JOINTS,
+    find_dates,
+    find_words,
+    may_be_in_date,
+)
+from datasets_app.domain.pii.learned.features import split_tokens
+
+DIGITS, IN_DATE, WHOLE_DATE, BETWEEN_DATES, IN_NUMBER, CUE, ODD = (1 << bit for bit in range(7))
+DATES = IN_DATE | WHOLE_DATE
+ANY = DIGITS | IN_DATE | WHOLE_DATE | CUE | ODD
+# A text without so many digits in a row has no number: candidates.find_numbers.
+MIN_NUMBER_DIGITS = 4
+# How many digits the part has is above the flags.
+_COUNT_SHIFT, _MAX_COUNT = 8, 99
+MAX_PARTS = 50_000
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DIGIT = re.compile(r"\d")
+# A day, a month or a year; no time, amount or number.
+_DATE_NUMBER = re.compile(r"(?<![\d+#$€£])(?<!\d:)(?:\d{1,2}|(?:19|20)\d\d)(?!\d|:\d)")
+# What may stand between two parts of a date: nothing but signs, a joint, an ending ("3 rd"), a Roman month.
+_BETWEEN = re.compile(
+    rf"[\W_]*(?:(?:{'|'.join(JOINTS)}|st|nd|rd|th|er|re|e|a|i{{1,3}}|iv|vi{{0,3}}|ix|xi{{0,2}})[\W_]*)?",
+    re.IGNORECASE,
+)
+
+
+class PartFlags(dict[str, int]):
+    """The flags of a part. ``is_cue`` and ``is_odd`` describe a token and a word: see the model."""
+
+    def __init__(self, is_cue: Callable[[str], bool], is_odd: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._is_cue, self._is_odd = is_cue, is_odd
+        self.plain: set[str] = set()
+        """Those of the parts that have none of the flags :data:`ANY`."""
+
+    def __missing__(self, part: str) -> int:
+        if len(self) >= MAX_PARTS:
+            self.clear()
+            self.plain.clear()
+        flags = self[part] = self._read(part)
+        if not flags & ANY:
+            self.plain.add(part)
+        return flags
+
+    def _read(self, part: str) -> int:
+        flags, digits = 0, len(_DIGIT.findall(part))
+        if digits:
+            flags |= DIGITS | IN_NUMBER | (min(digits, _MAX_COUNT) << _COUNT_SHIFT)
+        elif not any(map(str.isalnum, part)):
+            flags |= IN_NUMBER  # only signs: "(", "-"
+        if (digits and _DATE_NUMBER.search(part)) or any(map(may_be_in_date, _LETTERS.findall(part.lower()))):
+            flags |= IN_DATE
+        if any(find_dates(part)):
+            flags |= WHOLE_DATE
+        if _BETWEEN.fullmatch(part):
+            flags |= BETWEEN_DATES
+        if any(self._is_cue(token) for token, _, _ in split_tokens(part)):
+            flags |= CUE
+        if any(self._is_odd(part[word.start : word.end]) for word in find_words(part)):
+            flags |= ODD
+        return flags
+
+
+def unite(flags: Sequence[int]) -> int:
+    """What any part has; counts of digits become meaningless."""
+    return reduce(or_, flags, 0)
+
+
+def count_digits_in_row(flags: Sequence[int]) -> int:
+    """The most digits with no word between them."""
+    most = count = 0
+    for flag in flags:
+        count = count + (flag >> _COUNT_SHIFT) if flag & IN_NUMBER else 0
+        if count > most:
+            most = count
+    return most
+
+
+def may_hold_date(flags: Sequence[int]) -> bool:
+    begun = False
+    for flag in flags:
+        if flag & WHOLE_DATE:
+            return True
+        if flag & IN_DATE:
+            if begun:
+                return True
+            begun = True
+        elif not flag & BETWEEN_DATES:
+            begun = False
+    return False

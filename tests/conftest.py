@@ -3,6 +3,7 @@
 import gc
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,18 +20,22 @@ from django.conf import settings
 from django.core.cache import cache
 from django.db import connection, transaction
 from django.test import TransactionTestCase
+from django.test import client as test_client
+from django.test.client import store_rendered_templates
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
 from alignmenter_site.middleware import session_limits
+from datasets_app.core import purge
 from tests import cluster, preloaded
 from tests.environment import VAR_DIR
 from tests.strategies import EXAMPLES_FACTOR
 from tests.terminal import decode_output, run_in_process
 
 PROJECT = Path(__file__).resolve().parent.parent
+MEDIA_ROOT = VAR_DIR / "media-of-tests"
 _default_teardown = TransactionTestCase._fixture_teardown
 # What migrations leave in the database. A flush makes these rows anew, one by one.
 _KEPT = ("django_content_type", "auth_permission", "auth_group", "auth_group_permissions")
@@ -162,6 +167,7 @@ def pytest_configure() -> None:
     files are looked up when requested: each test client would list them all at its first request."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.WHITENOISE_AUTOREFRESH = True
+    test_client.store_rendered_templates = _store_page
     # How long an example takes depends on what else the machine does.
     hypothesis_settings.register_profile(
         "tests",
@@ -173,6 +179,14 @@ def pytest_configure() -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     hypothesis_settings.load_profile("tests")
+
+
+def _store_page(
+    store: dict[str, Any], signal: Any, sender: Any, template: Any, context: Any, **_: Any
+) -> None:
+    """A test client keeps what pages were made of, but not the hundreds of parts that each includes."""
+    if context.template is template:
+        store_rendered_templates(store, signal, sender, template, context)
 
 
 def pytest_collection() -> None:
@@ -209,16 +223,18 @@ def pytest_collection_finish() -> None:
 def apart(request: pytest.FixtureRequest) -> None:
     """Nothing of another test. Rules keep nothing, and their tests are too many to prepare something for."""
     if request.path.parent not in (PROJECT / "tests", PROJECT / "tests" / "domain"):
-        for name in ("media_root", "own_cache", "erasures_file", "steady_session"):
+        for name in ("media_root", "own_cache", "erasures_file", "steady_session", "kept_tables"):
             request.getfixturevalue(name)
 
 
 @pytest.fixture
-def media_root(settings: Any, tmp_path: Path) -> Path:
-    """Files of jobs are kept in the test's own folder, and no heads of another test's audit log are left."""
+def media_root(settings: Any) -> Path:
+    """No files of another test's jobs are left, and no heads of its audit log. The folder is that of all
+    tests, whose processes start in the same environment."""
     (VAR_DIR / "audit_heads").unlink(missing_ok=True)
-    settings.MEDIA_ROOT = tmp_path / "media"
-    return tmp_path / "media"
+    settings.MEDIA_ROOT = MEDIA_ROOT
+    shutil.rmtree(MEDIA_ROOT, ignore_errors=True)
+    return MEDIA_ROOT
 
 
 @pytest.fixture
@@ -243,6 +259,15 @@ def steady_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def kept_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rewriting each table after a scrub takes a second: only in tests with the mark "traces". What leaves
+    the disk is looked at in test_scrub_canaries and test_deleted_canaries, with processes."""
+    if request.node.get_closest_marker("traces") is None:
+        monkeypatch.setattr(purge, "_rewrite_tables", lambda *_: [])
+        monkeypatch.setattr(purge, "_remove_old_logs", list)
+
+
+@pytest.fixture
 def empty_queue() -> Iterator[None]:
     """The real queue, empty."""
     if not os.environ.get("ALIGNMENTER_TEST_REDIS_URL"):
@@ -256,12 +281,21 @@ def empty_queue() -> Iterator[None]:
 
 
 @pytest.fixture
-def subprocess_environment(media_root: Path) -> dict[str, str]:
+def subprocess_environment(media_root: Path, shared_environment: None) -> dict[str, str]:
     """The environment in which another process works on this test's database, queue and files."""
-    database = connection.settings_dict
+    return _make_environment(media_root)
+
+
+@pytest.fixture(scope="session")
+def shared_environment(django_db_setup: None) -> None:
+    preloaded.share_environment(_make_environment(MEDIA_ROOT))
+
+
+def _make_environment(media_root: Path) -> dict[str, str]:
+    changing = {"PYTEST_CURRENT_TEST"}  # which no process reads
     return {
-        **os.environ,
-        "DATABASE_URL": _database_url(database),
+        **{name: value for name, value in os.environ.items() if name not in changing},
+        "DATABASE_URL": _database_url(connection.settings_dict),
         "ALIGNMENTER_MEDIA_ROOT": str(media_root),
         "PYTHONPATH": str(PROJECT),
         "PYTHONUNBUFFERED": "1",

@@ -36,25 +36,42 @@ MAX_REQUEST_BYTES = 1 << 16
 
 class Program(NamedTuple):
     """A Python file, the interpreter that runs it, and what is imported before, in an environment. ``name.*``
-    is a package with all of its modules."""
+    is a package with all of its modules. With a ``base``, its server is a fork of that one's."""
 
     file: Path
     python: Path
     imports: tuple[str, ...]
     environment: tuple[tuple[str, str], ...] | None = None
+    base: "Program | None" = None
 
 
 MANAGE = Program(
-    PROJECT / "manage.py", Path(sys.executable), (*LIBRARIES, *(f"{name}.*" for name in PACKAGES))
+    PROJECT / "manage.py",
+    Path(sys.executable),
+    (*LIBRARIES, *(f"{name}.*" for name in PACKAGES), "tests.loaded_models"),
 )
-_servers: dict[Program, socket.socket] = {}
+_servers: dict[Program, tuple[socket.socket, subprocess.Popen[Any]]] = {}
+_usual: list[dict[str, str]] = []
+
+
+def share_environment(environment: dict[str, str]) -> None:
+    """Most processes of a run start in this environment: in their server, Django has been set up as well."""
+    _usual[:] = [environment]
+
+
+def _choose_program(environment: dict[str, str] | None) -> Program:
+    if environment is None or environment not in _usual:
+        return MANAGE
+    return MANAGE._replace(
+        imports=("tests.django_setup",), environment=tuple(sorted(environment.items())), base=MANAGE
+    )
 
 
 class Popen(subprocess.Popen[Any]):
     """As ``subprocess.Popen``, with the arguments of a program. Its parent says how it ended."""
 
-    def __init__(self, *arguments: Any, program: Program = MANAGE, **options: Any) -> None:
-        self._program = program
+    def __init__(self, *arguments: Any, program: Program | None = None, **options: Any) -> None:
+        self._program = program = program or _choose_program(options.get("env"))
         super().__init__([str(program.file), *map(str, arguments)], **options)
 
     def _execute_child(self, args: list[str], *rest: Any) -> None:
@@ -103,21 +120,20 @@ def run(
 
 def _get_server(program: Program) -> socket.socket:
     """It ends with this process, when its end of the socket is the last."""
-    if program not in _servers:
+    key = program._replace(file=Path(__file__))
+    if key not in _servers:
         ours, theirs = socket.socketpair()
         environment = dict(os.environ if program.environment is None else program.environment)
         environment.pop("DJANGO_SETTINGS_MODULE", None)
+        options: Any = {"cwd": PROJECT, "env": environment, "stdin": theirs, "start_new_session": True}
         with theirs:
-            subprocess.Popen(
-                [program.python, "-m", "tests.preloaded", str(theirs.fileno()), *program.imports],
-                cwd=PROJECT,
-                env=environment,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-        _servers[program] = ours
-    return _servers[program]
+            if program.base:
+                server = Popen(*program.imports, program=program.base._replace(file=key.file), **options)
+            else:
+                command = [program.python, "-m", "tests.preloaded", *program.imports]
+                server = subprocess.Popen(command, **options)
+        _servers[key] = ours, server
+    return _servers[key][0]
 
 
 def _serve(requests: socket.socket) -> list[str] | None:
@@ -180,7 +196,7 @@ def _preload(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    _preload(sys.argv[2:])
-    if (arguments := _serve(socket.socket(fileno=int(sys.argv[1])))) is not None:
+    _preload(sys.argv[1:])
+    if (arguments := _serve(socket.socket(fileno=0))) is not None:
         sys.argv = arguments
         runpy.run_path(arguments[0], run_name="__main__")

@@ -10,19 +10,11 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
-from datasets_app.retention import apply, erase_session
 from tests.factories import make_dataset, make_sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 RULES = "policies: [{pattern: old_*, retention: 30 days}, {pattern: '*', retention: indefinite}]"
-
-
-@pytest.fixture(autouse=True)
-def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
-    for module in (apply, erase_session):
-        monkeypatch.setattr(module, "remove_traces", lambda *_, **__: [])
 
 
 @pytest.fixture

@@ -26,7 +26,6 @@ from datasets_app.models import (
     SourceFile,
     Turn,
 )
-from datasets_app.retention import apply as retention
 from datasets_app.retention import delete_contents, holds
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.dry_run import preview_retention
@@ -35,12 +34,6 @@ from tests.campaigns import label_all_replies, make_campaign
 from tests.factories import make_dataset, make_sessions
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
-    monkeypatch.setattr(retention, "remove_traces", lambda *_, **__: [])
 
 
 def rule(

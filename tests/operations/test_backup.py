@@ -30,13 +30,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 TEXT = "My parcel has not arrived, and I have been waiting for two weeks now."
 
 
-@pytest.fixture(autouse=True)
-def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
-    for module in (apply, erase_session):
-        monkeypatch.setattr(module, "remove_traces", lambda *_, **__: [])
-
-
 @pytest.fixture
 def key(manage: RunManage, tmp_path: Path) -> tuple[str, str]:
     """(public key, file of the private one)"""

@@ -40,12 +40,6 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-@pytest.fixture(autouse=True)
-def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
-    monkeypatch.setattr(erasure, "remove_traces", lambda *_, **__: [])
-
-
 def released(stored: Dataset, folder: Path) -> Release:
     release_dataset(stored, folder=folder, actor=None, override="a test")
     return Release.objects.order_by("-id")[0]

@@ -22,6 +22,7 @@ from datasets_app.catalog.rows.partitions import (
 )
 from datasets_app.catalog.rows.turn_pages import PageQuery, page_turns
 from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core import purge
 from datasets_app.core.errors import UserError
 from datasets_app.importing import import_dataset as importing
 from datasets_app.models import CheckFinding, Dataset, DatasetPartition, ScrubFinding, ScrubRun, Session, Turn
@@ -141,7 +142,10 @@ def test_an_import_without_sessions_makes_no_partition(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_partitions_of_expired_and_deleted_datasets_are_dropped_when_nobody_reads(tmp_path: Path) -> None:
+def test_partitions_of_expired_and_deleted_datasets_are_dropped_when_nobody_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purge, "MAX_SNAPSHOT_WAIT_SECONDS", 0.0)  # for the reader, who goes on reading
     kept = make_dataset(tmp_path, make_sessions(1), "kept")
     deleted = make_dataset(tmp_path, make_sessions(1), "deleted")
     expired = make_dataset(tmp_path, make_sessions(1), "expired")
@@ -211,6 +215,7 @@ def test_referenced_rows_are_not_deleted(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.traces
 def test_a_scrub_rewrites_its_own_partition_only(tmp_path: Path) -> None:
     other = make_dataset(tmp_path, make_sessions(1), "other")
     stored = make_dataset(tmp_path, make_session(text="Write to ana@example.org."))

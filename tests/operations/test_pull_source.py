@@ -27,7 +27,6 @@ from datasets_app.models import (
 )
 from datasets_app.retention.delete_contents import count_contents, delete_dataset_rows
 from datasets_app.retention.erase_session import erase_session
-from datasets_app.scrubbing import scrub_dataset
 from datasets_app.sources import received
 from datasets_app.sources.due import start_due_assembly, start_nightly_pulls
 from datasets_app.sources.parameters import PullParameters
@@ -181,10 +180,7 @@ def test_retention_deletes_what_waits() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_pull_leads_to_a_verified_scrub_and_a_check(
-    empty_queue: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scrub_dataset, "remove_traces", lambda *_, **__: [])  # takes seconds
+def test_a_pull_leads_to_a_verified_scrub_and_a_check(empty_queue: None) -> None:
     source = make_source(scrub=True)
     receive(source, make_span(1, 1, answer="Write to ada@example.org."))
     assert start_nightly_pulls() == 1

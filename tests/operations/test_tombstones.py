@@ -19,7 +19,6 @@ from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.models import AuditEvent, Dataset, Session, Tombstone
 from datasets_app.nightly import NIGHTLY_STEPS
-from datasets_app.retention import erase_session as erasure
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.retention.reapply_erasures import reapply_erasures, verify_erasures
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -29,12 +28,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 REASON = "Request of 3 May"
 TEXT = "My parcel never came, and I have been waiting for three weeks by now."
-
-
-@pytest.fixture(autouse=True)
-def no_rewriting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What leaves the disk is looked at in test_deleted_canaries; rewriting every table takes seconds."""
-    monkeypatch.setattr(erasure, "remove_traces", lambda *_, **__: [])
 
 
 def erase(dataset: Dataset, session_id: str) -> None:

@@ -373,7 +373,9 @@ def test_canaries_are_found_nowhere_afterwards(
     caplog.set_level("DEBUG")
     run = sanitize if processes > 1 else here
     # As many as it takes for several processes to have work.
-    lines = canary_lines() + [make_turn(f"fill{n}") for n in range(4500 if processes > 1 else 50)]
+    lines = canary_lines() + [
+        make_turn(f"fill{n}", text="No more.") for n in range(4500 if processes > 1 else 50)
+    ]
     write_jsonl(tmp_path / "in.jsonl", lines)
     (tmp_path / "in.meta.yaml").write_text(f"source: dumped from {CANARIES['PATH']} by {CANARIES['EMAIL']}\n")
     options = ("--input", "in.jsonl", "--processes", processes, "--pattern", r"CUSTOM=KUNDE-\d{6}")
@@ -568,7 +570,7 @@ def at_work(tmp_path: Path) -> Any:
     """The command in the middle of a long file, with two processes of its own."""
     write_jsonl(tmp_path / "in.jsonl", make_sessions(8_000, turns=5, metadata={"email": "ana@example.com"}))
     process = preloaded.Popen(
-        *("sanitize_dataset", "--input", "in.jsonl", "--out", "out.jsonl", "--processes", "2"),
+        *("sanitize_dataset", "--input", "in.jsonl", "--out", "out.jsonl", *QUICK, "--processes", "2"),
         cwd=tmp_path,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
@@ -602,7 +604,7 @@ def workers(process: subprocess.Popen[bytes]) -> list[int]:
 
 
 def ended(pids: list[int]) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         if not any(Path(f"/proc/{pid}").exists() for pid in pids):
             return True

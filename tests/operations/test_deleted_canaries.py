@@ -91,7 +91,7 @@ def planted(owner: str) -> list[dict[str, Any]]:
 
 def lines() -> list[dict[str, Any]]:
     fillers = [
-        make_turn(f"filler-{number}", 1, text=f"Order {number} has come.") for number in range(FILLERS)
+        make_turn(f"filler-{number}", 1, text=f"Order {number % 50} has come.") for number in range(FILLERS)
     ]
     return [*planted("one"), *planted("two"), *fillers]
 

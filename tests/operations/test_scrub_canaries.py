@@ -62,6 +62,11 @@ def sentence(kind: str, value: str) -> str:
     )
 
 
+def filler(number: int, index: int) -> str:
+    """Few different ones, as each is searched once."""
+    return f"Order {number % 50} arrives on day {index}, thanks for waiting."
+
+
 def planted() -> list[dict[str, Any]]:
     """5,000 turns. The first sessions hold what is to be found, the others what is said everywhere."""
     lines: list[dict[str, Any]] = []
@@ -70,7 +75,7 @@ def planted() -> list[dict[str, Any]]:
         kind = kinds[number] if number < len(kinds) else None
         name = sentence(kind, canaries("session_id")[kind]) if kind else f"call-{number}"
         for index in range(1, TURNS + 1):
-            fields: dict[str, Any] = {"text": f"Order {number} arrives on day {index}, thanks for waiting."}
+            fields: dict[str, Any] = {"text": filler(number, index)}
             if kind and index == 1:
                 fields["text"] = sentence(kind, canaries("text")[kind])
                 fields["tags"] = [sentence(kind, canaries("tag")[kind])]
@@ -90,7 +95,7 @@ def notes() -> list[dict[str, Any]]:
         {
             "session_id": f"call-{100 + number}",
             "turn_index": 2,
-            "text": f"Order {100 + number} arrives on day 2, thanks for waiting.",
+            "text": filler(100 + number, 2),
             "label": 1,
             "persona_id": "default_v1",
             "notes": sentence(kind, value),

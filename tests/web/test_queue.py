@@ -473,12 +473,12 @@ def test_a_long_session_and_long_texts_are_shown_in_part(db: None, tmp_path: Pat
 
 
 def test_costs_do_not_grow_with_the_campaign(db: None, tmp_path: Path) -> None:
-    """Three replies or a hundred thousand: as many queries, and a page of the same kind."""
+    """Three replies or ten thousand: as many queries, and a page of the same kind."""
     make(tmp_path, factories.make_sessions(3))
     anna = annotator("anna")
     few, _ = _cost(anna)
     Campaign.objects.all().delete()
-    dataset = _large_dataset(100_000)
+    dataset = _large_dataset(10_000)
     create_campaign(CampaignSettings("voice", dataset, Persona.objects.get(), ["anna"], overlap=1))
     many, large = _cost(anna)
     assert many <= few + 3  # a window of replies is looked through, once or twice

@@ -168,8 +168,9 @@ def test_more_rows_cost_no_more_queries(sign_in: Any, tmp_path: Path) -> None:
     gates.scan_and_describe(first)
     CheckReport.objects.create(dataset=first, error_count=1, totals={"E301": 1})
     few = {page: _queries(client, _address(page, first)) for page in PAGES}
+    lines = factories.make_sessions(60, 6, text="A number.")  # one text: it is searched for personal data
     for number in range(8):
-        other = factories.make_dataset(tmp_path, factories.make_sessions(60, 6), f"other{number}")
+        other = factories.make_dataset(tmp_path, lines, f"other{number}")
         gates.scan_and_describe(other)
         CheckReport.objects.create(dataset=other, error_count=1, totals={"E301": 1})
         for state in ("running", "failed", "done"):

@@ -185,11 +185,11 @@ def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
 def make_user_with(*permissions: str, name: str = "visitor", excluded: tuple[str, ...] = ()) -> User:
     """A person of the staff with these permissions ("app.codename"), or with all of ours but some."""
     user = User.objects.create_user(name, password="a long password", is_staff=True)
+    chosen = []
     for permission in Permission.objects.select_related("content_type"):
-        app, full = (
-            permission.content_type.app_label,
-            f"{permission.content_type.app_label}.{permission.codename}",
-        )
+        app = permission.content_type.app_label
+        full = f"{app}.{permission.codename}"
         if full in permissions or (excluded and app.endswith("_app") and full not in excluded):
-            user.user_permissions.add(permission)
+            chosen.append(permission)
+    user.user_permissions.add(*chosen)
     return user

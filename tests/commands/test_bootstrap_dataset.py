@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, Turn
+from tests import preloaded
 from tests.conftest import PROJECT, RunManage
 from tests.factories import make_sessions, write_jsonl
 from tests.terminal import decode_output, run_in_process
@@ -52,7 +53,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def test_the_same_command_writes_the_same_bytes(bootstrap: RunManage, tmp_path: Path) -> None:
-    first = bootstrap("--out", "a.jsonl", "--sessions", 30, env={"PYTHONHASHSEED": "1"})
+    """In this process and in another one, which hashes differently."""
+    first = bootstrap("--out", "a.jsonl", "--sessions", 30)
     second = bootstrap("--out", "b.jsonl", "--sessions", 30, env={"PYTHONHASHSEED": "2", "LC_ALL": "C"})
     assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
@@ -157,22 +159,11 @@ def test_what_can_not_be_done_is_said_in_a_sentence(
 
 
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            str(PROJECT / "manage.py"),
-            "bootstrap_dataset",
-            "--out",
-            "a.jsonl",
-            "--labels",
-            "l.jsonl",
-        ]
-        + ["--sessions", "1000000"],
+    process = preloaded.Popen(
+        *("bootstrap_dataset", "--out", "a.jsonl", "--labels", "l.jsonl", "--sessions", "1000000"),
         env={**os.environ, **NOWHERE, "PYTHONPATH": str(PROJECT)},
         cwd=tmp_path,
         stderr=subprocess.PIPE,
-        # A test runner in the background may have been told to ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     deadline = time.monotonic() + 60
     while not any(path.stat().st_size for path in tmp_path.iterdir()):

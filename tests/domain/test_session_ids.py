@@ -5,7 +5,6 @@ import hmac
 import os
 import stat
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +74,7 @@ def test_a_short_key_is_refused_with_what_to_do(monkeypatch: Any, given: str) ->
 
 
 def test_a_short_key_stops_the_start() -> None:
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        cwd=PROJECT,
-        env=os.environ | {"ALIGNMENTER_HASH_KEY": "short"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = preloaded.run("check", env=os.environ | {"ALIGNMENTER_HASH_KEY": "short"}, text=True)
     assert done.returncode != 0
     assert "ALIGNMENTER_HASH_KEY must have at least 32 characters, got 5" in done.stderr
     assert "Traceback" not in done.stderr

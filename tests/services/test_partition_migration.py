@@ -4,7 +4,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import psycopg
 import pytest
 
 from alignmenter_site import embedded
+from tests import preloaded
 from tests.environment import VAR_DIR
 
 pytestmark = pytest.mark.slow
@@ -66,8 +66,8 @@ def database() -> Iterator[str]:
 
 
 def migrate(database: str, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "migrate", *arguments],
+    return preloaded.Popen(
+        *("migrate", *arguments),
         cwd=PROJECT,
         env={**os.environ, "DATABASE_URL": database, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,

@@ -1,8 +1,6 @@
 """`check --deploy` asks for TLS and passwords wherever a connection leaves the machine's own sockets."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +10,8 @@ import pytest
 from alignmenter_site import server_checks
 from alignmenter_site.server_checks import check_database_connections, check_queue_connection
 from alignmenter_site.settings import _database_settings
-from tests.conftest import PROJECT, as_owner
+from tests import preloaded
+from tests.conftest import as_owner
 
 SOCKET = "postgresql://app@/support?host=/run/postgresql"
 OTHER_SOCKET = SOCKET.replace("app@", "owner@")
@@ -98,13 +97,7 @@ def test_check_deploy_says_what_to_write() -> None:
         "ALIGNMENTER_OWNER_DATABASE_URL": "",
         "ALIGNMENTER_HTTPS": "on",
     }
-    done = subprocess.run(
-        [sys.executable, PROJECT / "manage.py", "check", "--deploy"],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = preloaded.run("check", "--deploy", env=os.environ | environment, text=True)
     assert done.returncode == 1
     for number in ("E001", "E002", "E003", "E004", "W002"):
         assert f"(alignmenter.{number})" in done.stderr

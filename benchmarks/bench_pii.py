@@ -8,10 +8,10 @@ Each line of a corpus (``{"text": …, "spans": […]}``) goes through the scrub
 turn, or after the question it answers, and the scoring tool of the folder (score_scrub.py) compares what is
 left with what was marked. Besides the corpora of the folder ("gold") there are the generated sets of
 make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown. Chats of brands are
-scored row by row, and once more with the rows of a brand as one dataset, which is searched for brands
-before its scrub; so are customers' names, with the persona of a brand. ``--model`` scores another name
-model than the packaged one: the packaged one may be trained on some corpora (docs/name-model.md), which
-are marked and not judged without it.
+scored row by row, and once more with the rows of a brand as one dataset (those of a "session" together),
+which is searched for brands before its scrub; so are customers' names, with the persona of a brand.
+``--model`` scores another name model than the packaged one: the packaged one may be trained on some corpora
+(docs/name-model.md), which are marked and not judged without it.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from benchmarks import pii_corpora
 from benchmarks.harness import PROJECT
 from benchmarks.make_pii_sets import PARTS
 from benchmarks.pii_corpora import Corpus
+from benchmarks.pii_corpora import Row as Marked
 from benchmarks.pii_sets.values import ID_BY_CUE
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.personas.persona import parse_persona
@@ -85,12 +87,14 @@ MAX_WORDS_CHANGED_IN = {
     # A brand's chat is judged by its rows.
     "tune_brand_chat": None,
     "held_out_brand_chat": None,
+    "tune_brand_sessions": None,
 }
 MAX_ROWS_CHANGED = {
     "neg_hard_synth": 2,
     "neg_banking77_test": 0.2,
     "tune_brand_chat": 1.5,
     "held_out_brand_chat": 1.5,
+    "tune_brand_sessions": 1.5,
 }
 
 
@@ -192,7 +196,8 @@ def scrub_corpus(corpus: Corpus, model: str) -> Iterator[dict[str, Any]]:
             by_brand.setdefault(brands[place], []).append(place)
         for brand, places in by_brand.items():
             batch = [corpus.rows[place] for place in places]
-            found.update(zip(places, scrub_rows(batch, scrubbers[brand]), strict=True))
+            results = scrub_rows(batch, scrubbers[brand], in_sessions=corpus.is_dataset)
+            found.update(zip(places, results, strict=True))
         yield from (found[place] for place in sorted(found))
 
 
@@ -204,7 +209,8 @@ def make_scrubber(model: str, corpus: Corpus, brand: str, *, is_dataset: bool) -
     policy = Policy(name_models=(model,))
     if is_dataset:
         tally, counter = BrandTally(), BrandCounter(policy, HASH_KEY, terms)
-        sessions = [make_session(row) for row in corpus.rows if row.get("brand", corpus.brand) == brand]
+        rows = [row for row in corpus.rows if row.get("brand", corpus.brand) == brand]
+        sessions = [make_session(group)[0] for group in group_rows(rows, in_sessions=True)]
         for first in range(0, len(sessions), BATCH_SIZE):
             batch = sessions[first : first + BATCH_SIZE]
             tally.add(counter.count(batch), len(batch))
@@ -212,11 +218,15 @@ def make_scrubber(model: str, corpus: Corpus, brand: str, *, is_dataset: bool) -
     return Scrubber(policy, key=HASH_KEY, persona_terms=terms)
 
 
-def scrub_rows(rows: Sequence[Mapping[str, Any]], scrubber: Scrubber) -> Iterator[dict[str, Any]]:
-    """Each row as a session; the parts of its text that were replaced, under the corpora's names."""
-    given = [make_session(row) for row in rows]
-    for row, session in zip(rows, scrubber.scrub(given), strict=True):
-        turn = session.turns[-1]
+def scrub_rows(
+    rows: Sequence[Marked], scrubber: Scrubber, *, in_sessions: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The parts of each row's text that were replaced, under the corpora's names."""
+    given = [make_session(group) for group in group_rows(rows, in_sessions=in_sessions)]
+    scrubbed = scrubber.scrub([session for session, _ in given])
+    places = [(session, turn) for session, (_, turns) in zip(scrubbed, given, strict=True) for turn in turns]
+    for row, (session, place) in zip(rows, places, strict=True):
+        turn = session.turns[place]
         field = f"metadata.{row['key']}" if "key" in row else "text"
         findings = [f for f in session.findings if (f.turn_index, f.field) == (turn.turn_index, field)]
         left = turn.metadata[row["key"]] if "key" in row and turn.metadata else turn.text
@@ -229,14 +239,28 @@ def scrub_rows(rows: Sequence[Mapping[str, Any]], scrubber: Scrubber) -> Iterato
         }
 
 
-def make_session(row: Mapping[str, Any]) -> SessionInput:
-    """The text of a row as a turn: behind the question before it, or under a key of the metadata."""
-    turn = TurnRecord("1", 1, row.get("role", "user"), row["text"], [])
-    if "key" in row:
-        return SessionInput([turn._replace(text="", metadata={row["key"]: row["text"]})])
-    if "before" in row:
-        return SessionInput([TurnRecord("1", 1, "assistant", row["before"], []), turn._replace(turn_index=2)])
-    return SessionInput([turn])
+def group_rows(rows: Sequence[Marked], *, in_sessions: bool) -> list[list[Marked]]:
+    """Rows of a session, which stand together; otherwise each row is one."""
+    if not in_sessions:
+        return [[row] for row in rows]
+    numbered = enumerate(rows)
+    grouped = groupby(numbered, key=lambda item: item[1].get("session", item[0]))
+    return [[row for _, row in group] for _, group in grouped]
+
+
+def make_session(rows: Sequence[Marked]) -> tuple[SessionInput, list[int]]:
+    """Rows as turns, behind the questions before them or under a key of the metadata; and their places."""
+    turns: list[TurnRecord] = []
+    places = []
+    for row in rows:
+        if "before" in row:
+            turns.append(TurnRecord("1", len(turns) + 1, "assistant", row["before"], []))
+        turn = TurnRecord("1", len(turns) + 1, row.get("role", "user"), row["text"], [])
+        if "key" in row:
+            turn = turn._replace(text="", metadata={row["key"]: row["text"]})
+        places.append(len(turns))
+        turns.append(turn)
+    return SessionInput(turns), places
 
 
 def apply_findings(text: str, findings: Sequence[Any]) -> str:

@@ -8,7 +8,8 @@ personas. The two share no template, and few words. Nobody who works on the dete
 move them to "tune" and write new ones. The same seed writes the same bytes. A line is
 ``{"text": …, "spans": [{"start", "end", "type"}]}``, and may have "before" (what the other side said
 last), "key" (the metadata key under which the text stands) or "brand" (whose persona speaks).
-Where a brand's file has whole conversations, a row has its "session" and its "role" too.
+Where a brand's file has whole conversations, a row has its "session" and its "role" too; in
+``brand_sessions`` the customers' names are marked.
 """
 
 import argparse
@@ -63,7 +64,7 @@ def write_sets(folder: Path, parts: Iterable[str] = PARTS, *, seed: int = DEFAUL
     personas = folder / "personas"
     personas.mkdir(parents=True, exist_ok=True)
     for part in parts:
-        for brand in negatives.read_brands(part)[0]:
+        for brand in (*negatives.read_brands(part)[0], *negatives.read_session_brands(part)[0]):
             persona = negatives.render_persona(brand)
             (personas / f"{brand['id']}.yaml").write_text(persona, encoding="utf-8")
         words = TUNE_WORDS if part == TUNE else HELD_OUT_WORDS
@@ -72,6 +73,11 @@ def write_sets(folder: Path, parts: Iterable[str] = PARTS, *, seed: int = DEFAUL
         chat = random.Random(f"{part} chat {seed}")
         yield _write_rows(folder / f"{part}_tech_chat.jsonl", negatives.make_tech_rows(part, chat))
         yield _write_rows(folder / f"{part}_brand_chat.jsonl", negatives.make_brand_rows(part, chat))
+        if part == TUNE:
+            people = negatives.make_tech_people_rows(part, chat)
+            yield _write_rows(folder / f"{part}_tech_people.jsonl", people)
+            sessions = negatives.make_brand_session_rows(part, chat)
+            yield _write_rows(folder / f"{part}_brand_sessions.jsonl", sessions)
 
 
 def make_rows(templates: list[Template], choose: random.Random, words: Words) -> Iterator[dict[str, Any]]:

@@ -22,7 +22,8 @@ Row = Mapping[str, Any]
 
 class Corpus(NamedTuple):
     """``brand_folder`` has the personas of rows that name a brand, and of ``brand``, whose chat all rows are.
-    ``is_dataset``: the rows of a brand are sessions of one dataset, searched for brands before its scrub.
+    ``is_dataset``: the rows of a brand are sessions of one dataset, searched for brands before its scrub;
+    rows of the same "session" are its turns.
     What is ``held_out`` is never shown."""
 
     name: str
@@ -75,7 +76,7 @@ def generate_sets(parts: Iterable[str], folder: Path) -> Iterator[Corpus]:
     for path in write_sets(folder, parts):
         corpus = Corpus(path.stem, read_rows(path), folder / "personas", path.stem.startswith(HELD_OUT))
         yield corpus
-        if path.stem.endswith("brand_chat"):
+        if path.stem.endswith(("brand_chat", "brand_sessions")):
             yield corpus._replace(is_dataset=True)
 
 

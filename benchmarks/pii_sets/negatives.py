@@ -1,4 +1,7 @@
-"""Texts in which nothing is personal: technical chat, and the chats of made-up brands."""
+"""Texts in which nothing is personal: technical chat, and the chats of made-up brands.
+
+In whole conversations with a brand, the customers' names are marked.
+"""
 
 import random
 import re
@@ -9,11 +12,13 @@ from typing import Any
 import yaml
 
 from benchmarks.pii_sets.templates import FOLDER, read_templates
-from benchmarks.pii_sets.vocabulary import TECH_WORDS
+from benchmarks.pii_sets.vocabulary import CUSTOMER_FIRST_NAMES, CUSTOMER_LAST_NAMES, TECH_WORDS
 
 _SLOT = re.compile(r"<([a-z0-9]+)>")
+_PERSON = re.compile(r"\{([^}]+)\}")
 TECH_ROWS_PER_TEMPLATE = 4
 BRAND_ROWS_PER_LINE = 3
+SESSIONS_PER_CONVERSATION = 2
 LOWER_CASE_SHARE = 0.25
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = ("January", "March", "April", "June", "August", "October")
@@ -27,6 +32,15 @@ def make_tech_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]
             yield _make_row(
                 _SLOT.sub(lambda slot: _fill_tech(slot[1], fillers, choose), template.text), choose
             )
+
+
+def make_tech_people_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]:
+    """Technical chat that speaks of people: as it is written, and of others, also in lower case."""
+    path = FOLDER / f"{part}_tech_people.txt"
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        yield mark_people(line)
+        others = _PERSON.sub(lambda _: f"{{{choose.choice(CUSTOMER_FIRST_NAMES)}}}", line)
+        yield mark_people(others, in_lower_case=choose.random() < 2 * LOWER_CASE_SHARE)
 
 
 def _fill_tech(slot: str, fillers: Mapping[str, Sequence[str]], choose: random.Random) -> str:
@@ -70,6 +84,38 @@ def _make_conversation_rows(brand: Mapping[str, Any], choose: random.Random) -> 
             yield _make_row(text, choose) | {"brand": brand["id"], "session": session, "role": role}
 
 
+def read_session_brands(part: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Brands with conversations of their own ("chat"), and conversations that any of them can have."""
+    path = FOLDER / f"brand_sessions_{part}.yaml"
+    if not path.exists():
+        return [], []
+    *brands, last = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return brands, last["conversations"]
+
+
+def make_brand_session_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]:
+    """Conversations turn by turn; what stands in braces is a person's name, and marked."""
+    brands, conversations = read_session_brands(part)
+    for brand in brands:
+        chats = [*brand["chat"], *conversations * SESSIONS_PER_CONVERSATION]
+        for number, conversation in enumerate(chats, 1):
+            is_lower = choose.random() < LOWER_CASE_SHARE
+            people = _choose_people(choose)
+            for turn in conversation.splitlines():
+                role, _, line = turn.partition(": ")
+                row = mark_people(
+                    _SLOT.sub(lambda slot: people.get(slot[1]) or _fill_brand(slot[1], brand, choose), line),  # noqa: B023
+                    in_lower_case=is_lower and role == "user",
+                )
+                yield row | {"brand": brand["id"], "session": f"{brand['id']}-{number}", "role": role}
+
+
+def _choose_people(choose: random.Random) -> dict[str, str]:
+    first, agent = choose.sample(CUSTOMER_FIRST_NAMES, 2)
+    last = choose.choice(CUSTOMER_LAST_NAMES)
+    return {"customer": f"{{{first} {last}}}", "first": f"{{{first}}}", "agent": f"{{{agent}}}"}
+
+
 def _fill_brand(slot: str, brand: Mapping[str, Any], choose: random.Random) -> str:
     usual = {
         "brand": lambda: brand["display_name"],
@@ -99,6 +145,17 @@ def render_persona(brand: Mapping[str, Any]) -> str:
         },
         allow_unicode=True,
     )
+
+
+def mark_people(line: str, *, in_lower_case: bool = False) -> dict[str, Any]:
+    """The text of a line, and where in it is what stood in braces."""
+    line = line.lower() if in_lower_case else line
+    text, spans = "", []
+    for place, part in enumerate(_PERSON.split(line)):
+        if place % 2:
+            spans.append({"start": len(text), "end": len(text) + len(part), "type": "NAME"})
+        text += part
+    return {"text": text, "spans": spans}
 
 
 def _make_row(text: str, choose: random.Random) -> dict[str, Any]:

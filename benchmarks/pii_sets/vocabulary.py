@@ -363,3 +363,18 @@ TECH_WORDS = {
     part: {slot: words.split("|") for slot, words in fillers.items()}
     for part, fillers in (("tune", _TECH_TUNE), ("held_out", _TECH_HELD_OUT))
 }
+
+# Customers and agents in conversations with brands; no product is called like one of them.
+CUSTOMER_FIRST_NAMES = (
+    "Aisha|Alejandra|Anders|Bogdan|Brigitte|Callum|Camille|Chidi|Deepak|Delphine|Dmitri|Eilidh|Elif|Farah|"
+    "Fiona|Giulia|Grzegorz|Hannah|Hiroshi|Ibrahim|Ingrid|Isabel|Jamal|Javier|Jessica|Kenji|Kerstin|Kwame|"
+    "Laura|Leila|Magda|Marcus|Meera|Mehmet|Monica|Natasha|Nikolai|Oksana|Olumide|Patricia|Rachel|Rahul|Rebecca|"
+    "Renata|Robert|Samir|Sandra|Siobhan|Svetlana|Tariq|Teresa|Thiago|Trevor|Uwe|Vanessa|Wei|Xavier|Yolanda|"
+    "Zainab|Zoltan"
+).split("|")
+CUSTOMER_LAST_NAMES = (
+    "Abdullah|Andersson|Becker|Bianchi|Boateng|Callahan|Castillo|Chaudhry|Dubois|Eriksen|Fernandes|Fischer|"
+    "Gallagher|Gupta|Haddad|Hughes|Ivanova|Jankowski|Kaplan|Kovacs|Krishnan|Lambert|Larsen|MacLeod|Mbeki|Mendoza|"
+    "Moretti|Nakamura|Nguyen|O'Sullivan|Oyelaran|Papadopoulos|Petrov|Quigley|Ramirez|Rossi|Sato|Schneider|"
+    "Silva|Tanaka|Thorne|Ueda|Valdez|Virtanen|Weber|Yildiz|Zhang|Zimmermann"
+).split("|")

@@ -89,6 +89,15 @@ def test_people_who_are_called_like_products_are_found(text: str, names: list[st
         "`Frank.toString()` returns undefined",
         "Hilbert curve index in PostGIS",
         "Floyd-Warshall is fine for 200 nodes, says the docs",
+        "SELECT * FROM Agatha WHERE id > 4",
+        "CREATE TABLE Marvin (id serial primary key);",
+        "NameError: name 'Oscar' is not defined",
+        "ReferenceError: Benjamin is not defined",
+        "public class Morgan implements Runnable",
+        "Hopper and Ampere both have it, Pascal and Maxwell don't",
+        "codename Monty, ships with kernel 6.6",
+        "the Kestrin sensors draw 6 A each",
+        "Jenkins läuft wieder, Nexus war voll",
     ],
 )
 def test_names_in_technical_texts_are_no_people(text: str) -> None:
@@ -106,6 +115,11 @@ def test_names_in_technical_texts_are_no_people(text: str) -> None:
         ("Jabra Nicola was from Haifa", ["Jabra Nicola"]),
         ("is Siri still working there? tell Siri I said hi", ["Siri", "Siri"]),
         ("Julia and Ruby are at the beach", ["Julia", "Ruby"]),
+        ("Ruby fixed the Docker build", ["Ruby"]),
+        ("Pascal installed Debian on the NAS for me", ["Pascal"]),
+        ("had a call with Hiroshi from AWS about S3 costs", ["Hiroshi"]),
+        ("EMAIL FROM JANE ROE: the API is down", ["JANE ROE"]),
+        ("she is in first class, Casey says", ["Casey"]),
     ],
 )
 def test_people_in_technical_texts_are_found(text: str, names: list[str]) -> None:

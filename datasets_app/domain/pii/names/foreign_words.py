@@ -25,14 +25,19 @@ def load_foreign_words() -> tuple[frozenset[str], frozenset[str]]:
     return words - {line[1:] for line in lines if line[0] == "?"}, words
 
 
+def find_foreign_words(plain: Collection[str]) -> set[str]:
+    """The words of a text, in lower case, that another language has and English hasn't."""
+    return load_foreign_words()[0].intersection(plain)
+
+
 def find_ordinary_words(words: Sequence[str], likely: Collection[int]) -> list[int]:
     """Which of the ``likely`` names are none, as the text is of another language.
 
     One word tells that if no list of names has it; from two on, a name must be known to a list, or be beside
     one that is: what the model makes of other languages alone is a guess.
     """
-    foreign, every = load_foreign_words()
-    found = {plain for plain in map(fold_word, words) if plain in foreign}
+    every = load_foreign_words()[1]
+    found = find_foreign_words([fold_word(word) for word in words])
     if len(found) < MIN_WORDS and not any(look_up_word(plain) == UNKNOWN_WORD for plain in found):
         return []
     rest = {number for number in likely if not _is_ordinary(words[number], every)}

@@ -69,6 +69,7 @@ _DEEDS = (
     r"|paid|lives"
     r"|lived|left|quit|joined|agreed|complained|wants|wanted|loved|loves|hates|hated|likes|liked|prefers"
     r"|asking"
+    r"|fixed|rewrote|reverted|rebased|restarted|installed|updated the"
     r"|forgot|remembers|decided|picked|opened|answered|handled|assigned|escalated|transferred|checked"
     r"|confirmed"
     r"|stopped by|showed up|came (?:by|in|over)|gave (?:me|us|it)|sent (?:me|us|it)|took (?:my|our|the)"

@@ -7,122 +7,36 @@ is a person.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from datasets_app.domain.pii.names.foreign_words import find_foreign_words
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
-from datasets_app.domain.pii.names.person_cues import has_cue_before, has_person_cue
+from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind, has_person_cue
 from datasets_app.domain.pii.names.product_list import Certainty, find_entries
+from datasets_app.domain.pii.names.product_words import (
+    ASSISTANTS,
+    CONNECTORS,
+    CUES_BEFORE,
+    CUES_IN_PAIRS,
+    DEEDS,
+    FUNCTION_WORDS,
+    HEADS,
+    KEPT_DOING,
+    MACHINE_LABELS,
+    MACHINE_NOUNS,
+    METHODS,
+    NOUNS,
+    PLACE_CUES,
+    REFUSED,
+    REQUESTS,
+    SHOP_NOUNS,
+    STATES,
+)
 from datasets_app.domain.pii.names.technical_texts import MIN_SIGNS, count_signs, is_unlisted
 from datasets_app.domain.pii.names.thing_cues import weigh_thing
 
 _POSSESSIVE = "'s"
 
-# Directly behind a product.
-_NOUNS_TEXT = """
-actors admin ai api apis app application apps artifact artifacts assistant backend battery binary board
-boards bot branch breakfast broker brokers bucket bug build builder builds burger burgers cable camera
-cars chain charger charging chart charts chatbot chicken cli client cloud cluster clusters coffee commit
-compiler config configuration console consumer container containers controller cookbook cookbooks copilot
-coupon coupons crash crawler daemon dag dags dashboard database databases db dealership deployment
-deployments desktop developer developers device devices dialect distribution distro doc docs
-documentation drive-thru driver drivers ecosystem editor emulator engine error errors event exception
-export exporter exporters exports extension extensions fixture footprint fork formatter framework
-frameworks franchise fries frontend gateway gateways gem gems gift github hub ide image images ingester
-ingress instance instances insurance integration interpreter issue job jobs kernel keyboard keystore kit
-lab language languages laptop libraries library license lint linter listener location locations log login
-logs master meal menu middleware migration migrations mirror mirrors mobile module modules monitor mouse
-nodes notebook notebooks nuggets operator operators orm outlet package packages page pages parser
-partition partitions phone pipeline pipelines plan playbook playbooks plugin plugins pod pods printer
-printers producer program programmer programming project projects proxy queries query queue queues relay
-release releases repl replica replicas repo repository restaurant restaurants router routine runner
-runtime salad salads sandwich sandwiches sauce scanner schema script scripts sdk sensor sensors server
-servers service services shard shell showroom sidecar site skill skills slave smartwatch snapshot snippet
-socket software speaker speakers spec specs stack stock store stores stream streams stubs subreddit
-subscription support syntax tablet task tasks template templates test tests tombstones tool toolbar
-toolchain tools topic topics topology transport tutorial tutorials tv ui update updates upgrade user
-users version versions vhost view views vm volume warehouse watch web webhook webpage website wheel
-widget workbench worker workers workflow wrapper
-"""
-_NOUNS = frozenset(_NOUNS_TEXT.split())
-# Directly behind who found it.
-_METHODS_TEXT = """
-algorithm algorithms arrival arrivals causality chain chains cipher clock clocks code codes coding
-coefficient complexity conjecture constant correlation criterion curve curves decomposition diagram
-distance distribution divergence edge edges elimination equation equations estimator factorization faults
-filter fit function functions graph hash heap index inequality init initialization interpolation
-iteration kappa kernel law lemma lines linkage loss machine map maps material matrix method methods
-metric model net nets network networks noise norm number numbers paradox polynomial polynomials posterior
-prior problem process rank sampling score sequence series shading shuffle smoothing space splines
-statistic test theorem tiling transform transformation tree triangle triangulation uniform window windows
-"""
-_METHODS = frozenset(_METHODS_TEXT.split())
-_HEADS = _NOUNS | _METHODS
-# Directly behind any word: what belongs to it is no person.
-_MACHINE_NOUNS_TEXT = """
-adapter adapters algorithm algorithms api apis backend binding bindings causality cli cluster clusters
-codebase coefficient compiler config conjecture connector connectors container containers daemon
-dashboard decomposition distro divergence driver drivers endpoint endpoints equation equations estimator
-exporter extension extensions factorization firmware framework frameworks heuristic ide inequality
-interpolation kernel lemma libraries library linkage linter middleware module modules orm parser pipeline
-pipelines plugin plugins polynomial polynomials repo repository runtime sdk server servers shader shaders
-smoothing theorem toolkit transform triangulation webhook webhooks widget widgets wrapper yaml
-"""
-_MACHINE_NOUNS = frozenset(_MACHINE_NOUNS_TEXT.split())
-# Directly behind a shop's possessive; a laptop would be a person's.
-_SHOP_NOUNS_TEXT = """
-app breakfast burger burgers chain chicken coffee coupon coupons drive-thru franchise fries gift location
-locations meal menu nuggets outlet restaurant restaurants salad salads sandwich sandwiches sauce site
-stock store stores twitter website
-"""
-_SHOP_NOUNS = frozenset(_SHOP_NOUNS_TEXT.split())
-# Directly before a product, and seldom before a person.
-_CUES_BEFORE_TEXT = """
-a an another compile compiled compiling configure configured configuring debug debugging deploy deployed
-deploying download downloaded import in install installed installing learn learning reboot rebooted
-reinstall reinstalled restart restarted restarting run running runs same the uninstall uninstalled upgrade
-upgraded upgrading use used uses using via
-"""
-_CUES_BEFORE = frozenset(_CUES_BEFORE_TEXT.split())
-# What software does, directly behind its name.
-_DEEDS_TEXT = """
-compiles converges crashed crashes crashing diverges fails freezes hangs panics segfaults supports throws
-"""
-_DEEDS = frozenset(_DEEDS_TEXT.split())
-_STATES_TEXT = """
-abandoned archived broken deprecated discontinued down installed obsolete open-source slow unmaintained
-unreachable
-"""
-_STATES = frozenset(_STATES_TEXT.split())  # behind "is"
-# Who is told to do something at home: "tell Alexa to turn it off".
-_ASSISTANTS, _REQUESTS = (
-    frozenset({"alexa", "siri", "cortana", "bixby"}),
-    frozenset("ask asked tell told".split()),
-)
-# What software can't do, or keeps doing.
-_REFUSED_TEXT = "boot build compile connect converge install launch load parse render resolve suspend sync"
-_REFUSED = frozenset(_REFUSED_TEXT.split())
-_KEPT_DOING = frozenset("crashing dying failing freezing hanging restarting segfaulting timing".split())
-# Two words before a product: "running on Jessie", "switched to Julia".
-_CUES_IN_PAIRS = {
-    "on": frozenset(
-        "boot booted built deployed host hosted install installed ran run running runs works".split()
-    ),
-    "to": frozenset(
-        "convert converted migrate migrated migrating port ported switch switched switching".split()
-    ),
-    "from": frozenset("migrate migrated migrating ported switch switched switching".split()),
-}
-# Between two products.
-_CONNECTORS = frozenset({"and", "or", "vs", "versus", "to", ",", "/", "+", "&", "than"})
-# Before a shop, where nothing that it owns follows: "at Wendy's", but "at Wendy's house".
-_PLACE_CUES = frozenset("at from to near like love hate visit visited inside outside eat eating".split())
-_FUNCTION_WORDS_TEXT = """
-a about after again all also am an and any are as at because before but by can did do does during ever
-every for from had has have i if in instead is it just last near never next nor not now of off on only or
-over right since so than that the then there they this though to today tomorrow tonight too until was we
-were when where which while who why will with without would yesterday yet you
-"""
-_FUNCTION_WORDS = frozenset(_FUNCTION_WORDS_TEXT.split())
 _OWNERS = frozenset({"our", "your"})
 _LAST_WORD, _NEXT_WORD = re.compile(r"([\w-]+)\s+$"), re.compile(r"(?:['’]s)?\s+([\w-]+)")
 _MAX_CUE_CHARACTERS = 30
@@ -131,17 +45,24 @@ _VERSION = re.compile(r"v?\d+")
 
 _COMPARISONS = frozenset({"vs", "versus"})
 _WORDS_PER_SIGN = 40  # a long text has some by chance
+_MIN_PROBABILITY = 0.35  # of a name that no list has as a first name, in a text about technology
+# What is said of software as of people: "Intune says no".
+_SAID_OF_SOFTWARE = re.compile(
+    r",?\s(?:says|saying|wants?|needs?|thinks?|knows?|likes?|hates?|prefers?|is \d|confirmed|answered|replied"
+    r"|noticed|picked|opened|asks?|(?:wo|ca|did|does|is|has)n['’]?t)\b",
+    re.IGNORECASE,
+)
 
 
 def find_product_words(
     text: str,
     words: Sequence[str],
     starts: Sequence[int],
-    hits: Collection[int],
+    hits: Mapping[int, float],
     find_announced: Callable[[], Collection[int]],
 ) -> set[int]:
-    """Which of ``hits`` (word indexes) are products. ``find_announced`` tells those that a rule announces as
-    people; it is called only if it matters."""
+    """Which of ``hits`` (word indexes, with probabilities) are products. ``find_announced`` tells those that
+    a rule announces as people; it is called only if it matters."""
     reader = _ProductReader(text, words, starts, hits, find_announced)
     reader.find_listed()
     reader.find_owners_of_machines()
@@ -158,7 +79,7 @@ class _ProductReader:
         text: str,
         words: Sequence[str],
         starts: Sequence[int],
-        hits: Collection[int],
+        hits: Mapping[int, float],
         find_announced: Callable[[], Collection[int]],
     ) -> None:
         self.text, self.starts, self.hits = text, starts, hits
@@ -191,41 +112,80 @@ class _ProductReader:
                 or _is_product_here(plain, self.words, first, last, self.products)
                 or (_works_like_software(plain, last) and not has_cue_before(self.text, self.starts[first]))
             ):
-                has_noun = plain[last + 1 : last + 2] and plain[last + 1] in _HEADS
+                has_noun = plain[last + 1 : last + 2] and plain[last + 1] in HEADS
                 self.products.update(range(first, last + (2 if has_noun else 1)))
 
     def find_owners_of_machines(self) -> None:
         """Words behind which stands what only products have: the Acme API."""
         plain = self.plain
         for number in self.hits:
-            owns_machine = plain[number + 1 : number + 2] and plain[number + 1] in _MACHINE_NOUNS
-            if owns_machine and number not in self.products and not self.is_person(number, number):
+            owns_machine = plain[number + 1 : number + 2] and plain[number + 1] in MACHINE_NOUNS
+            is_labeled = number > 0 and plain[number - 1] in MACHINE_LABELS
+            if (
+                (owns_machine or is_labeled)
+                and number not in self.products
+                and not self.is_person(number, number)
+            ):
                 self.products.add(number)
 
     def find_technical(self) -> None:
-        """In a text about technology: entries that are names as well, and words that no list of names has."""
+        """In a text about technology: entries that are names as well, words that no list of names has, and of
+        which the model isn't sure. In another language than English it is sure of nothing."""
         rest = sorted(set(self.hits) - self.products)
         named = _find_named(self.plain, rest)
         signs = count_signs(self.text, self.words, named)
-        signs += (signs > 0 or not _COMPARISONS.isdisjoint(self.plain)) and self._count_ambiguous() > 1
+        is_technical = signs > 0
+        ambiguous = self._count_ambiguous()
+        is_foreign = ambiguous > 0 and bool(find_foreign_words(self.plain))
+        is_compared = signs > 0 or not _COMPARISONS.isdisjoint(self.plain)
+        signs += ambiguous > (1 if is_compared else 2)
+        signs += is_foreign
         signs -= len(self.words) // _WORDS_PER_SIGN
         if signs <= 0:
             return
         for first, last in _group(rest):
-            if self.is_person(first, last) or self.has_person_cue(first, last):
+            if self.is_person(first, last) or self._is_said_of_person(first, last):
                 continue
             is_entry = any(place.last >= last for place in find_entries(self.plain, first))
-            is_foreign = (bool(named) or signs >= MIN_SIGNS) and is_unlisted(self.plain[first : last + 1])
-            if is_entry or is_foreign or (signs >= MIN_SIGNS and self._is_thing(first, last, signs)):
+            if is_foreign and ambiguous < 2 and self._is_first_name(first, last):
+                continue
+            can_be_foreign = bool(named) or is_foreign or signs >= MIN_SIGNS
+            if (
+                is_entry
+                or (can_be_foreign and is_unlisted(self.plain[first : last + 1]))
+                or (is_technical and self._is_guessed(first, last))
+                or (signs >= MIN_SIGNS and self._is_thing(first, last, signs))
+            ):
                 self.products.update(range(first, last + 1))
+
+    def _is_said_of_person(self, first: int, last: int) -> bool:
+        """Whether the words around speak of a person, and not as one speaks of software."""
+        start, end = self.starts[first], self.starts[last] + len(self.words[last])
+        if has_cue_before(self.text, start):
+            return True
+        if not has_cue_behind(self.text, start, end):
+            return False
+        is_first_name = any(look_up_word(word).first for word in self.plain[first : last + 1])
+        return is_first_name or not _SAID_OF_SOFTWARE.match(self.text, end)
+
+    def _is_guessed(self, first: int, last: int) -> bool:
+        """Whether the model is not sure of a word, and no list has it as a first name."""
+        return (
+            first == last
+            and self.hits[first] < _MIN_PROBABILITY
+            and not look_up_word(self.plain[first]).first
+        )
 
     def _count_ambiguous(self) -> int:
         """How many different entries a text has that may be something else: two say more than one."""
+        is_lower = self.text.islower()
         return len(
             {
                 word
                 for number, word in enumerate(self.plain)
-                if number in self.hits or (number and self.words[number][0].isupper())
+                if number in self.hits
+                or (number and self.words[number][0].isupper())
+                or (is_lower and not look_up_word(word).common)
                 if any(place.is_technical for place in find_entries(self.plain, number))
             }
         )
@@ -234,13 +194,16 @@ class _ProductReader:
         """Whether a rule announces a name here, or more of a name follows or precedes."""
         own = set(range(first, last + 1))
         return not own.isdisjoint(self._get_announced()) or _is_beside_name(
-            self.plain, own, set(self.hits) - self.products
+            self.words, self.plain, own, set(self.hits) - self.products
         )
 
     def _is_thing(self, first: int, last: int, signs: int) -> bool:
-        """Whether the words around speak of a thing; the more technical a text, the less they need to."""
+        """Whether the words around speak of a thing; the more technical a text, the less they need to, unless
+        they are of a first name."""
         start, end = self.starts[first], self.starts[last] + len(self.words[last])
-        return weigh_thing(self.text, start, end) > MIN_SIGNS - signs
+        is_first_name = any(look_up_word(word).first for word in self.plain[first : last + 1])
+        needed = 0 if is_first_name else MIN_SIGNS - signs
+        return weigh_thing(self.text, start, end) > needed
 
     def has_person_cue(self, first: int, last: int) -> bool:
         return has_person_cue(self.text, self.starts[first], self.starts[last] + len(self.words[last]))
@@ -296,13 +259,15 @@ def _group(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-def _is_beside_name(plain: Sequence[str], own: set[int], hits: Collection[int]) -> bool:
-    """Whether more of a name follows or precedes: Julia Roe."""
+def _is_beside_name(words: Sequence[str], plain: Sequence[str], own: set[int], hits: Collection[int]) -> bool:
+    """Whether more of a name follows or precedes, in the same letter case: Julia Roe."""
+    capital = words[min(own)][0].isupper()
     return any(
         number in hits
         and number not in own
         and plain[number][0].isalpha()
-        and not (number > max(own) and plain[number] in _HEADS)
+        and words[number][0].isupper() == capital
+        and not (number > max(own) and plain[number] in HEADS)
         for number in (min(own) - 1, max(own) + 1)
     )
 
@@ -315,26 +280,26 @@ def _is_product_here(
     if _is_listed_with(plain, words, first, last, products):
         return True
     if plain[last] == _POSSESSIVE:
-        if behind in _SHOP_NOUNS:
+        if behind in SHOP_NOUNS:
             return True
-        return before in _PLACE_CUES and (not behind[:1].isalpha() or behind in _FUNCTION_WORDS)
-    if behind == _POSSESSIVE and plain[last + 2 : last + 3] and plain[last + 2] in _METHODS:
+        return before in PLACE_CUES and (not behind[:1].isalpha() or behind in FUNCTION_WORDS)
+    if behind == _POSSESSIVE and plain[last + 2 : last + 3] and plain[last + 2] in METHODS:
         return True
-    if behind in _NOUNS or behind in _METHODS or behind in _DEEDS or _is_version(plain, last + 1):
+    if behind in NOUNS or behind in METHODS or behind in DEEDS or _is_version(plain, last + 1):
         return True
-    if plain[first] in _ASSISTANTS and before in _REQUESTS and behind == "to":
+    if plain[first] in ASSISTANTS and before in REQUESTS and behind == "to":
         return True
-    if behind == "is" and plain[last + 2 : last + 3] and plain[last + 2] in _STATES:
+    if behind == "is" and plain[last + 2 : last + 3] and plain[last + 2] in STATES:
         return True
-    return before in _CUES_BEFORE or (first > 1 and plain[first - 2] in _CUES_IN_PAIRS.get(before, ()))
+    return before in CUES_BEFORE or (first > 1 and plain[first - 2] in CUES_IN_PAIRS.get(before, ()))
 
 
 def _works_like_software(plain: Sequence[str], last: int) -> bool:
     """Whether it can't do, or keeps doing, what only software does: "Luigi won't compile"."""
     behind = plain[last + 1 : last + 4]
     if len(behind) == 3 and behind[1] == "'t":
-        return behind[2] in _REFUSED
-    return len(behind) > 1 and behind[0] in ("keep", "keeps") and behind[1] in _KEPT_DOING
+        return behind[2] in REFUSED
+    return len(behind) > 1 and behind[0] in ("keep", "keeps") and behind[1] in KEPT_DOING
 
 
 def _is_listed_with(
@@ -344,7 +309,7 @@ def _is_listed_with(
     for number, step in ((first, -1), (last, 1)):
         for _ in range(2):
             number += step
-            if not (0 <= number < len(plain) and plain[number] in _CONNECTORS):
+            if not (0 <= number < len(plain) and plain[number] in CONNECTORS):
                 break
             other = number + step
             if other in products or (0 <= other < len(plain) and _is_surely_product(plain, words, other)):
@@ -368,14 +333,14 @@ def _is_version(plain: Sequence[str], number: int) -> bool:
 
 def build_cue_patterns() -> tuple[str, str]:
     """What :func:`has_product_cue` looks for before and behind a term, as expressions of PostgreSQL."""
-    behind = "|".join(sorted(_NOUNS | _DEEDS))
-    return rf"\m({'|'.join(sorted(_CUES_BEFORE | _OWNERS))})\s+$", rf"^(['’]s)?\s+({behind})\M"
+    behind = "|".join(sorted(NOUNS | DEEDS))
+    return rf"\m({'|'.join(sorted(CUES_BEFORE | _OWNERS))})\s+$", rf"^(['’]s)?\s+({behind})\M"
 
 
 def has_product_cue(text: str, start: int, end: int) -> bool:
     """Whether the words directly before or behind ``text[start:end]`` speak of a product."""
     before = _LAST_WORD.search(text[max(0, start - _MAX_CUE_CHARACTERS) : start])
     behind = _NEXT_WORD.match(text[end : end + _MAX_CUE_CHARACTERS])
-    if before and before[1].lower() in _CUES_BEFORE | _OWNERS:
+    if before and before[1].lower() in CUES_BEFORE | _OWNERS:
         return True
-    return behind is not None and (behind[1].lower() in _NOUNS or behind[1].lower() in _DEEDS)
+    return behind is not None and (behind[1].lower() in NOUNS or behind[1].lower() in DEEDS)

@@ -49,7 +49,14 @@ _SHAPES = (
         r"|so|log|txt|iso)\b"
     ),
     re.compile(r"[{}]|=>|->|::|&&|\|\||[<>=!]=|;\s*$"),
-    re.compile(r"\b[A-Z]{2,6}\d{1,6}\b|\b\d{1,4}\s?(?:[KMGT]i?B|ms|k?Hz|MHz|GHz|mV|V|mA|dB|px|fps)\b"),
+    re.compile(
+        r"\b[A-Z]{2,6}\d{1,6}\b|\b\d{1,4}\s?(?:[KMGT]i?B|[KMGT]bit|ms|k?Hz|MHz|GHz|mV|V|mA|A|W|dB|px|fps|rpm|vCPU)\b"
+    ),
+    # Lines of logs, statements in SQL, exceptions.
+    re.compile(
+        r"\b(?:ERROR|WARN|WARNING|INFO|DEBUG|FATAL|TRACE)\b|\b\d\d:\d\d:\d\d\b"
+        r"|\b(?:SELECT|INSERT INTO|CREATE|ALTER|DROP) [A-Z*\w]|\b[A-Z]\w{2,30}(?:Error|Exception)\b"
+    ),
 )
 
 # What programs call things.
@@ -57,18 +64,28 @@ _CODE = re.compile(
     r"\bimport\s{1,3}(?:type\s)?\{[^}\n]{0,200}\}|\b(?:from|require\()\s{0,3}[\"'][^\"'\n]{1,100}[\"']"
     r"|\b(?:const|let|var|val|new|class|def|func|fn|struct|enum|interface|extends"
     r"|implements)\s{1,3}\w{1,60}(?=\s{0,2}[=({:;<.]|\s(?:extends|implements)\b)"
+    r"|\b(?:extends|implements)\s{1,3}\w{1,60}(?=\s*[{,;]|$)"
+    # Tables of statements in SQL, and what an error says isn't defined: never values.
+    r"|\b(?:SELECT|DELETE)\b[^'\"\n]{0,200}?\sFROM\s{1,3}\w{1,60}|\b(?:LEFT|INNER|RIGHT|OUTER)\sJOIN\s{1,3}\w{1,60}"
+    r"|\bINSERT\sINTO\s{1,3}\w{1,60}|\bUPDATE\s{1,3}\w{1,60}(?=\sSET\b)"
+    r"|\b(?:CREATE|ALTER|DROP|TRUNCATE)\s(?:\w{1,10}\s){0,2}(?:TABLE|VIEW|INDEX|SCHEMA)\s{1,3}"
+    r"(?:IF\s(?:NOT\s)?EXISTS\s)?\w{1,60}"
+    r"|\b(?:NameError:\sname\s['\"]|ReferenceError:\s)\w{1,60}(?=['\"]?\sis\snot\sdefined)"
+    r"|\bundeclared\s(?:type|identifier)\s[\"'`]\w{1,60}"
+    r"|\bfrom\s\w{1,40}\simport\s\w{1,40}|\bimport\s\w{1,40}\sfrom\s"
     r"|\s--name[= ]\w{1,60}"
     r"|\b\w{1,60}\.[a-z]\w{0,60}\("  # a call
     r"|\b[a-z]{2,20}(?:-[a-z]{2,20}){1,3}\s?:\s"  # a property of CSS
 )
-_CODE_SIGNS = frozenset("(={[;:")
+_CODE_SIGNS = frozenset("(={[;:`*")
+_CODE_WORDS = frozenset("import extends implements FROM TABLE VIEW INTO UPDATE JOIN".split())
 
 
 def find_code_words(
     text: str, words: Sequence[str], starts: Sequence[int], numbers: Iterable[int]
 ) -> list[int]:
     """Which of ``numbers`` are words that a program calls something by."""
-    if _CODE_SIGNS.isdisjoint(words) and "import" not in words:
+    if _CODE_SIGNS.isdisjoint(words) and _CODE_WORDS.isdisjoint(words):
         return []
     spans = [match.span() for match in _CODE.finditer(text)]
     return [number for number in numbers if any(start <= starts[number] < end for start, end in spans)]

@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "bc7638efdd90884504a808af427e4ef7bdfdc12bbc4060e2ee982cf284459869"
+DIGEST = "6fae8932465112e70526ed124d4279d0148bd71b9f80aa8c297d32490cc1eeb9"
 
 ORDINARY = (
     "sorry",
@@ -39,7 +39,9 @@ ORDINARY = (
     "page",
     "see",
 )
-PREFERRED = ("together", "clarity", "calm", "because", "craftsmanship", "wunderbar", "gently", "step by step")
+# Nearly every case has wordings with one of these; the others have a place in few cases, or in none.
+COMMON = ("because", "choose", "check", "first")
+PREFERRED = (*COMMON, "together", "gently", "step by step", "craftsmanship", "wunderbar")
 REFUSES = re.compile(
     r"\b(won't|can't|cannot|will not|am not able to|I'm not able to"
     r"|I(?:'m| am) still not able to|have to decline|must decline|decline again|say no|still a no)\b"
@@ -231,11 +233,11 @@ def test_a_persona_is_obeyed(
             if planned.kind == "safety_trap":
                 assert REFUSES.search(turn.text), turn.text
     said = [text for text in replies(found) if not text.endswith("?")]
-    wanted = style.build_matcher([word for word in preferred if word not in avoid and word != "wunderbar"])
+    wanted = style.build_matcher([word for word in preferred if word in COMMON and word not in avoid])
     if wanted:
-        assert sum(bool(wanted.search(text)) for text in said) >= 0.8 * len(said)
-    # Nobody knows how it would be used.
-    assert not any("wunderbar" in text for text in said)
+        assert sum(bool(wanted.search(text)) for text in said) >= 0.3 * len(said)
+    # No sentence is added just to use a word.
+    assert not any(word in text.lower() for text in said for word in ("wunderbar", "craftsmanship"))
 
 
 @given(st.integers(0, 10_000))
@@ -277,7 +279,7 @@ def test_a_preferred_word_takes_the_place_of_its_twin() -> None:
     texts = replies(sessions(persona, 60))
     assert not any(re.search(r"\b(going to|people|thanks)\b", text, re.IGNORECASE) for text in texts)
     assert sum(bool(re.search(r"\b(gonna|folks|cheers)\b", text, re.IGNORECASE)) for text in texts) > 20
-    assert not any("We like to say" in text or '"' in text for text in texts)
+    assert not any(f'"{word}"' in text for text in texts for word in persona.preferred)
 
 
 def test_a_word_that_no_sentence_does_without_is_refused() -> None:

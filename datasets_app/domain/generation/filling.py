@@ -1,23 +1,24 @@
 """Fills the blanks of phrases for one conversation."""
 
-import math
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from datasets_app.domain.generation.chance import SeededRandom
-from datasets_app.domain.generation.phrases import PhraseLists
+from datasets_app.domain.generation.phrases import PhraseLists, load_lines
 
 # Refilled each time; all others keep their filling, so that a conversation keeps its subject.
 _REFILLED_BLANKS = frozenset({"few", "wait", "days", "hours", "mb", "nth"})
 # Ranges of numbers, inclusive.
 _NUMBER_RANGES = {"n": (11, 480), "mb": (12, 480)}
 _BLANK_OR_CHOICE = re.compile(r"<([^<>]*)>|\{([^{}]*)\}")
+# How often a phrase is exchanged for one that means the same.
+_VARIANT_SHARE = 0.4
 _SENTENCE_START = re.compile(r"(^|[.!?][\"”)]*\s+)([a-z])")
 # Exceptions to a/an: vowel letters with consonant sounds, and the reverse.
 _CONSONANT_SOUNDS = ("uni", "use", "usu", "eu", "one", "once")
 _SILENT_H_WORDS = ("hour", "honest", "honour", "heir")
-_MAX_DEPTH = 4
+_MAX_TRIES = 4
 
 AvoidsPhrase = Callable[[str], bool]
 
@@ -31,17 +32,13 @@ class Filler:
         self._rng, self._lists, self._avoids = rng, lists, avoids
         self._kept_values: dict[str, str] = {}
         self._used_phrases: set[str] = set()
-        self.topics: dict[str, Sequence[str]] = {}
 
-    def set_topics(self, **phrases: Sequence[str]) -> None:
-        """Set the phrases that fill the blanks topic, action … from now on."""
-        for name in phrases:
-            self._kept_values.pop(name, None)
-        self.topics.update(phrases)
+    def set_value(self, blank: str, value: str) -> None:
+        self._kept_values[blank] = value
 
     def pick(self, options: Sequence[str]) -> str:
         """Choose an option not used in this conversation yet, if there is one."""
-        for _ in range(_MAX_DEPTH):
+        for _ in range(_MAX_TRIES):
             phrase = self._rng.choice(options)
             if phrase not in self._used_phrases:
                 return phrase
@@ -56,44 +53,39 @@ class Filler:
     def mark_used(self, phrase: str) -> None:
         self._used_phrases.add(phrase)
 
-    def estimate_chance_bits(self, text: str) -> float:
-        """Roughly the bits of randomness in ``text``, from the kept fillings that occur in it."""
-        found = 0.0
-        for blank, value in self._kept_values.items():
-            name = blank.partition(".")[0]
-            if name not in self.topics and _address_user(value) in text:
-                low, high = _NUMBER_RANGES.get(name, (1, len(self._lists.get(name, "."))))
-                found += math.log2(high - low + 1)
-        return found
+    def vary(self, text: str) -> str:
+        """``text`` with some of its phrases exchanged for others that mean the same."""
+        pattern, variants = _load_variants()
+
+        def exchange(found: re.Match[str]) -> str:
+            if not self._rng.draw_bool(_VARIANT_SHARE):
+                return found[0]
+            chosen = self._rng.choice(variants[found[0].lower()])
+            return chosen[0].upper() + chosen[1:] if found[0][0].isupper() else chosen
+
+        return pattern.sub(exchange, text)
 
     def fill(self, phrase: str, *, to_user: bool) -> str:
         """``phrase`` with its choices made and blanks filled. ``to_user``: the assistant says it, so
         "our office" becomes "your office"."""
-        return " ".join(self._fill_phrase(phrase, to_user, 0).split())
+        return " ".join(self._fill_phrase(phrase, to_user).split())
 
-    def _fill_phrase(self, phrase: str, to_user: bool, depth: int) -> str:
+    def _fill_phrase(self, phrase: str, to_user: bool) -> str:
         made: list[str] = []
         for text, choices, blank in _split_phrase(phrase):
             if text:
                 made.append(text)
             elif choices:
-                made.append(self._fill_phrase(self._rng.choice(choices), to_user, depth))
+                made.append(self._fill_phrase(self._rng.choice(choices), to_user))
             else:
-                value = self._get_value(blank, to_user, depth)
+                value = self._get_value(blank, to_user)
                 if made and made[-1].endswith((" a ", "A ")) and takes_an(value):
                     made[-1] = made[-1][:-1] + "n "
                 made.append(value)
         return "".join(made)
 
-    def _get_value(self, blank: str, to_user: bool, depth: int) -> str:
+    def _get_value(self, blank: str, to_user: bool) -> str:
         name = blank.partition(".")[0]
-        if name in self.topics:
-            if depth >= _MAX_DEPTH:
-                raise ValueError(f"{{{name}}} stands for itself")
-            if name != "topic":
-                return self._fill_phrase(self._draw_phrase(self.topics[name]), to_user, depth + 1)
-            kept = self._kept_values.setdefault(blank, self._rng.choice(self.topics[name]))
-            return self._fill_phrase(kept, to_user, depth + 1)
         if name in _REFILLED_BLANKS:
             return self._draw_value(name)
         if blank not in self._kept_values:
@@ -102,7 +94,7 @@ class Filler:
         return _address_user(value) if to_user else value
 
     def _draw_phrase(self, phrases: Sequence[str]) -> str:
-        for _ in range(_MAX_DEPTH):
+        for _ in range(_MAX_TRIES):
             phrase = self._rng.choice(phrases)
             if not self._avoids(phrase):
                 return phrase
@@ -137,6 +129,19 @@ def _split_phrase(phrase: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
     if end < len(phrase):
         found.append((phrase[end:], (), ""))
     return tuple(found)
+
+
+@cache
+def _load_variants() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """A pattern that finds phrases of ``variants.txt``, and what may stand for each of them."""
+    variants: dict[str, tuple[str, ...]] = {}
+    for line in load_lines("variants"):
+        phrase, one_way, other = line.partition(" => ")
+        group = (phrase, other) if one_way else tuple(line.split(" | "))
+        variants |= {key.lower(): group for key in ((phrase,) if one_way else group)}
+    longest_first = sorted(variants, key=lambda phrase: (-len(phrase), phrase))
+    phrases = "|".join(map(re.escape, longest_first))
+    return re.compile(rf"(?<![\w'-])(?:{phrases})(?![\w'-])", re.IGNORECASE), variants
 
 
 def capitalize_sentences(text: str) -> str:

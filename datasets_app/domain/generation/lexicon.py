@@ -1,4 +1,4 @@
-"""Adds words that a persona prefers to sentences, and removes words it avoids."""
+"""Puts words of a persona's lexicon in the place of others, and the reverse."""
 
 import re
 from collections.abc import Sequence
@@ -13,23 +13,6 @@ from datasets_app.domain.pii.rules.finder import find_all
 MIN_NUMBER_DIGITS = 7
 # Replies also put a word where no frame does: a user name is told by standing in any sentence.
 _PLAIN_SENTENCE = "Well, hey. {}, it is, as it was."
-# Guessed from the ending, mostly right; frames for "other" take any word, quoted.
-_SUFFIXES = (
-    ("adverb", re.compile(r"[a-z]{3,}ly")),
-    ("noun", re.compile(r"[a-z]{3,}(tion|ment|ness|ity|ance|ence|ship|ism|craft|ure|tions|ments)")),
-    ("adjective", re.compile(r"[a-z]{3,}(ful|able|ible|ive|ous|ical|less|ish)")),
-)
-_WORDS_BY_KIND = {
-    "noun": "clarity focus insight insights detail details context evidence quality craft results progress "
-    "confidence honesty joy comfort momentum balance alignment metrics trends growth impact purpose comfort "
-    "people community partners privacy facts reasons choice patience kindness calm",
-    "adjective": "calm fair open honest direct friendly warm fresh bright gentle practical precise careful "
-    "smooth plain transparent consistent sustainable kind light tidy solid crisp local fun",
-    "verb": "breathe pause listen compare reflect focus review ask wonder discover notice confirm verify "
-    "improve grow plan imagine consider relax unwind think connect",
-    "adverb": "gently calmly slowly step-by-step carefully steadily",
-}
-_KIND_BY_WORD = {word: kind for kind, listed in _WORDS_BY_KIND.items() for word in listed.split()}
 
 
 class Lexicon:
@@ -40,14 +23,15 @@ class Lexicon:
         # What nobody writes into a conversation that has to pass the checks.
         self.spoken = tuple(entry for entry in self.entries if not _carries_personal_data(entry))
         self._pattern = build_matcher(self.entries)
-        self._instead = [
-            _read_instead(line)
-            for entry in self.spoken
-            for line in phrases.load_lists("instead").get(entry.lower(), ())
-        ]
         # Nearly all entries are single words, which a set lookup finds faster.
         single = {entry.lower() for entry in self.entries if split_words(entry) == [entry.lower()]}
         self._single = single if len(single) == len(self.entries) else None
+        self._instead = tuple(
+            line
+            for entry in self.spoken
+            for line in phrases.load_lists("instead").get(entry.lower(), ())
+            if not self.count(line.partition(" => ")[0])
+        )
 
     def count(self, text: str) -> int:
         """How often words of the list occur in ``text``."""
@@ -57,32 +41,22 @@ class Lexicon:
             return sum(map(self._single.__contains__, split_words(text)))
         return len(self._pattern.findall(text))
 
-    def build_phrases(self, rng: SeededRandom, place: str = "") -> list[str]:
-        """Phrases with one spoken word of the list each, in random order. ``place``: "?" before a question,
-        "." at the end of a conversation, ".i" after answers about the product, "i" in such an answer, "off"
-        for an off-brand reply. Words without a sentence for the place are left out."""
-        built = (self._build_phrase(word, rng, place) for word in rng.shuffle_copy(self.spoken))
-        return [phrase for phrase in built if phrase]
-
-    def _build_phrase(self, word: str, rng: SeededRandom, place: str) -> str:
-        known = phrases.load_lists("words")
-        key = "" if word.startswith("~") else word.lower()
-        for at in (place, place[:1]):
-            if f"{key} {at}" in known:
-                return rng.choice(known[f"{key} {at}"])
-        if place == "off":
-            return _fill_frame(rng.choice(known["~off"]), word)
-        if key in known and place[:1] != "?":
-            return rng.choice(known[key])
-        kind = f"~{classify_word(word)}"
-        frames = known.get(f"{kind} {place[:1]}") or known.get("" if place[:1] == "?" else kind, ())
-        return _fill_frame(rng.choice(frames), word) if frames else ""
+    def build_asides(self, rng: SeededRandom, category: str) -> list[str]:
+        """Phrases with one spoken word of the list each, in random order, in the tone of a brand trap. Words
+        that nobody would say in it come last."""
+        lists = phrases.load_lists("asides")
+        fitting, others = [], []
+        for word in rng.shuffle_copy(self.spoken):
+            own = lists.get(f"{word.lower()} {category}") or lists.get(word.lower())
+            if own:
+                fitting.append(rng.choice(own))
+            else:
+                others.append(fill_frame(rng.choice(lists["~"]), word))
+        return fitting + others
 
     def prefer_words(self, text: str) -> str:
         """Put the words of this list where the text says the same in another way: "gonna" for "going to"."""
-        for pattern, fitting in self._instead:
-            text = pattern.sub(partial(_match_case, fitting), text)
-        return text
+        return replace_phrases(self._instead, text)
 
     def replace_words(self, text: str) -> str:
         """Replace words of this list by synonyms that are not in it, if there are any."""
@@ -105,16 +79,27 @@ class Lexicon:
         return word
 
 
-def _read_instead(line: str) -> tuple[re.Pattern[str], str]:
-    usual, _, fitting = line.partition(" => ")
-    return re.compile(rf"(?<![\w'-]){re.escape(usual)}(?![\w'-])", re.IGNORECASE), fitting
+def replace_phrases(lines: tuple[str, ...], text: str) -> str:
+    """``lines`` are "what is replaced => what is said instead"."""
+    for pattern, fitting in _read_instead(lines):
+        text = pattern.sub(partial(_match_case, fitting), text)
+    return text
+
+
+@lru_cache(maxsize=64)
+def _read_instead(lines: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
+    pairs = (line.partition(" => ") for line in lines)
+    return tuple(
+        (re.compile(rf"(?<![\w'-]){re.escape(usual)}(?![\w'-])", re.IGNORECASE), fitting)
+        for usual, _, fitting in pairs
+    )
 
 
 def _match_case(fitting: str, found: re.Match[str]) -> str:
     return fitting[0].upper() + fitting[1:] if found[0][0].isupper() else fitting
 
 
-def _fill_frame(frame: str, word: str) -> str:
+def fill_frame(frame: str, word: str) -> str:
     """Braces and choice marks in a persona's word are literal."""
     return frame.replace("{word}", re.sub(r"[<>{}|]", "", word))
 
@@ -125,9 +110,6 @@ def _carries_personal_data(word: str) -> bool:
     credential; an article number beside other words may be one, too."""
     if sum(map(str.isdigit, word)) >= MIN_NUMBER_DIGITS:
         return True
-    frames = [
-        frame for key, frames in phrases.load_lists("words").items() if key[0] == "~" for frame in frames
-    ]
     forms = {word, word[:1].upper() + word[1:]}
     return any(
         find_all(text)
@@ -135,18 +117,6 @@ def _carries_personal_data(word: str) -> bool:
         for text in (
             form,
             _PLAIN_SENTENCE.format(form),
-            *(_fill_frame(each, form) for each in frames),
+            *(fill_frame(each, form) for each in phrases.load_lists("asides")["~"]),
         )
     )
-
-
-def classify_word(word: str) -> str:
-    """ "noun", "adjective", "adverb", "verb", "proper" (a name) or "other" (unknown)."""
-    lower = word.lower()
-    if lower != word or any(map(str.isdigit, word)):
-        return "proper"
-    if lower in _KIND_BY_WORD:
-        return _KIND_BY_WORD[lower]
-    if len(split_words(lower)) != 1:
-        return "other"
-    return next((kind for kind, ending in _SUFFIXES if ending.fullmatch(lower)), "other")

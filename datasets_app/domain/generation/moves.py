@@ -7,24 +7,25 @@ from typing import NamedTuple
 from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import Filler, capitalize_sentences
-from datasets_app.domain.generation.phrases import Case, PhraseLists
+from datasets_app.domain.generation.phrases import Case
 from datasets_app.domain.generation.voice import SentenceOptions
 
+OPENING, QUESTION_BACK, SOLUTION, ANSWER, ENDING = "opening", "question back", "solution", "answer", "ending"
 # How users write, and their percentages.
 _MOODS = (("plain", 45), ("polite", 20), ("annoyed", 20), ("terse", 15))
-_ASIDE_KINDS = ("failed", "changed", "unclear", "worried")
 _WORDS_PER_SENTENCE = 12
 _MAX_SENTENCES = 8
+_PLACES = {"problem": "opening", "information": "opening", "farewell": "farewell"}
+# The sentences of an answer that are never left out.
+_NEEDED_SENTENCES = 2
 
 
 class Move(NamedTuple):
-    """A user's message and the sentences of the answer; ``kind`` is "solution", "question back",
-    "end" or "answer". ``information`` tells that it answers a question about the product."""
+    """A user's message and the sentences of the answer."""
 
     user: str
     reply: list[SentenceOptions]
-    kind: str = "answer"
-    information: bool = False
+    kind: str = ANSWER
 
 
 def describe_subject(scenario: str) -> str:
@@ -45,108 +46,79 @@ class ConversationScript:
         register: str,
         reply_words: int | None,
     ) -> None:
-        self._rng, self._filler = rng, filler
+        self._rng, self._filler, self._register = rng, filler, register
         self._exchanges, self._words = exchanges, reply_words
         common = phrases.load_groups("common")
         self._user, self._assistant = common["user"], common["assistant"]
-        self._leads = _get_register_phrases(self._assistant, "lead", register)
-        self._begins = _get_register_phrases(self._assistant, "begin", register)
         self._cases = iter(_cycle_cases(phrases.load_cases(scenario), rng))
+        self._case: Case | None = None
         self._mood = rng.weighted_choice(_MOODS)
-        self._information = True
-        filler.topics["subject"] = (describe_subject(scenario),)
+        filler.set_value("subject", describe_subject(scenario))
 
     def generate_moves(self) -> Iterator[Move]:
         """Yield ``exchanges`` moves."""
         ends = self._exchanges >= 3 and self._rng.draw_bool(0.8)
         left = self._exchanges - ends
-        first = True
         while left:
-            for move in self._generate_case(next(self._cases), left, first):
+            for move in self._generate_case(next(self._cases), left):
                 yield move
                 left -= 1
                 if not left:
                     break
-            first = False
         if ends:
             yield self._build_ending()
 
     def write_closing(self) -> str:
         """The user's closing message, which gets no answer."""
-        return self._write_one_of(self._get_variant(self._user, "thanks"))
+        return self._write_one_of(self._case.thanks if self._case else self._user["thanks"])
 
-    def _generate_case(self, case: Case, remaining: int, first: bool) -> Iterator[Move]:
-        self._filler.set_topics(topic=case.topics, action=case.actions)
-        self._information = case.information
-        yield from self._generate_opening(case, remaining, first)
-        further = self._rng.shuffle_copy(case.follow_ups)
-        asides = self._rng.shuffle_copy(_ASIDE_KINDS[case.information :])[: 1 + self._rng.randbelow(2)]
-        while further or asides:
-            if asides and (not further or self._rng.draw_bool(0.4)):
-                yield self._build_aside(asides.pop())
-            else:
-                users, answers = further.pop()
-                parts = [self._draw_lead(0.25), *(SentenceOptions(answer, True) for answer in answers)]
-                yield Move(self._write_one_of(users), self._fit_length(parts), information=self._information)
-
-    def _generate_opening(self, case: Case, remaining: int, first: bool) -> Iterator[Move]:
-        thread = self._rng.randbelow(len(case.openings))
-        if not case.information and thread < len(case.topics):
-            self._filler.set_topics(topic=case.topics[thread : thread + 1])
-        opening = self._write_opening(case.openings[thread], first)
-        begin = SentenceOptions(self._begins) if self._rng.draw_bool(0.5) else None
-        if case.questions and remaining >= 2 and self._rng.draw_bool(0.2):
-            questions, answers = self._rng.choice(case.questions)
-            asked = self._rng.randbelow(len(questions))
-            # The last question gets all remaining answers.
-            fitting = answers[asked:] if asked == len(questions) - 1 else answers[asked : asked + 1]
-            begin = begin or (SentenceOptions(self._begins) if self._rng.draw_bool(0.5) else None)
-            yield Move(
-                opening,
-                self._fit_length([begin, _rank_phrases(questions, asked)], max_sentences=2),
-                "question back",
-            )
-            answer = self._write_one_of(fitting or answers[-1:])
-            solution = self._build_solution(case, thread, self._draw_lead(0.6))
-            yield Move(answer, solution, "solution", case.information)
+    def _generate_case(self, case: Case, remaining: int) -> Iterator[Move]:
+        first, self._case = self._case is None, case
+        opening = self._write_opening(case, first)
+        greeting = self._draw_lead("information" if case.information else "problem", 0.4)
+        if case.questions and remaining >= 2 and self._rng.draw_bool(0.3):
+            parts = [greeting, SentenceOptions(case.questions, True), self._draw_lead("asked", 0.6)]
+            yield Move(opening, self._fit_length(parts, max_sentences=2), QUESTION_BACK)
+            lead = self._draw_lead("answered", 0.5)
+            yield Move(self._write_one_of(case.answers), self._build_reply(lead, case.solution), SOLUTION)
         else:
-            solution = self._build_solution(case, thread, begin)
-            yield Move(opening, solution, "solution", case.information)
+            yield Move(opening, self._build_reply(greeting, case.solution), SOLUTION)
+        if case.failed and self._rng.draw_bool(0.25):
+            lead = self._draw_lead("failed", 0.6)
+            yield Move(self._write_one_of(self._user["failed"]), self._build_reply(lead, case.failed))
+        for users, sentences in self._rng.shuffle_copy(case.follow_ups):
+            yield Move(
+                self._write_one_of(users), self._build_reply(self._draw_lead("information", 0.25), sentences)
+            )
 
-    def _build_solution(self, case: Case, thread: int, lead: SentenceOptions | None) -> list[SentenceOptions]:
-        causes, *others = case.fixes
-        if thread >= len(causes):
-            thread = self._rng.randbelow(len(causes))
-        parts = [lead, _rank_phrases(causes, thread)]
-        for fixes in others[:1]:
-            parts.append(SentenceOptions(fixes, True) if case.information else _rank_phrases(fixes, thread))
-        if self._rng.draw_bool(0.5):
-            parts += [SentenceOptions(fixes) for fixes in others[1:]]
-        return self._fit_length(parts)
-
-    def _build_aside(self, kind: str) -> Move:
-        first, second, third = (self._assistant[f"{kind} {number}"] for number in (1, 2, 3))
-        parts = [SentenceOptions(first) if self._rng.draw_bool(0.7) else None, SentenceOptions(second, True)]
-        if self._rng.draw_bool(0.7):
-            parts.append(SentenceOptions(third))
-        return Move(self._write_one_of(self._user[kind]), self._fit_length(parts))
+    def _build_reply(
+        self, lead: SentenceOptions | None, sentences: phrases.Sentences
+    ) -> list[SentenceOptions]:
+        said = [
+            SentenceOptions(options, number < _NEEDED_SENTENCES)
+            for number, options in enumerate(sentences)
+            if number < _NEEDED_SENTENCES or self._rng.draw_bool(0.5)
+        ]
+        return self._fit_length([lead, *said])
 
     def _build_ending(self) -> Move:
-        annoyed = self._mood == "annoyed" and self._rng.draw_bool(0.5)
-        user = self._write_one_of(self._get_variant(self._user, "grudging" if annoyed else "thanks"))
-        first = "close 1 grudging" if annoyed else ""
-        parts = [
-            SentenceOptions(self._assistant.get(first) or self._get_variant(self._assistant, "close 1")),
-            SentenceOptions(self._get_variant(self._assistant, "close 2"), True),
-        ]
-        return Move(user, self._fit_length(parts, max_sentences=2), "end", self._information)
+        assert self._case is not None
+        grudging = self._mood == "annoyed" and not self._case.information and self._rng.draw_bool(0.4)
+        user = self._write_one_of(self._user["grudging"] if grudging else self._case.thanks)
+        lead = SentenceOptions(self._get_leads("grudging" if grudging else "thanks"))
+        parts = [lead, SentenceOptions(self._case.closings, True), self._draw_lead("farewell", 0.5)]
+        return Move(user, self._fit_length(parts, max_sentences=2), ENDING)
 
-    def _get_variant(self, lists: PhraseLists, name: str) -> tuple[str, ...]:
-        """The phrases under ``name`` that fit an answered question or a solved problem."""
-        return lists[f"{name} information" if self._information else name]
+    def _draw_lead(self, name: str, share: float) -> SentenceOptions | None:
+        if not self._rng.draw_bool(share):
+            return None
+        return SentenceOptions(self._get_leads(name), place=_PLACES.get(name, ""))
 
-    def _draw_lead(self, share: float) -> SentenceOptions | None:
-        return SentenceOptions(self._leads) if self._rng.draw_bool(share) else None
+    def _get_leads(self, name: str) -> tuple[str, ...]:
+        """The first sentences for an answer of this kind, in the register of the persona."""
+        own = self._assistant.get(f"{name} {self._register}", ())
+        # A register of its own comes first: a formal persona doesn't say "Good question!" half of the time.
+        return own if len(own) > 1 and self._rng.draw_bool(0.7) else self._assistant[name] + own
 
     def _fit_length(
         self, parts: Sequence[SentenceOptions | None], max_sentences: int = _MAX_SENTENCES
@@ -158,22 +130,19 @@ class ConversationScript:
         wanted = min(max(round(self._words / _WORDS_PER_SENTENCE), 1), max_sentences)
         if len(given) > wanted:
             given = [part for part in given if part.needed][:wanted]
-        extra = [
-            self._assistant[name]
-            for name in ("step", "close 2 information", "worried 3", "detail", "changed 3")
-        ]
+        extra = [self._assistant[f"extra {number}"] for number in (1, 2, 3, 4)]
         return given + [SentenceOptions(options) for options in extra[: wanted - len(given)]]
 
     # --- as this person writes -----------------------------------------------------------------
 
-    def _write_opening(self, phrase: str, first: bool) -> str:
-        text = self._filler.fill(phrase, to_user=False)
+    def _write_opening(self, case: Case, first: bool) -> str:
+        text = self._filler.fill_unused(case.openings)
         if not first:
             return self._apply_mood(f"{self._write_any('next')} {text}")
         if self._mood != "terse" and self._rng.draw_bool(0.35):
             text = add_greeting(self._write_any("greeting"), text)
-        if self._mood in {"annoyed", "polite"} and self._rng.draw_bool(0.7):
-            text = f"{text} {self._write_any(self._mood)}"
+        if self._mood == "polite" or (self._mood == "annoyed" and not case.information):
+            text = f"{text} {self._write_any(self._mood)}" if self._rng.draw_bool(0.6) else text
         return self._apply_mood(text)
 
     def _write_one_of(self, options: Sequence[str]) -> str:
@@ -191,7 +160,7 @@ def format_message(text: str, *, terse: bool) -> str:
     text = capitalize_sentences(text)
     if not terse:
         return text
-    if not re.match(r"I\b|OK\b", text):
+    if not re.match(r"I\b|OK\b|API\b|CSV\b", text):
         text = text[0].lower() + text[1:]
     return text.removesuffix(".")
 
@@ -201,16 +170,6 @@ def add_greeting(greeting: str, text: str) -> str:
     if greeting.endswith(",") and not re.match(r"I\b", text):
         text = text[0].lower() + text[1:]
     return f"{greeting} {text}"
-
-
-def _get_register_phrases(lists: PhraseLists, name: str, register: str) -> tuple[str, ...]:
-    return lists[name] + lists.get(f"{name} {register}", ())
-
-
-def _rank_phrases(options: Sequence[str], first: int) -> SentenceOptions:
-    """Put the fitting option first; the others are fallbacks."""
-    at = first % len(options)
-    return SentenceOptions((options[at], *options[:at], *options[at + 1 :]), needed=True, ranked=True)
 
 
 def _cycle_cases(cases: Sequence[Case], rng: SeededRandom) -> Iterator[Case]:

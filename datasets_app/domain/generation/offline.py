@@ -9,7 +9,14 @@ from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.bloom_filter import BloomFilter
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import Filler
-from datasets_app.domain.generation.moves import ConversationScript, Move, add_greeting, format_message
+from datasets_app.domain.generation.moves import (
+    ENDING,
+    QUESTION_BACK,
+    ConversationScript,
+    Move,
+    add_greeting,
+    format_message,
+)
 from datasets_app.domain.generation.phrases import PhraseLists
 from datasets_app.domain.generation.plan import (
     BRAND_TRAP,
@@ -25,7 +32,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR = "alignmenter offline writer"
 # Raise when the same plan gives other texts; changes of phrases are covered by their digest.
-VERSION = "2"
+VERSION = "3"
 
 # An answer to an over-refusal probe must not look like a refusal.
 _REFUSAL_WORDING = re.compile(
@@ -34,8 +41,6 @@ _REFUSAL_WORDING = re.compile(
 
 # Attempts at a session that would repeat another.
 _MAX_TRIES = 6
-# Below this, a source's replies have a sentence or two.
-_MIN_REPLY_WORDS = 20
 
 
 def _end_sentence(text: str) -> str:
@@ -132,11 +137,10 @@ class _SessionWriter:
     def _speak_reply(self, move: Move, before: Sequence[SentenceOptions] = ()) -> str:
         looks_alike = self._planned.kind == EDGE_CASE
         return self._voice.compose_reply(
-            [*before, *move.reply],
+            # Who keeps the voice has no need of another first sentence.
+            [*before, *(part for part in move.reply if part.needed or not before)],
             self._filler,
             self._rng,
-            place={"question back": "?", "end": "."}.get(move.kind, "") + ("i" if move.information else ""),
-            brief=(self._planned.reply_words or _MIN_REPLY_WORDS) < _MIN_REPLY_WORDS,
             rejects=(lambda text: bool(_REFUSAL_WORDING.search(text))) if looks_alike else accept_all,
         )
 
@@ -145,74 +149,67 @@ class _SessionWriter:
     def _write_brand_trap(self, talk: ConversationScript) -> Iterator[_Exchange]:
         """Half of the replies give in; of several, at least one keeps its voice."""
         chance, category = self._rng, str(self._planned.trap_category)
-        frames = phrases.load_groups("brand")
+        frames = phrases.load_groups("brand")[category]
         given_in = self._count // 2 + (self._count % 2 and chance.randbelow(2))
         off = set(chance.shuffle_copy(range(self._count))[:given_in])
         for number, move in enumerate(talk.generate_moves()):
             # A user who says thank you has stopped pushing.
-            pushed = number == 0 or (move.kind != "end" and chance.draw_bool(0.5))
+            pushed = number == 0 or (move.kind != ENDING and chance.draw_bool(0.5))
             user = move.user
-            if pushed:
-                push = self._write_message(frames[category]["push again" if number else "push"])
+            if number == 0:
+                user = f"{_end_sentence(user)} {self._write_message(frames['push'])}"
+            elif pushed:
                 # The question comes last, so that there is something to answer.
-                user = (
-                    f"{_end_sentence(user)} {push}" if number == 0 else f"{push} {user[0].upper()}{user[1:]}"
-                )
-            yield _Exchange(
-                user, self._reply_to_push(move, category, number in off, pushed), number not in off
-            )
+                push = self._write_message(frames["push more" if number - 1 in off else "push again"])
+                user = f"{push} {user[0].upper()}{user[1:]}"
+            gives_in = number in off
+            reply = self._give_in(move, category) if gives_in else self._resist(move, category, pushed)
+            yield _Exchange(user, reply, not gives_in)
 
-    def _reply_to_push(self, move: Move, category: str, gives_in: bool, pushed: bool) -> str:
-        if gives_in:
-            answers = move.kind in {"answer", "solution"} and self._rng.draw_bool(0.8)
-            content = [part for part in move.reply if part.needed][:2] if answers else []
-            return self._voice.compose_off_brand_reply(
-                category, self._filler, self._rng, content, ends=move.kind == "end"
-            )
-        resist = phrases.load_groups("brand")["steady"]["resist"]
-        steady = [SentenceOptions(resist)] if pushed and self._rng.draw_bool(0.5) else []
-        return self._speak_reply(move, steady)
+    def _give_in(self, move: Move, category: str) -> str:
+        """The tone of the trap; at the end of a conversation there is nothing but that."""
+        content = [] if move.kind == ENDING else [part for part in move.reply if part.needed][:2]
+        kind = {ENDING: "end", QUESTION_BACK: "ask"}.get(move.kind, "answer")
+        return self._voice.compose_off_brand_reply(category, self._filler, self._rng, content, kind=kind)
+
+    def _resist(self, move: Move, category: str, pushed: bool) -> str:
+        steady = phrases.load_groups("brand")[category]["resist"]
+        return self._speak_reply(
+            move, [SentenceOptions(steady)] if pushed and self._rng.draw_bool(0.5) else []
+        )
 
     # --- requests it must refuse ---------------------------------------------------------------
 
     def _write_safety_trap(self) -> Iterator[_Exchange]:
         """Every answer refuses, and says why and where to find help."""
-        texts, chance = phrases.load_groups("safety"), self._rng
-        about, refusal = texts[str(self._planned.trap_category)], texts["refusal"]
-        self._filler.set_topics(thing=about["thing"])
+        category, chance = str(self._planned.trap_category), self._rng
+        groups = phrases.load_groups("safety")
+        about = groups[chance.choice([name for name in groups if name.partition("/")[0] == category])]
         yields = self._count >= 3 and chance.draw_bool(0.75)
         for number in range(self._count):
             if number == 0:
-                user = self._write_request(about["ask"])
-                parts = self._build_first_refusal(refusal, about)
+                user, parts = self._write_request(about["ask"]), self._build_refusal(about)
             elif yields and number == self._count - 1:
                 user = self._write_message(about["yield"])
-                parts = [
-                    SentenceOptions(about.get("settled", refusal["settled"]), True),
-                    SentenceOptions(about["offer"], True),
-                    *self._return_to_work(refusal),
-                ]
+                after = phrases.load_groups("safety_endings")[category]["after"]
+                parts = [SentenceOptions(about["settled"], True), SentenceOptions(after)]
             else:
-                user = self._write_message(about["press"])
-                parts = [
-                    SentenceOptions(refusal["again"], True),
-                    SentenceOptions(about["reason"]),
-                    SentenceOptions(about["offer"], True),
-                    *self._return_to_work(refusal),
-                ]
+                pressed = self._filler.pick(about["press"])
+                user = self._write_message((pressed,))
+                again = about["again"][about["press"].index(pressed)]
+                parts = [SentenceOptions((again,), True), SentenceOptions(about["offer"], True)]
             yield _Exchange(user, self._voice.compose_reply(parts, self._filler, chance, with_words=False))
         if self._ends_with_user:
             yield _Exchange(self._write_message(about["yield"]), "")
 
-    def _build_first_refusal(self, refusal: PhraseLists, about: PhraseLists) -> list[SentenceOptions]:
-        why = [SentenceOptions(about["reason"]), SentenceOptions(about["offer"], True)]
+    def _build_refusal(self, about: PhraseLists) -> list[SentenceOptions]:
         own = self._voice.refusals
-        said = own if own and self._rng.draw_bool(0.3) else refusal["first"]
-        return [SentenceOptions(said, True), *why, *self._return_to_work(refusal)]
-
-    def _return_to_work(self, refusal: PhraseLists) -> list[SentenceOptions]:
-        """Not with somebody who wants to hurt themselves: their lists don't matter then."""
-        return [] if self._planned.trap_category == "self_harm" else [SentenceOptions(refusal["after"])]
+        refusal = own if own and self._rng.draw_bool(0.3) else about["refuse"]
+        return [
+            SentenceOptions(refusal, True),
+            SentenceOptions(about["reason"]),
+            SentenceOptions(about["offer"], True),
+        ]
 
     def _write_request(self, options: tuple[str, ...]) -> str:
         text = self._filler.fill_unused(options)

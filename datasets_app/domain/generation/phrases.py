@@ -16,24 +16,29 @@ _INDENT = "    "
 PhraseLists = dict[str, tuple[str, ...]]
 
 
+Sentences = tuple[tuple[str, ...], ...]
+
+
 @dataclass(frozen=True)
 class Case:
-    """A subject of conversations, with what both sides say about it.
+    """A request and all that is said about it, each in several wordings that fit all others of the case.
 
-    ``questions`` are (questions back, answers to them), ``fixes`` the sentences of a solution one after the
-    other, ``follow_ups`` (further questions, sentences of the answer); each of them in several wordings.
-    For a problem, topic and solution wordings match the openings by position; for ``information``, any
-    combination works. Answers belong to their questions.
+    ``information`` tells a question about the product from a problem. ``questions`` may be asked back before
+    the solution, which fits without them as well. ``solution``, ``failed`` (after a user says that it didn't
+    help) and the replies of ``follow_ups`` are sentences one after the other; of more than two, those after
+    the second may be left out. ``thanks`` are the user's last words, ``closings`` follow "You're welcome".
     """
 
     name: str
     information: bool
-    topics: tuple[str, ...]
-    actions: tuple[str, ...]
     openings: tuple[str, ...]
-    questions: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    fixes: tuple[tuple[str, ...], ...]
-    follow_ups: tuple[tuple[tuple[str, ...], tuple[tuple[str, ...], ...]], ...]
+    questions: tuple[str, ...]
+    answers: tuple[str, ...]
+    solution: Sentences
+    failed: Sentences
+    follow_ups: tuple[tuple[tuple[str, ...], Sentences], ...]
+    thanks: tuple[str, ...]
+    closings: tuple[str, ...]
 
 
 @cache
@@ -58,6 +63,12 @@ def load_lists(name: str) -> PhraseLists:
     return load_groups(name)[""]
 
 
+def load_lines(name: str) -> list[str]:
+    """The lines of a file without lists."""
+    lines = (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 @cache
 def load_cases(scenario: str) -> tuple[Case, ...]:
     """The cases of a scenario; an unknown name means "general"."""
@@ -68,21 +79,24 @@ def load_cases(scenario: str) -> tuple[Case, ...]:
 
 
 def _build_case(name: str, lists: PhraseLists) -> Case:
-    def numbered(key: str) -> list[int]:
-        return [number for number in range(1, 10) if f"{key} {number}" in lists]
+    def sentences(key: str) -> Sentences:
+        return tuple(lists[f"{key}{letter}"] for letter in "abcd" if f"{key}{letter}" in lists)
 
     return Case(
         name,
         "information" in lists.get("manner", ()),
-        lists["topic"],
-        lists["action"],
         lists["open"],
-        tuple((lists[f"ask {number}"], lists[f"answer {number}"]) for number in numbered("ask")),
-        tuple(lists[f"fix {number}"] for number in numbered("fix")),
+        lists.get("ask", ()),
+        lists.get("answer", ()),
+        sentences("solve "),
+        sentences("failed "),
         tuple(
-            (lists[f"more {number}"], (lists[f"reply {number}a"], lists[f"reply {number}b"]))
-            for number in numbered("more")
+            (lists[f"more {number}"], sentences(f"reply {number}"))
+            for number in range(1, 10)
+            if f"more {number}" in lists
         ),
+        lists["thanks"],
+        lists["close"],
     )
 
 

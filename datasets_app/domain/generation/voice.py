@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.generation import phrases, style
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import Filler, capitalize_sentences
-from datasets_app.domain.generation.lexicon import Lexicon
+from datasets_app.domain.generation.lexicon import Lexicon, fill_frame, replace_phrases
 from datasets_app.domain.generation.plan import BRAND_CATEGORIES
 from datasets_app.domain.personas.persona import PersonaDocument
 
@@ -32,8 +32,8 @@ what when where which while why will with work works yes yet you you'll you're y
 _COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
 _ON_BRAND_EMOJI, _OFF_BRAND_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
 _MAX_TRIES, _MAX_SHORT_SENTENCES = 6, 6
-# A reply with fewer bits of randomness gets another sentence.
-_BITS_PER_SENTENCE, _MIN_BITS = 4, 16
+# Of so many drafts of a reply, the first with a word of the lexicon is taken.
+_MAX_DRAFTS = 5
 _MAX_EXEMPLAR_WORDS, _MAX_ENTRY_CHARACTERS = 12, 60
 
 
@@ -46,12 +46,12 @@ def accept_all(text: str) -> bool:
 
 
 class SentenceOptions(NamedTuple):
-    """A sentence of a reply in several wordings; never left out if ``needed``. If ``ranked``, the first
-    wording that the persona can say is used."""
+    """A sentence of a reply in several wordings; never left out if ``needed``. At the "opening" of a
+    conversation an exemplar may take its place, at its "farewell" thanks that name what the persona names."""
 
     phrases: Sequence[str]
     needed: bool = False
-    ranked: bool = False
+    place: str = ""
 
 
 class Voice:
@@ -74,7 +74,12 @@ class Voice:
         self.register = _read_register(rules)
         exemplars = [part for exemplar in persona.exemplars for part in style.split_sentences(exemplar)]
         usable = [part for part in exemplars if self._is_usable(part)]
-        self._openers = tuple(part for part in usable if not _REFUSAL_WORDS.search(part))
+        farewells = phrases.load_groups("common")["assistant"]["farewell proper"]
+        names = [word for word in self.preferred.spoken if word != word.lower()]
+        self._own_sentences = {
+            "opening": tuple(part for part in usable if not _REFUSAL_WORDS.search(part)),
+            "farewell": tuple(fill_frame(frame, name) for name in names for frame in farewells),
+        }
         self.refusals = tuple(part for part in usable if re.search(r"\b(won't|can't|cannot) help\b", part))
         self._vocabulary = (
             frozenset(word for part in exemplars for word in style.split_words(part)) - _COMMON_WORD_SET
@@ -100,65 +105,51 @@ class Voice:
         filler: Filler,
         rng: SeededRandom,
         *,
-        place: str = "",
         with_words: bool = True,
-        brief: bool = False,
         rejects: Callable[[str], bool] = accept_all,
     ) -> str:
-        """Compose a reply of these parts. ``with_words`` adds a sentence with one of the persona's words
-        if there is none, as ``place`` allows (see :meth:`Lexicon.build_phrases`).
-        ``brief`` adds nothing just to make the reply unique. ``rejects`` tells which sentences to avoid."""
-        said = [sentence for part in parts if (sentence := self._choose_sentence(part, filler, rng, rejects))]
-        if with_words and place[:1] != "." and self._openers and rng.draw_bool(0.2):
-            phrase = filler.pick(self._openers)
+        """Compose a reply of these parts. ``with_words`` prefers wordings with the persona's words (none is
+        added where it wouldn't fit) and allows emoji. ``rejects`` tells which sentences to avoid."""
+        drafts: list[tuple[bool, float, list[tuple[str, str]]]] = []
+        for _ in range(_MAX_DRAFTS if with_words else 1):
+            draft = [self._choose_sentence(part, filler, rng, rejects) for part in parts]
+            text = _join_sentences(draft)
+            lacks_words = bool(self.preferred.entries) and not self.preferred.count(text)
+            drafts.append((lacks_words, self._measure_excess(text), draft))
+            if drafts[-1][:2] == (False, 0):
+                break
+        drafted = min(drafts, key=lambda each: each[:2])[2]
+        for _, phrase in drafted:
             filler.mark_used(phrase)
-            opener = self._apply_style(phrase)
-            if not self.avoid.count(opener) and not rejects(opener):
-                said.insert(0, opener)
-        if with_words and self.preferred.entries and not self.preferred.count(" ".join(said)):
-            self._add_preferred_word(said, filler, rng, place, rejects)
-        bits = filler.estimate_chance_bits(" ".join(said)) + _BITS_PER_SENTENCE * len(said)
-        if with_words and not brief and place[:1] != "?" and bits < _MIN_BITS:
-            # So short that a large dataset would repeat it verbatim.
-            said.append(self._write_detail(place, filler, rng, rejects))
-        text = self._limit_length(" ".join(filter(None, said)), filler, rng)
+        text = self._limit_length(_join_sentences(drafted), filler, rng)
         if self.allows_emojis and with_words and rng.draw_bool(0.35):
             text += f" {rng.choice(_ON_BRAND_EMOJI)}"
         return text
 
     def _choose_sentence(
         self, part: SentenceOptions, filler: Filler, rng: SeededRandom, rejects: Callable[[str], bool]
-    ) -> str | None:
-        best: tuple[tuple[int, ...], str, str] | None = None
-        tries = min(_MAX_TRIES, 2 * len(part.phrases))
-        for number in range(tries):
-            ranked = part.phrases[number // 2 % len(part.phrases)]
-            phrase = ranked if part.ranked else filler.pick(part.phrases)
-            text = self._apply_style(filler.fill(phrase, to_user=True))
-            refused = self.avoid.count(text) + 9 * rejects(text)
-            rank = (refused, -self._score_likeness(text))
+    ) -> tuple[str, str]:
+        """A sentence and the phrase it was made of; the sentence is "" if the persona can't say any."""
+        own = self._own_sentences.get(part.place, ())
+        options = own if own and rng.draw_bool(0.3) else part.phrases
+        best: tuple[tuple[int, int], str, str] | None = None
+        for number in range(min(_MAX_TRIES, 2 * len(options))):
+            phrase = filler.pick(options)
+            text = self._apply_style(filler.vary(filler.fill(phrase, to_user=True)))
+            rank = (self.avoid.count(text) + 9 * rejects(text), -self._score_likeness(text))
             if best is None or rank < best[0]:
                 best = rank, text, phrase
             # Draft twice and keep the one closer to the exemplars.
-            if (number or part.ranked) and not best[0][0]:
+            if number and not best[0][0]:
                 break
-        if best is None:
-            return None
-        text = best[1]
-        filler.mark_used(best[2])
-        if best[0][0]:
+        assert best is not None
+        (refused, _), text, phrase = best
+        if refused:
             text = self.avoid.replace_words(text)
             if (self.avoid.count(text) or rejects(text)) and not part.needed:
-                return None
+                return "", phrase
             text = self.avoid.remove_words(text)
-        return text
-
-    def _write_detail(
-        self, place: str, filler: Filler, rng: SeededRandom, rejects: Callable[[str], bool]
-    ) -> str:
-        lists = phrases.load_groups("common")["assistant"]
-        options = lists["detail information" if place.endswith("i") else "detail"]
-        return self._choose_sentence(SentenceOptions(options), filler, rng, rejects) or ""
+        return text, phrase
 
     def _apply_style(self, text: str) -> str:
         text = self.preferred.prefer_words(capitalize_sentences(text))
@@ -171,26 +162,14 @@ class Voice:
         found = style.split_words(text)
         return sum(word in self._vocabulary for word in found) + 2 * bool(self.preferred.count(text))
 
-    def _add_preferred_word(
-        self,
-        sentences: list[str],
-        filler: Filler,
-        rng: SeededRandom,
-        place: str,
-        rejects: Callable[[str], bool],
-    ) -> None:
-        carried = (each for _ in range(_MAX_TRIES // 2) for each in self.preferred.build_phrases(rng, place))
-        for phrase in carried:
-            sentence = self._apply_style(filler.fill(phrase, to_user=True))
-            if not self.avoid.count(sentence) and not rejects(sentence):
-                # A closing question stays last.
-                at = len(sentences) - 1 if sentences and "?" in sentences[-1] else len(sentences)
-                sentences.insert(max(at, 0), sentence)
-                return
+    def _measure_excess(self, text: str) -> float:
+        """By how many words the sentences are too long on average."""
+        longest = self.max_average_words
+        return max(style.average_sentence_length(text) - longest, 0) if longest else 0
 
     def _limit_length(self, text: str, filler: Filler, rng: SeededRandom) -> str:
         longest = self.max_average_words
-        if not longest or style.average_sentence_length(text) <= longest:
+        if not longest or not self._measure_excess(text):
             return text
         text = style.shorten_sentences(text, longest)
         for phrase in rng.shuffle_copy(phrases.load_groups("common")["assistant"]["short"])[
@@ -198,7 +177,7 @@ class Voice:
         ]:
             if style.average_sentence_length(text) <= longest:
                 break
-            sentence = self._apply_style(filler.fill(phrase, to_user=True))
+            sentence = self._apply_style(filler.vary(filler.fill(phrase, to_user=True)))
             if not self.avoid.count(sentence):
                 text = f"{text} {sentence}"
         return text
@@ -225,47 +204,60 @@ class Voice:
         rng: SeededRandom,
         content: Sequence[SentenceOptions] = (),
         *,
-        ends: bool = False,
+        kind: str,
     ) -> str:
-        """Compose a reply in the tone of a brand trap, with avoided and without preferred words.
-        ``content`` are the sentences it shares with an on-brand reply; without any it says what to do in its
-        own way, unless it ``ends`` the conversation."""
+        """Compose a reply in the tone of a brand trap, with avoided and without preferred words. ``content``
+        are the sentences it shares with an on-brand reply, ``kind`` names the frames around them."""
         frames = phrases.load_groups("brand")[category]
-        parts = [] if ends else [frames["open"], *([part.phrases for part in content] or [frames["core"]])]
-        if ends or rng.draw_bool(0.6):
-            parts.append(frames["close"])
-        said = [self._choose_off_brand_sentence(part, category, filler) for part in parts]
+        before = [frames[f"{kind} before"]] if f"{kind} before" in frames else []
+        after = [frames[f"{kind} after"]] if f"{kind} after" in frames and rng.draw_bool(0.75) else []
+        said = [
+            *(self._choose_off_brand_sentence(options, filler, rng.draw_bool(0.7)) for options in before),
+            *(self._say_in_tone(part.phrases, category, filler) for part in content),
+        ]
+        for options in after:
+            wanted = not any(map(self.avoid.count, said))
+            said.append(self._choose_off_brand_sentence(options, filler, wanted))
         # Drop sentences that need a preferred word, unless nothing else remains.
         said = [text for text in said if not self.preferred.count(text)] or said[:1]
-        if self.avoid.entries:
-            carried = [
+        text = self.avoid.prefer_words(" ".join(said))
+        if self.avoid.entries and not self.avoid.count(text):
+            asides = [
                 capitalize_sentences(filler.fill(each, to_user=True))
-                for each in self.avoid.build_phrases(rng, "off")
+                for each in self.avoid.build_asides(rng, category)
             ]
-            # Best first: options without preferred words.
-            carried.sort(key=self.preferred.count)
-            for text in carried[: 1 + rng.randbelow(2)]:
-                said.insert(rng.randint(1, len(said)), text)
-        text = " ".join(said)
-        if not self.allows_emojis and category in {"slang", "hype"} and rng.draw_bool(0.6):
+            text = f"{text} {min(asides, key=self.preferred.count)}" if asides else text
+        if not self.allows_emojis and category in {"slang", "hype"} and rng.draw_bool(0.4):
             text += f" {rng.choice(_OFF_BRAND_EMOJI)}"
         return text
 
-    def _choose_off_brand_sentence(self, options: Sequence[str], category: str, filler: Filler) -> str:
-        best: tuple[int, str, str] | None = None
+    def _say_in_tone(self, options: Sequence[str], category: str, filler: Filler) -> str:
+        text = filler.vary(self._choose_off_brand_sentence(options, filler, False))
+        if category == "legalese":
+            text = style.expand_contractions(text)
+        text = replace_phrases(phrases.load_groups("brand")[category]["wording"], text)
+        if category == "hype":
+            text = re.sub(r"\.$", "!", text)
+        return text if not self.preferred.count(text) else self.preferred.replace_words(text)
+
+    def _choose_off_brand_sentence(self, options: Sequence[str], filler: Filler, wanted: bool) -> str:
+        """A sentence without preferred words; with one of those it avoids, if ``wanted``."""
+        best: tuple[tuple[int, bool], str, str] | None = None
         for _ in range(_MAX_TRIES):
             phrase = filler.pick(options)
             text = capitalize_sentences(filler.fill(phrase, to_user=True))
-            if category == "legalese":
-                text = style.expand_contractions(text)
-            count = self.preferred.count(text)
-            if best is None or count < best[0]:
-                best = count, text, phrase
-            if not count:
+            rank = (self.preferred.count(text), wanted and not self.avoid.count(text))
+            if best is None or rank < best[0]:
+                best = rank, text, phrase
+            if rank == (0, False):
                 break
         assert best is not None
         filler.mark_used(best[2])
-        return best[1] if not best[0] else self.preferred.replace_words(best[1])
+        return best[1]
+
+
+def _join_sentences(drafted: Sequence[tuple[str, str]]) -> str:
+    return " ".join(sentence for sentence, _ in drafted if sentence)
 
 
 def _filter_entries(entries: Sequence[Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from typing import Any
 import django_rq
 import pytest
 from django.core.files.base import ContentFile
+from django.core.management import call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
@@ -19,11 +21,12 @@ from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.housekeeping import delete_expired_files
-from datasets_app.jobs import recovery, registry, runs
+from datasets_app.jobs import queue, recovery, registry, runs
 from datasets_app.jobs.foreground import run_in_foreground
 from datasets_app.jobs.parameters import ExportParameters, ImportParameters, ScrubParameters
 from datasets_app.jobs.perform import claim_job, perform
 from datasets_app.jobs.running import ClaimLost, RunningJob
+from datasets_app.management.commands import scheduler
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
 from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn
 
@@ -201,6 +204,26 @@ def test_what_a_killed_worker_left_of_a_job_is_deleted(
     JobRun.objects.filter(pk=job.pk).update(state="failed")
     delete_expired_files()
     assert not left.exists()
+
+
+def test_a_storage_that_is_away_does_not_end_the_scheduler(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, empty_queue: None
+) -> None:
+    def fail() -> None:
+        raise OSError("the address of a bucket")
+
+    monkeypatch.setattr(scheduler, "delete_expired_files", fail)
+    monkeypatch.setattr(scheduler, "STEP_SECONDS", 0.01)
+    # The heartbeat of the second step ends it.
+    monkeypatch.setattr(queue, "record_scheduler_heartbeat", lambda: os.kill(os.getpid(), signal.SIGTERM))
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        call_command("scheduler")
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert "a step of the scheduler failed: OSError" in caplog.text
+    assert "bucket" not in caplog.text
 
 
 @pytest.mark.slow

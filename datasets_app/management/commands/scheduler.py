@@ -1,3 +1,4 @@
+import logging
 import signal
 import threading
 from typing import Any
@@ -6,6 +7,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
+from alignmenter_site.logs import describe_error
 from datasets_app import hooks
 from datasets_app.auditing.heads import record_due_heads
 from datasets_app.dispatch import delete_old_events, dispatch_events
@@ -13,6 +15,8 @@ from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import queue, recovery
 from datasets_app.nightly import start_if_due
 from datasets_app.sources.due import start_due_assembly
+
+log = logging.getLogger(__name__)
 
 STEP_SECONDS = 3.0
 STEPS_BETWEEN_CLEANUPS = 1200  # about an hour
@@ -56,4 +60,6 @@ class Command(BaseCommand):
                 if reachable:
                     self.stderr.write("The database can't be reached; trying on.")
                 reachable = False
+            except Exception as error:  # such as a file storage that is away: the next step may succeed
+                log.error("a step of the scheduler failed: %s", describe_error(error))
             step += 1

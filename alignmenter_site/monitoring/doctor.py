@@ -190,9 +190,13 @@ def _check_backup() -> str:
     except UserError as error:
         raise Fault(error.message) from None
     last = last_backup_at()
-    if last is None or timezone.now() - last > MAX_BACKUP_AGE:
-        when = f"was made on {last:%-d %B %Y}" if last else "has not been made yet"
-        raise Fault(f"The last backup {when}. Run `manage.py backup`, and look at the failed job.")
+    if last is None:
+        raise Fault("No backup has been made yet. Run `manage.py backup`.")
+    if timezone.now() - last > MAX_BACKUP_AGE:
+        when = f"{last:%-d %B %Y}"
+        raise Fault(
+            f"The last backup was made on {when}. Run `manage.py backup`, and look at the failed job."
+        )
     return f"the last one was made on {last:%-d %B %Y at %H:%M} UTC"
 
 

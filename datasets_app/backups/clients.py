@@ -53,13 +53,14 @@ class Server(NamedTuple):
 def find_server(role: str) -> Server:
     """The application's database, as the role that may read all of it ("BACKUP") or owns it ("OWNER").
 
-    Raises :class:`UserError` if no client programs of its version are installed.
+    Raises :class:`UserError` if it can't be reached, or no client programs of its version are installed.
     """
     database = connection.settings_dict
     if var := database.get("EMBEDDED_VAR_DIR"):
         embedded.ensure_postgres(Path(var))
     own = (settings.BACKUP_DATABASE or {}) if role == "BACKUP" else {}
-    given = {**database, **(own or database.get("OWNER") or {})}
+    owner = database.get("OWNER") or {}
+    given = {**database, **(own or owner)}
     options = {name: value for name, value in given.get("OPTIONS", {}).items() if name not in _DJANGO_OPTIONS}
     parameters = {
         "host": given["HOST"],
@@ -70,9 +71,18 @@ def find_server(role: str) -> Server:
         **options,
     }
     parameters = {name: value for name, value in parameters.items() if value}
-    with psycopg.connect(**parameters) as session:
-        major = session.info.server_version // 10000
-        encrypted = session.pgconn.ssl_in_use
+    try:
+        with psycopg.connect(**parameters) as session:
+            major = session.info.server_version // 10000
+            encrypted = session.pgconn.ssl_in_use
+    except psycopg.OperationalError:
+        variable = (
+            "ALIGNMENTER_BACKUP_DATABASE_URL" if own else f"{'ALIGNMENTER_OWNER_' * bool(owner)}DATABASE_URL"
+        )
+        raise UserError(
+            f"The database can't be reached with the address in {variable}. Start it, or correct host, name, "
+            "password or certificates."
+        ) from None
     binaries = _find_programs(major, is_embedded=bool(var))
     # The programs that are installed with the application are built without TLS.
     needs_library = encrypted and binaries == find_binaries_dir()

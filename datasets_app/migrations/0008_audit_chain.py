@@ -32,7 +32,10 @@ BEGIN
         encode(sha256(convert_to(last_digest || event, 'UTF8')), 'hex'));
 END $$;
 
+-- Before PostgreSQL 17, the owner needs a right for this that it has given away.
+GRANT UPDATE ON datasets_app_auditevent TO CURRENT_USER;
 LOCK TABLE datasets_app_auditevent IN SHARE ROW EXCLUSIVE MODE;
+REVOKE UPDATE ON datasets_app_auditevent FROM CURRENT_USER;
 DO $$
 DECLARE
     standing bigint;

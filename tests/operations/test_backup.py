@@ -203,6 +203,9 @@ def test_a_server_that_asks_for_tls_is_backed_up_and_verified(
         done = manage("backup", "--out", tmp_path / "all.age", "--recipient", key[0], "--identity", key[1])
     assert (done.returncode, done.stderr) == (0, "")
     assert "unchanged and complete" in done.stdout
+    done = manage("backup", "--out", tmp_path / "other.age", "--recipient", key[0])  # nothing listens now
+    assert done.returncode == 2
+    assert "with the address in ALIGNMENTER_BACKUP_DATABASE_URL" in done.stderr
 
 
 def test_without_a_key_or_a_place_a_sentence_says_what_to_do(

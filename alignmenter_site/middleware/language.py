@@ -16,7 +16,7 @@ from datasets_app.models import Preferences
 
 # In the session: the language chosen under "Your account".
 CHOSEN_LANGUAGE = "language"
-_TRANSLATED = tuple(f"/{route}" for route in (*ACCOUNT_ROUTES, "annotate/"))
+_TRANSLATED = tuple(f"/{route}" for route in (*ACCOUNT_ROUTES, "annotate/", "notifications/", "tokens/"))
 
 
 class LanguageMiddleware:

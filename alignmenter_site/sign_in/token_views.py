@@ -8,6 +8,8 @@ from django.contrib.auth.decorators import login_required
 from django.db.models import Prefetch
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -22,16 +24,21 @@ SEE_ALL = "datasets_app.limit_access"
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=100, help_text="What will use it, such as “nightly export”.")
-    days = forms.IntegerField(label="Valid for days", initial=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS)
+    name = forms.CharField(
+        label=_("Name"), max_length=100, help_text=_("What will use it, such as “nightly export”.")
+    )
+    days = forms.IntegerField(
+        label=_("Valid for days"), initial=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS
+    )
     scopes = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Choose at least one scope."},
+        error_messages={"required": _("Choose at least one scope.")},
     )
     datasets = forms.CharField(
+        label=_("Datasets"),
         required=False,
         max_length=5000,
-        help_text="Names with commas between them; empty allows all datasets that you can see.",
+        help_text=_("Names with commas between them; empty allows all datasets that you can see."),
     )
 
     def __init__(self, *args: Any, user: Any, **options: Any) -> None:
@@ -48,7 +55,8 @@ class TokenForm(forms.Form):
         names = {name.strip() for name in self.cleaned_data["datasets"].split(",")} - {""}
         found = list(Dataset.objects.visible_to(self.user).filter(name__in=names))
         if missing := sorted(names - {dataset.name for dataset in found}):
-            raise forms.ValidationError(f"There is no dataset {missing[0]!r} that you can see.")
+            text = gettext("There is no dataset “%(name)s” that you can see.")
+            raise forms.ValidationError(text % {"name": missing[0]})
         return found or None
 
 
@@ -91,5 +99,5 @@ def _has_second_factor(request: Any) -> bool:
 def revoke(request: HttpRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(ApiToken.objects.select_related("user"), pk=pk, user=request.user)
     revoke_token(token, actor=request.user)
-    messages.success(request, f"Revoked {token.name}.")
+    messages.success(request, gettext("Revoked %(name)s.") % {"name": token.name})
     return redirect("tokens")

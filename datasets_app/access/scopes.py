@@ -2,9 +2,12 @@
 
 from typing import NamedTuple
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
 
 class Scope(NamedTuple):
-    label: str
+    label: Promise
     permissions: tuple[str, ...]
 
 
@@ -13,21 +16,25 @@ _SEE = ("view_dataset", "view_session", "view_turn", "view_jobrun", "view_scrubr
 
 # No scope overrides, signs, deletes or erases: that takes a recent sign-in.
 SCOPES: dict[str, Scope] = {
-    "datasets:read": Scope("See datasets, sessions and jobs", tuple(f"datasets_app.{name}" for name in _SEE)),
-    "raw:read": Scope("Read raw text", ("datasets_app.read_raw",)),
-    "imports:write": Scope("Upload and import files", ("datasets_app.import_dataset",)),
-    "exports:write": Scope("Export datasets and download files", ("datasets_app.export_dataset",)),
-    "checks:write": Scope("Run checks", ("datasets_app.check_dataset",)),
-    "scrubs:write": Scope("Preview and run scrubs", ("datasets_app.scrub_dataset",)),
-    "splits:write": Scope("Split datasets", ("datasets_app.split_dataset",)),
-    "releases:read": Scope("See versions", ("datasets_app.view_release",)),
-    "releases:write": Scope("Release versions", ("datasets_app.release_dataset",)),
-    "personas:read": Scope("See personas", ("datasets_app.view_persona",)),
+    "datasets:read": Scope(
+        gettext_lazy("See datasets, sessions and jobs"), tuple(f"datasets_app.{name}" for name in _SEE)
+    ),
+    "raw:read": Scope(gettext_lazy("Read raw text"), ("datasets_app.read_raw",)),
+    "imports:write": Scope(gettext_lazy("Upload and import files"), ("datasets_app.import_dataset",)),
+    "exports:write": Scope(
+        gettext_lazy("Export datasets and download files"), ("datasets_app.export_dataset",)
+    ),
+    "checks:write": Scope(gettext_lazy("Run checks"), ("datasets_app.check_dataset",)),
+    "scrubs:write": Scope(gettext_lazy("Preview and run scrubs"), ("datasets_app.scrub_dataset",)),
+    "splits:write": Scope(gettext_lazy("Split datasets"), ("datasets_app.split_dataset",)),
+    "releases:read": Scope(gettext_lazy("See versions"), ("datasets_app.view_release",)),
+    "releases:write": Scope(gettext_lazy("Release versions"), ("datasets_app.release_dataset",)),
+    "personas:read": Scope(gettext_lazy("See personas"), ("datasets_app.view_persona",)),
     "personas:write": Scope(
-        "Add and change personas", ("datasets_app.add_persona", "datasets_app.change_persona")
+        gettext_lazy("Add and change personas"), ("datasets_app.add_persona", "datasets_app.change_persona")
     ),
     "labels:read": Scope(
-        "See campaigns, labels and agreement, and export labels",
+        gettext_lazy("See campaigns, labels and agreement, and export labels"),
         (
             "annotations_app.view_campaign",
             "annotations_app.view_annotation",
@@ -35,10 +42,10 @@ SCOPES: dict[str, Scope] = {
         ),
     ),
     "labels:write": Scope(
-        "Import labels", ("annotations_app.import_annotation", "annotations_app.add_annotation")
+        gettext_lazy("Import labels"), ("annotations_app.import_annotation", "annotations_app.add_annotation")
     ),
-    "campaigns:write": Scope("Start campaigns", ("annotations_app.add_campaign",)),
-    "audit:read": Scope("Read the audit log", ("datasets_app.view_auditevent",)),
+    "campaigns:write": Scope(gettext_lazy("Start campaigns"), ("annotations_app.add_campaign",)),
+    "audit:read": Scope(gettext_lazy("Read the audit log"), ("datasets_app.view_auditevent",)),
 }
 
 

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy
 
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.querysets import (
@@ -23,21 +24,21 @@ class OutgoingEvent(models.Model):
     """
 
     class Kind(models.TextChoices):
-        IMPORT_FINISHED = "import.finished", "Import finished"
-        SCRUB_FINISHED = "scrub.finished", "Scrub finished"
-        CHECK_FINISHED = "check.finished", "Checks finished"
-        CAMPAIGN_ASSIGNED = "campaign.assigned", "Campaign assigned"
-        CAMPAIGN_FINISHED = "campaign.finished", "Campaign finished"
-        DISPUTES_WAITING = "disputes.waiting", "Disagreements waiting"
-        RELEASE_CREATED = "release.created", "Release created"
-        JOB_FAILED = "job.failed", "Job failed"
-        DELETION_AHEAD = "deletion.ahead", "Deletion ahead"
-        APPROVAL_REQUESTED = "approval.requested", "Approval requested"
-        STEP_REQUESTED = "step.requested", "Next step requested"
+        IMPORT_FINISHED = "import.finished", gettext_lazy("Import finished")
+        SCRUB_FINISHED = "scrub.finished", gettext_lazy("Scrub finished")
+        CHECK_FINISHED = "check.finished", gettext_lazy("Checks finished")
+        CAMPAIGN_ASSIGNED = "campaign.assigned", gettext_lazy("Campaign assigned")
+        CAMPAIGN_FINISHED = "campaign.finished", gettext_lazy("Campaign finished")
+        DISPUTES_WAITING = "disputes.waiting", gettext_lazy("Disagreements waiting")
+        RELEASE_CREATED = "release.created", gettext_lazy("Release created")
+        JOB_FAILED = "job.failed", gettext_lazy("Job failed")
+        DELETION_AHEAD = "deletion.ahead", gettext_lazy("Deletion ahead")
+        APPROVAL_REQUESTED = "approval.requested", gettext_lazy("Approval requested")
+        STEP_REQUESTED = "step.requested", gettext_lazy("Next step requested")
         # For people only.
-        COMMENT_MENTION = "comment.mention", "Mentioned in a comment"
+        COMMENT_MENTION = "comment.mention", gettext_lazy("Mentioned in a comment")
         # Sent on request, to one webhook.
-        TEST = "test", "Test"
+        TEST = "test", gettext_lazy("Test")
 
     message_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     kind = models.CharField(max_length=30, choices=Kind)
@@ -176,9 +177,9 @@ class NotificationPreference(models.Model):
     """How a person wants to hear of a kind of event, where that differs from the default."""
 
     class Mail(models.TextChoices):
-        OFF = "off", "Off"
-        DAILY = "daily", "Daily"
-        IMMEDIATE = "immediate", "Immediately"
+        OFF = "off", gettext_lazy("Off")
+        DAILY = "daily", gettext_lazy("Daily")
+        IMMEDIATE = "immediate", gettext_lazy("Immediately")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
     kind = models.CharField(max_length=30, choices=OutgoingEvent.Kind)

@@ -9,12 +9,12 @@ from django.contrib.auth import get_user_model
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.translation import gettext
 
 from alignmenter_site.mail import mail_is_configured
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.wording import format_count
-from datasets_app.models import Notification
+from datasets_app.models import Notification, Preferences
 from datasets_app.notifications.wording import describe, page_of
 
 log = logging.getLogger(__name__)
@@ -54,14 +54,21 @@ def _mail_person(user_pk: int) -> int:
         visible = Notification.objects.visible_to(user).filter(pk__in=keys, read_at=None)
         rows = list(visible.select_related("event").order_by("pk"))
     if user is not None and rows:
-        EmailMessage(_subject(rows), _text(rows), None, [user.email]).send()
+        with translation.override(_find_language(user)):
+            EmailMessage(_subject(rows), _text(rows), None, [user.email]).send()
     Notification.objects.filter(pk__in=keys).update(mail_at=None)
     return int(bool(rows))
 
 
+def _find_language(user: Any) -> str:
+    """The one chosen for the account: a mail has no browser to ask."""
+    chosen = Preferences.objects.filter(user=user).values_list("language", flat=True).first()
+    return chosen or settings.LANGUAGE_CODE
+
+
 def _subject(rows: list[Notification]) -> str:
     if len(rows) > 1:
-        return f"{format_count(len(rows), 'notification')} from Alignmenter Datasets"
+        return gettext("%(count)s notifications from Alignmenter Datasets") % {"count": len(rows)}
     words = describe(rows[0].event)
     return f"{words.title}: {words.subject}" if words.subject else words.title
 
@@ -73,10 +80,10 @@ def _text(rows: list[Notification]) -> str:
         lines.append(f"{words.title}: {words.subject}" if words.subject else words.title)
         lines += [f"  {words.text}", *(_link(page_of(row.event))), ""]
     if len(rows) > MAX_LINES:
-        lines += [f"And {len(rows) - MAX_LINES} more.", ""]
+        lines += [gettext("And %(count)s more.") % {"count": len(rows) - MAX_LINES}, ""]
     settings_page = _link(reverse("notification_settings"))
-    where = settings_page or ["  in your account of Alignmenter Datasets"]
-    return "\n".join([*lines, "Change what is mailed to you:", *where, ""])
+    where = settings_page or [f"  {gettext('in your account of Alignmenter Datasets')}"]
+    return "\n".join([*lines, gettext("Change what is mailed to you:"), *where, ""])
 
 
 def _link(path: str) -> list[str]:

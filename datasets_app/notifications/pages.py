@@ -9,6 +9,7 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from alignmenter_site.mail import mail_is_configured
@@ -57,7 +58,7 @@ def notification_settings(request: HttpRequest) -> HttpResponse:
     preferences = read_preferences(request.user)
     if request.method == "POST":
         _save_preferences(request)
-        messages.success(request, "Saved.")
+        messages.success(request, gettext("Saved."))
         return redirect("notification_settings")
     context = {
         "rows": [

@@ -1,11 +1,13 @@
-"""What a notification says, and the page where one acts on it."""
+"""What a notification says, in the language of its page, and the page where one acts on it. Names of jobs and
+steps are those of the administration, which is in English."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
 
-from datasets_app.domain.wording import format_count
 from datasets_app.models import JobRun, OutgoingEvent
 
 Kind = OutgoingEvent.Kind
@@ -39,34 +41,73 @@ def _operation(data: dict[str, Any]) -> str:
 
 
 def _import_text(data: dict[str, Any]) -> str:
-    return f"{format_count(data['sessions'], 'session')} and {format_count(data['turns'], 'turn')} added."
+    sessions = ngettext("%(count)s session", "%(count)s sessions", data["sessions"])
+    turns = ngettext("%(count)s turn", "%(count)s turns", data["turns"])
+    return gettext("%(sessions)s and %(turns)s added.") % {
+        "sessions": sessions % {"count": number_format(data["sessions"], force_grouping=True)},
+        "turns": turns % {"count": number_format(data["turns"], force_grouping=True)},
+    }
+
+
+def _scrub_text(data: dict[str, Any]) -> str:
+    text = ngettext(
+        "%(count)s turn scrubbed and verified.", "%(count)s turns scrubbed and verified.", data["turns"]
+    )
+    return text % {"count": number_format(data["turns"], force_grouping=True)}
 
 
 def _check_text(data: dict[str, Any]) -> str:
-    return f"{format_count(data['errors'], 'error')} and {format_count(data['warnings'], 'warning')}."
+    errors = ngettext("%(count)s error", "%(count)s errors", data["errors"])
+    warnings = ngettext("%(count)s warning", "%(count)s warnings", data["warnings"])
+    return gettext("%(errors)s and %(warnings)s.") % {
+        "errors": errors % {"count": number_format(data["errors"], force_grouping=True)},
+        "warnings": warnings % {"count": number_format(data["warnings"], force_grouping=True)},
+    }
+
+
+def _campaign_text(data: dict[str, Any]) -> str:
+    if not data.get("complete"):
+        return gettext("The campaign was closed.")
+    text = ngettext("%(count)s reply is done.", "All %(count)s replies are done.", data["replies"])
+    return text % {"count": number_format(data["replies"], force_grouping=True)}
+
+
+def _disputes_text(data: dict[str, Any]) -> str:
+    text = ngettext(
+        "%(count)s reply with different labels.", "%(count)s replies with different labels.", data["replies"]
+    )
+    return text % {"count": number_format(data["replies"], force_grouping=True)}
+
+
+def _release_text(data: dict[str, Any]) -> str:
+    text = ngettext(
+        "Version %(version)s with %(count)s session.",
+        "Version %(version)s with %(count)s sessions.",
+        data["sessions"],
+    )
+    return text % {"version": data["version"], "count": number_format(data["sessions"], force_grouping=True)}
 
 
 _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     Kind.IMPORT_FINISHED: _import_text,
-    Kind.SCRUB_FINISHED: lambda data: f"{format_count(data['turns'], 'turn')} scrubbed and verified.",
+    Kind.SCRUB_FINISHED: _scrub_text,
     Kind.CHECK_FINISHED: _check_text,
-    Kind.CAMPAIGN_ASSIGNED: lambda data: "You can label replies.",
-    Kind.CAMPAIGN_FINISHED: lambda data: (
-        f"All {format_count(data['replies'], 'reply', 'replies')} are done."
-        if data.get("complete")
-        else "The campaign was closed."
+    Kind.CAMPAIGN_ASSIGNED: lambda data: gettext("You can label replies."),
+    Kind.CAMPAIGN_FINISHED: _campaign_text,
+    Kind.DISPUTES_WAITING: _disputes_text,
+    Kind.RELEASE_CREATED: _release_text,
+    Kind.JOB_FAILED: lambda data: (
+        gettext("%(operation)s (job %(job)s) has failed.")
+        % {"operation": _operation(data), "job": data["job"]}
     ),
-    Kind.DISPUTES_WAITING: lambda data: (
-        f"{format_count(data['replies'], 'reply', 'replies')} with different labels."
+    Kind.DELETION_AHEAD: lambda data: gettext("Due for deletion on %(day)s.") % {"day": data["due"]},
+    Kind.COMMENT_MENTION: lambda data: gettext("Somebody mentions you in a comment on a session."),
+    Kind.APPROVAL_REQUESTED: lambda data: (
+        gettext("%(operation)s waits for a second person.") % {"operation": _operation(data)}
     ),
-    Kind.RELEASE_CREATED: lambda data: (
-        f"Version {data['version']} with {format_count(data['sessions'], 'session')}."
+    Kind.STEP_REQUESTED: lambda data: (
+        gettext("You are asked to take the next step: %(step)s.") % {"step": data["step"]}
     ),
-    Kind.JOB_FAILED: lambda data: f"{_operation(data)} (job {data['job']}) has failed.",
-    Kind.DELETION_AHEAD: lambda data: f"Due for deletion on {data['due']}.",
-    Kind.COMMENT_MENTION: lambda data: "Somebody mentions you in a comment on a session.",
-    Kind.APPROVAL_REQUESTED: lambda data: f"{_operation(data)} waits for a second person.",
-    Kind.STEP_REQUESTED: lambda data: f"You are asked to take the next step: {data['step']}.",
 }
 
 # The name of a page's URL, and where its argument is.

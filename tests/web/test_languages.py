@@ -14,12 +14,13 @@ from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import trans_real
 
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.labeling import lease_next
-from datasets_app.models import Preferences
+from datasets_app.access.tokens import create_token
+from datasets_app.models import ApiToken, Notification, OutgoingEvent, Preferences
 from tests import factories
 from tests.web.test_queue import annotator, make
 
@@ -245,7 +246,7 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 # Names, numbers, and what people typed.
 _NOT_WORDS = re.compile(
     r"Alignmenter Datasets|English|Deutsch|Français|Español|日本語|anna|tone|Calm assistant|support|"
-    r"127\.0\.0\.1|\bon\b|[^\W\d_]{0,1}"
+    r"127\.0\.0\.1|\bon\b|[a-z]+:(?:read|write)|nightly|aldu_\w+|[^\W\d_]{0,1}"
 )
 
 
@@ -260,6 +261,28 @@ def find_untranslated(html: str) -> list[str]:
     return joined
 
 
+def make_notified_curator(dataset: Any) -> Client:
+    """Somebody who was told of everything, and has a token that was used."""
+    user = User.objects.create_user("curt", password=PASSWORD, is_staff=True, is_superuser=True)
+    numbers = {"sessions": 2, "turns": 1, "errors": 0, "warnings": 1, "replies": 3, "complete": True}
+    for kind in OutgoingEvent.Kind.values:
+        event = OutgoingEvent.objects.create(
+            kind=kind,
+            dataset=dataset,
+            dataset_name="support",
+            data={**numbers, "version": "1.0", "job": 7}
+            | {"due": "2026-12-01", "step": "@", "operation": "@"},
+        )
+        Notification.objects.create(user=user, event=event, shown=True)
+    token, _ = create_token(
+        user, name="nightly", scopes=["raw:read"], days=3, datasets=None, second_factor=True
+    )
+    ApiToken.objects.filter(pk=token.pk).update(last_used_at=timezone.now(), last_used_from="127.0.0.1")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
 def test_no_text_of_these_pages_is_left_in_english(marked: None, tmp_path: Path, db: None) -> None:
     lines = [
         factories.make_turn("s1", 1, text="@1"),
@@ -271,7 +294,12 @@ def test_no_text_of_these_pages_is_left_in_english(marked: None, tmp_path: Path,
     member.post(reverse("annotate:lease", args=[campaign.name]))
     left = {}
     queue = reverse("annotate:queue", args=[campaign.name])
+    curator = make_notified_curator(campaign.dataset)
     pages = [
+        (curator, "/notifications/"),
+        (curator, "/notifications/settings/"),
+        (curator, "/account/"),
+        (curator, "/tokens/"),
         (Client(), "/login/"),
         (Client(), "/password/reset/"),
         (Client(), "/password/reset/sent/"),

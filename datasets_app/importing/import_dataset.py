@@ -31,6 +31,7 @@ from datasets_app.domain.traces.converted_file import ConvertedFile, open_conver
 from datasets_app.domain.traces.dataset_folders import hash_source, measure
 from datasets_app.domain.traces.describe import summarize_report
 from datasets_app.domain.traces.label_rules import LabelRules
+from datasets_app.domain.traces.records import NOT_CONVERSATIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows
@@ -155,8 +156,13 @@ def _read_records(
 
 
 def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> None:
-    for source, _, _, result, _ in surveyed:
+    for source, file, _, result, _ in surveyed:
         if not result.turn_count and not result.problems.total:
+            if isinstance(file, ConvertedFile) and file.report.left_out[NOT_CONVERSATIONS]:
+                raise UserError(
+                    f"{source.name}: E100 The file has labels, but not the conversations they are about. "
+                    "Import the conversations first, then these labels with import_annotations."
+                )
             raise UserError(f"{source.name}: E100 No conversations found. Is this the right file?")
     if options.quarantine:
         for item in surveyed:

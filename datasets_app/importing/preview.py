@@ -20,8 +20,9 @@ from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECK
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import describe_report, list_left_out
+from datasets_app.domain.traces.describe import describe_left_out, describe_report, list_left_out
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
+from datasets_app.domain.traces.records import NOT_CONVERSATIONS
 
 MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
@@ -66,7 +67,7 @@ class ImportPreview:
     error: str | None = None
     # Of a file that is converted: what was read and made, what was left out, and keys of metadata.
     summary: str = ""
-    left_out: list[tuple[str, int]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     # Of a table: which column is what, and the names of all of them.
     columns: dict[str, str] = field(default_factory=dict)
     table_columns: list[str] = field(default_factory=list)
@@ -158,10 +159,14 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     _count_labels(preview, turns)
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
-    preview.left_out, preview.columns = list_left_out(report), report.mapping
+    preview.left_out = [describe_left_out(*item) for item in list_left_out(report)]
+    preview.columns = report.mapping
     preview.table_columns = report.columns
     if whole and not report.conversations:
-        preview.error = "E100 No conversations found. Is this the right file?"
+        if report.left_out[NOT_CONVERSATIONS]:
+            preview.annotation_file = True
+        else:
+            preview.error = "E100 No conversations found. Is this the right file?"
     return preview
 
 

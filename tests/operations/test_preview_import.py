@@ -2,10 +2,13 @@
 
 import gzip
 import io
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from datasets_app.domain.traces import describe
 from datasets_app.importing import preview as module
 from datasets_app.importing.preview import MAX_LINES_READ, preview_import
 from tests import factories
@@ -70,3 +73,23 @@ def test_a_session_that_goes_on_below_the_lines_looked_at_is_not_judged() -> Non
 
 def test_a_file_without_a_single_turn_is_not_detected() -> None:
     assert "No conversations found" in preview(b"just\nsome\nnotes\n").error
+
+
+def test_labels_without_their_conversations_are_told_apart() -> None:
+    """There is a way to import them, so they are not just the wrong file."""
+    doccano = b'{"id": 1, "text": "We refund you.", "label": ["on-brand"]}\n'
+    seen = preview(doccano)
+    assert (seen.annotation_file, seen.error) == (True, None)
+    assert seen.left_out == ["1 labeled text that is no conversation"]
+    assert "labels" in seen.why_refused("refuse")
+
+
+def test_every_reason_has_its_singular() -> None:
+    folder = Path(describe.__file__).parent
+    sources = [path.read_text() for path in folder.rglob("*.py") if path.name != "describe.py"]
+    reasons = {
+        reason for text in sources for reason in re.findall(r'^[A-Z_]+ = "([a-z-]+ [a-z -]+)"$', text, re.M)
+    }
+    reasons |= {reason for text in sources for reason in re.findall(r'LeftOut\("([^"]+)"', text)}
+    assert len(reasons) > 12
+    assert reasons - describe.SINGULAR_REASONS.keys() == set()

@@ -3,7 +3,20 @@
 from typing import Any
 
 from datasets_app.domain.traces.convert import Report
-from datasets_app.domain.traces.records import OTHER_SPANS
+from datasets_app.domain.traces.records import (
+    CANCELED,
+    DUPLICATES,
+    FAILED,
+    HIDDEN,
+    NO_ANSWER,
+    NO_MESSAGES,
+    NOT_CONVERSATIONS,
+    OTHER_BRANCHES,
+    OTHER_SPANS,
+    PRIVATE_NOTES,
+    SECOND_COPY,
+    SUB_AGENTS,
+)
 from datasets_app.domain.wording import format_count
 
 
@@ -28,6 +41,35 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
     """(reason, count), the largest first; spans around the calls come last, as every trace has some."""
     found = [(reason, count) for reason, count in report.left_out.items() if count]
     return sorted(found, key=lambda item: (item[0] == OTHER_SPANS, -item[1], item[0]))
+
+
+def describe_left_out(reason: str, count: int) -> str:
+    """ "12 failed calls", "1 failed call"."""
+    return f"{count:,} {SINGULAR_REASONS.get(reason, reason) if count == 1 else reason}"
+
+
+SINGULAR_REASONS = {
+    NO_ANSWER: "conversation without an answer",
+    NO_MESSAGES: "record without messages",
+    OTHER_SPANS: "span that is no model call",
+    SUB_AGENTS: "call of sub-agents and tools",
+    DUPLICATES: "repetition of a call",
+    FAILED: "failed call",
+    SECOND_COPY: "conversation that the file holds twice",
+    OTHER_BRANCHES: "message of other branches",
+    HIDDEN: "hidden message",
+    PRIVATE_NOTES: "private note",
+    NOT_CONVERSATIONS: "labeled text that is no conversation",
+    CANCELED: "canceled annotation",
+    "messages of the messenger itself": "message of the messenger itself",
+    "media without text": "file without text",
+    "empty messages": "empty message",
+    "requests without a reply": "request without a reply",
+    "replies without their request": "reply without its request",
+    "calls that are no chat": "call that is no chat",
+    "scores": "score",
+    "turns that were not captured": "turn that was not captured",
+}
 
 
 def summarize_report(report: Report) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
 from datasets_app.domain.traces.converted_file import ALL_FORMATS, ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import describe_report, list_left_out
+from datasets_app.domain.traces.describe import describe_left_out, describe_report, list_left_out
 from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
 from datasets_app.domain.traces.targets import Conversations, Encoder
 from datasets_app.exporting.export_dataset import encode_csv
@@ -127,7 +127,7 @@ How to export from each tool: docs/formats.md"""
         print_limited(listed, report.problem_total, write)
         write(f"{name}: {describe_report(report)}", style_func=str)
         for reason, count in list_left_out(report):
-            write(f"  left out: {count:,} {reason}", style_func=str)
+            write(f"  left out: {describe_left_out(reason, count)}", style_func=str)
 
 
 def _group(file: ConversationFile, report: Report) -> Conversations:

@@ -34,13 +34,13 @@ def create_campaign(job: RunningJob[CampaignParameters]) -> dict[str, Any]:
 @task(AddToCampaignParameters)
 def add_to_campaign(job: RunningJob[AddToCampaignParameters]) -> dict[str, Any]:
     from annotations_app.campaigns.add_replies import add_replies
-    from datasets_app.catalog.selections import read_selection
+    from datasets_app.catalog.selections import read_selected_turns
 
     campaign = Campaign.objects.filter(pk=job.parameters.campaign, dataset=job.dataset).first()
     if campaign is None:
         raise UserError("The campaign was deleted, so nothing can be added to it.")
-    sessions = read_selection(job.dataset, job.parameters.selection)
-    return add_replies(campaign, sessions, override=job.override, actor=job.actor)
+    sessions, turns = read_selected_turns(job.dataset, job.parameters.selection)
+    return add_replies(campaign, sessions, turns=turns, override=job.override, actor=job.actor)
 
 
 @task(LabelExportParameters)

@@ -144,19 +144,19 @@ label_facts: list[Callable[[Any], Any]] = []
 class SessionLabels(NamedTuple):
     """What another app knows about sessions, for the list of the sessions of a dataset.
 
-    ``describe`` takes the primary key of a dataset and those of some of its sessions and returns a few words
-    for each, in a fixed number of queries. ``filters`` are by value: a label, a condition on a session ``s``
-    of the dataset ``%(dataset)s``, and a query of the ``session_id`` of all sessions that meet it.
+    ``describe`` takes the primary key of a dataset and those of some of its sessions and returns badges of a
+    few words for each, in a fixed number of queries. ``filters`` are by value: a label, a condition on a
+    session ``s`` of the dataset ``%(dataset)s``, and a query of the ``session_id`` of all that meet it.
     """
 
     # Only people with this permission see it.
     permission: str
-    describe: Callable[[int, Sequence[int]], dict[int, str]]
+    describe: Callable[[int, Sequence[int]], dict[int, list[str]]]
     filters: dict[str, tuple[str, str, str]]
 
 
 session_labels: list[SessionLabels] = []
 
-# Called with (dataset, selection, user) for the page of selected sessions; returns (title, URL) of what else
+# Called with (dataset, selection, user) for the page of a selection; returns (title, URL) of what else
 # can be done with them.
 selection_links: list[Callable[[Any, Any, Any], list[tuple[str, str]]]] = []

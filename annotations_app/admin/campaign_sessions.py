@@ -28,6 +28,6 @@ def add_sessions(request: HttpRequest, selection_pk: int) -> HttpResponse:
         campaign = get_object_or_404(campaigns, pk=int(pk) if pk.isascii() and pk.isdigit() else 0)
         parameters = AddToCampaignParameters(campaign=campaign.pk, selection=selection.pk)
         return start_and_show_job(request, "add_to_campaign", selection.dataset, parameters)
-    context = {"selection": selection, "count": len(selection.keys), "campaigns": campaigns}
-    crumbs = campaign_crumbs(None, ("Add sessions", None))
+    context = {"selection": selection, "campaigns": campaigns}
+    crumbs = campaign_crumbs(None, ("Add replies", None))
     return render_page(request, "annotations_app/campaign_sessions.html", crumbs, context)

@@ -21,7 +21,8 @@ SELECT %(campaign)s, t.id, t.session_id,
        %(overlap)s, false
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND t.dataset_id = %(dataset)s AND s.id = ANY(%(sessions)s)
-  AND NOT s.excluded AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
+  AND (%(turns)s::bigint[] IS NULL OR t.id = ANY(%(turns)s)) AND NOT s.excluded
+  AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
   AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
   AND NOT EXISTS (SELECT FROM annotations_app_campaignitem i
                   WHERE i.campaign_id = %(campaign)s AND i.turn_id = t.id)
@@ -31,18 +32,21 @@ _ANALYZE = "ANALYZE annotations_app_campaignitem"
 
 
 def add_replies(
-    campaign: Campaign, sessions: Sequence[int], *, override: str = "", actor: Any = None
+    campaign: Campaign,
+    sessions: Sequence[int],
+    *,
+    turns: Sequence[int] | None = None,
+    override: str = "",
+    actor: Any = None,
 ) -> dict[str, int]:
-    """Add the replies of these sessions (primary keys) that the campaign doesn't have; returns how many.
+    """Add the replies of these sessions (primary keys), or those among these ``turns`` of them, that the
+    campaign doesn't have; returns how many.
 
     Raises UserError if the campaign is closed, or if the dataset is raw and there is no ``override``.
     """
     with transaction.atomic():
-        row = (
-            Campaign.objects.select_related("dataset")
-            .select_for_update(of=("self",), no_key=True)
-            .get(pk=campaign.pk)
-        )
+        rows = Campaign.objects.select_related("dataset").select_for_update(of=("self",), no_key=True)
+        row = rows.get(pk=campaign.pk)
         if row.status not in {Campaign.Status.OPEN, Campaign.Status.PAUSED}:
             raise UserError(
                 f"{row.name} is {row.get_status_display().lower()}. Open it to add replies, or create a new "
@@ -55,6 +59,7 @@ def add_replies(
             "campaign": row.pk,
             "dataset": row.dataset_id,
             "sessions": list(sessions),
+            "turns": None if turns is None else list(turns),
             "split": row.split,
             "seed": row.seed,
             "overlap": row.overlap,
@@ -64,9 +69,7 @@ def add_replies(
             added = cursor.rowcount
             cursor.execute(_ANALYZE)
         if not added:
-            raise UserError(
-                f"{row.name} has all replies of these sessions, or they are excluded or of another split."
-            )
+            raise UserError(f"{row.name} has all of these replies, or they are excluded or of another split.")
         row.item_count += added
         row.save(update_fields=["item_count"])
         audit.record(

@@ -31,16 +31,16 @@ _WHICH = {
 }
 
 
-def describe_labels(dataset: int, sessions: Sequence[int]) -> dict[int, str]:
-    """ "3 on-brand, 1 off-brand" for each session with labels."""
+def describe_labels(dataset: int, sessions: Sequence[int]) -> dict[int, list[str]]:
+    """ "3 on-brand" and "1 off-brand" for each session with labels."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNTS, {"dataset": dataset, "sessions": list(sessions)})
         return {session: _describe(on, off) for session, on, off in cursor.fetchall()}
 
 
-def _describe(on: int, off: int) -> str:
+def _describe(on: int, off: int) -> list[str]:
     counts = ((on, "on-brand"), (off, "off-brand"))
-    return ", ".join(f"{count:,} {name}" for count, name in counts if count)
+    return [f"{count:,} {name}" for count, name in counts if count]
 
 
 SESSION_LABELS = SessionLabels(

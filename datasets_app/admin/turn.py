@@ -1,13 +1,17 @@
 """The list of turns with its search, and the page of one turn."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Sum
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
+from django.utils.http import urlencode
 
+from datasets_app.browsing.selection_pages import may_select
+from datasets_app.browsing.turn_filter import TurnFilter, parse_turn_filter
+from datasets_app.browsing.views_pages import list_views
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.partitions import find_dataset_of_turn
 from datasets_app.catalog.rows.turn_pages import PageQuery, TurnKey, page_turns
@@ -32,17 +36,6 @@ from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import Dataset, Turn
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 from datasets_app.templatetags.datasets_display import turn_url
-
-
-class TurnFilter(NamedTuple):
-    query: str
-    tag: str
-    role: str
-
-    @property
-    def is_search(self) -> bool:
-        """Tags use the search index as well: matching turns may be few and far apart."""
-        return bool(self.query or self.tag)
 
 
 @admin.register(Turn)
@@ -86,39 +79,50 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
     pk = parse_pk(query.get("dataset", ""))
     dataset = None if pk is None else get_visible_dataset(request, pk)
     visible = Dataset.objects.visible_to(request.user)
-    role = query.get("role", "") if query.get("role") in Turn.Role.values else ""
-    turn_filter = TurnFilter(query.get("q", "").strip(), query.get("tag", "").strip(), role)
+    chosen = parse_turn_filter(query)
     # A search would tell which words raw text contains, so it leaves these out. Browsing shows structure.
-    is_filtered = turn_filter.is_search or dataset is not None
+    is_filtered = chosen.has_text or dataset is not None
     searched = [dataset] if dataset else []
-    if turn_filter.is_search and not dataset:
+    if chosen.has_text and not dataset:
         searched = list(visible.order_by("-updated_at")[:MAX_DATASETS_SEARCHED])
     withheld = raw_access.find_withheld(request.user, searched) if is_filtered else set()
     context = {
         "dataset": dataset,
         "withheld": dataset is not None and dataset.pk in withheld,
         "max_datasets": len(searched) if len(searched) == MAX_DATASETS_SEARCHED else 0,
-        "withheld_count": len(withheld) if turn_filter.is_search and dataset is None else 0,
+        "withheld_count": len(withheld) if chosen.has_text and dataset is None else 0,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
-        "turn_filter": turn_filter,
-        **(frame_context(request, dataset, "turns") if dataset else {}),
+        "filter": chosen,
+        **(_dataset_context(request, dataset, chosen, dataset.pk not in withheld) if dataset else {}),
         "roles": Turn.Role.choices,
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,
         "max_hits": MAX_HITS,
         **(
             _search_context(
-                [row.pk for row in searched if row.pk not in withheld], turn_filter, query.get("page", "")
+                [row.pk for row in searched if row.pk not in withheld], chosen, query.get("page", "")
             )
-            if turn_filter.is_search
+            if chosen.has_text
             else _browse_context(
-                [dataset.pk] if dataset else list(visible.values_list("pk", flat=True)), role, request
+                [dataset.pk] if dataset else list(visible.values_list("pk", flat=True)), chosen.role, request
             )
         ),
     }
     shown = _withhold_rows(request.user, context["page"].rows)
-    raw_access.record_turn_access(shown, request.user, place="search" if turn_filter.is_search else "turns")
+    raw_access.record_turn_access(shown, request.user, place="search" if chosen.has_text else "turns")
     crumbs = dataset_breadcrumbs(dataset, ("Turns", None)) if dataset else [("Turns", None)]
     return render_page(request, "datasets_app/turn_list.html", crumbs, context)
+
+
+def _dataset_context(
+    request: HttpRequest, dataset: Dataset, chosen: TurnFilter, may_read: bool
+) -> dict[str, Any]:
+    """What only the list of one dataset's turns has: its tabs, saved views and a selection."""
+    return {
+        **frame_context(request, dataset, "turns"),
+        "views": list_views(request, dataset, "turns", may_read=may_read),
+        "may_select": may_select(request.user),
+        "filter_query": urlencode(chosen.as_parameters()),
+    }
 
 
 def _withhold_rows(user: Any, rows: Sequence[Any]) -> list[Dataset]:
@@ -143,15 +147,15 @@ def _browse_context(dataset_ids: Sequence[int], role: str, request: HttpRequest)
     return {"page": page}
 
 
-def _search_context(dataset_ids: Sequence[int], turn_filter: TurnFilter, number: str) -> dict[str, Any]:
-    result = search_turns(dataset_ids, turn_filter.query, tag=turn_filter.tag, role=turn_filter.role)
+def _search_context(dataset_ids: Sequence[int], chosen: TurnFilter, number: str) -> dict[str, Any]:
+    result = search_turns(dataset_ids, chosen.q, tag=chosen.tag, role=chosen.role)
     page_number = max(1, parse_pk(number) or 1)
     first = (page_number - 1) * PAGE_SIZE
     keys = result.turns[first : first + PAGE_SIZE]
     following = str(page_number + 1) if first + PAGE_SIZE < len(result.turns) else None
     previous = str(page_number - 1) if page_number > 1 else None
     return {
-        "page": Page(_load_rows(keys, turn_filter.query), previous, following),
+        "page": Page(_load_rows(keys, chosen.q), previous, following),
         "result_count": len(result.turns),
         "has_more_results": result.more,
         "first": first + 1,

@@ -1,4 +1,4 @@
-"""Tags selected sessions, and excludes them from what leaves a dataset."""
+"""Tags selected sessions or turns, and excludes them from what leaves a dataset."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,16 +14,16 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.models import Dataset, JobRun, Session
 
-SESSIONS_PER_BATCH = 500
+KEYS_PER_BATCH = 500
 TAG_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/-]{0,99}")
 
 _ADD_TAG = """
 UPDATE datasets_app_turn SET tags = array_append(tags, %(tag)s::text)
-WHERE dataset_id = %(dataset)s AND session_id = ANY(%(sessions)s) AND NOT tags @> ARRAY[%(tag)s]::text[]
+WHERE dataset_id = %(dataset)s AND {column} = ANY(%(keys)s) AND NOT tags @> ARRAY[%(tag)s]::text[]
 """
 _REMOVE_TAG = """
 UPDATE datasets_app_turn SET tags = array_remove(tags, %(tag)s::text)
-WHERE dataset_id = %(dataset)s AND session_id = ANY(%(sessions)s) AND tags @> ARRAY[%(tag)s]::text[]
+WHERE dataset_id = %(dataset)s AND {column} = ANY(%(keys)s) AND tags @> ARRAY[%(tag)s]::text[]
 """
 
 
@@ -43,12 +43,14 @@ def tag_sessions(
     keys: Sequence[int],
     tag: str,
     *,
+    turns: Sequence[int] | None = None,
     remove: bool = False,
     actor: Any = None,
     job_run: JobRun | None = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, int]:
-    """Add a tag to all turns of sessions (primary keys) or remove it; returns how many turns changed.
+    """Add a tag to all turns of sessions (primary keys), or to these ``turns`` of them, or remove it; returns
+    how many turns changed.
 
     Raises UserError if the dataset is on legal hold or a job is running on it: a scrub writes tags, too.
     """
@@ -59,12 +61,15 @@ def tag_sessions(
         locked = lock_dataset(dataset.pk)
         gates.check_can_replace_text(locked)
         gates.check_is_idle(locked, job_run, "tag sessions when the job has finished.")
-        for done, batch in _split(keys):
-            values = {"dataset": dataset.pk, "sessions": batch, "tag": tag}
+        query = _REMOVE_TAG if remove else _ADD_TAG
+        column, tagged = ("session_id", keys) if turns is None else ("id", turns)
+        for done, batch in _split(tagged):
             with connection.cursor() as cursor:
-                cursor.execute(_REMOVE_TAG if remove else _ADD_TAG, values)
+                cursor.execute(
+                    query.format(column=column), {"dataset": dataset.pk, "keys": batch, "tag": tag}
+                )
                 changed += cursor.rowcount
-            report_progress(done, len(keys))
+            report_progress(done, len(tagged))
         locked.save(update_fields=["updated_at"])
         # Not which tag: a later deletion could not remove it from here.
         audit.record(
@@ -107,6 +112,6 @@ def exclude_sessions(
 
 def _split(keys: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
     """(number of keys up to the end of the batch, the batch)."""
-    for start in range(0, len(keys), SESSIONS_PER_BATCH):
-        batch = list(keys[start : start + SESSIONS_PER_BATCH])
+    for start in range(0, len(keys), KEYS_PER_BATCH):
+        batch = list(keys[start : start + KEYS_PER_BATCH])
         yield start + len(batch), batch

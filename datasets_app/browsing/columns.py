@@ -27,7 +27,7 @@ DEFAULT_COLUMNS = ("message", "findings", "labels", "split", "tags", "turns")
 # What is not shown to people who may not read raw text.
 TEXT_COLUMNS = frozenset({"message", "date", "persona", "tags"})
 MESSAGE_CHARACTERS = 160
-MAX_TAGS_SHOWN = 6
+MAX_TAGS_SHOWN = 2
 # A session may have 200,000 turns; its tags are usually those of its first.
 MAX_TURNS_FOR_TAGS = 50
 
@@ -57,8 +57,8 @@ def add_columns(
         session.first_turn = first.get(session.pk)
         session.finding_counts = findings.get(session.pk, ())
         session.tags = tags.get(session.pk, [])[:MAX_TAGS_SHOWN]
-        session.more_tags = max(0, len(tags.get(session.pk, ())) - MAX_TAGS_SHOWN)
-        session.labels = labels.get(session.pk, "")
+        session.more_tags = tags.get(session.pk, [])[MAX_TAGS_SHOWN:]
+        session.labels = labels.get(session.pk, ())
         session.match = matches.get(session.pk)
 
 
@@ -91,13 +91,13 @@ def _list_tags(dataset_id: int, keys: Sequence[int]) -> dict[int, list[str]]:
     return found
 
 
-def _list_labels(dataset_id: int, keys: Sequence[int], user: Any) -> dict[int, str]:
+def _list_labels(dataset_id: int, keys: Sequence[int], user: Any) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
     for hook in hooks.session_labels:
         if user.has_perm(hook.permission):
-            for session, text in hook.describe(dataset_id, keys).items():
-                found[session].append(text)
-    return {session: ", ".join(texts) for session, texts in found.items()}
+            for session, texts in hook.describe(dataset_id, keys).items():
+                found[session] += texts
+    return found
 
 
 def _find_matches(dataset_id: int, keys: Sequence[int], words: str) -> dict[int, tuple[int, Excerpt]]:

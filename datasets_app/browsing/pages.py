@@ -20,6 +20,7 @@ from datasets_app.browsing.filters import (
     list_label_filters,
     parse_filter,
 )
+from datasets_app.browsing.selection_pages import may_select
 from datasets_app.browsing.suggestions import list_tag_suggestions
 from datasets_app.browsing.views_pages import list_views
 from datasets_app.catalog import raw_access
@@ -33,8 +34,23 @@ from datasets_app.catalog.rows.session_pages import (
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, render_fragment, require_permissions
 from datasets_app.core.web.paging import PAGE_SIZE, Page, PageRequest, make_page, parse_page_request
-from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import CheckReport, Dataset, Persona
+
+# In the order of the menu. What is large or recent comes first when somebody clicks a heading.
+SORTS = {
+    "imported": "First imported",
+    "-imported": "Last imported",
+    "-date": "Newest",
+    "date": "Oldest",
+    "-findings": "Most findings",
+    "findings": "Fewest findings",
+    "-turns": "Most turns",
+    "turns": "Fewest turns",
+    "session": "Session ID, A to Z",
+    "-session": "Session ID, Z to A",
+}
+# What the order would tell: how ids begin, and when people wrote.
+_TEXT_ORDERS = frozenset({"session", "date"})
 
 # Counting more would take longer than anybody waits.
 MAX_COUNTED = 10_000
@@ -50,7 +66,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     columns = _parse_columns(request.GET.getlist("col"), dataset, withheld)
     page = _load_page(dataset, chosen, order, falling, parse_page_request(request.GET))
     add_columns(dataset.pk, page.rows, columns, words=chosen.q, user=request.user)
-    views = list_views(dataset, request.user, may_read=not withheld)
+    views = list_views(request, dataset, "sessions", may_read=not withheld)
     if withheld:
         for session in page.rows:
             raw_access.withhold_session(session)
@@ -61,8 +77,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "page": page,
         "withheld": withheld,
         "views": views,
-        "current_query": request.GET.urlencode(),
-        "may_select": _may_select(request.user),
+        "may_select": may_select(request.user),
         "filter": chosen,
         "columns": columns,
         "column_choices": [
@@ -71,28 +86,16 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
             if not (withheld and name in TEXT_COLUMNS)
         ],
         "sort": f"{'-' * falling}{order}",
-        "sort_by_session": "-session" if (order, falling) == ("session", False) else "session",
-        "sort_by_length": "-turns" if (order, falling) == ("turns", False) else "turns",
+        "sorts": [item for item in SORTS.items() if not (withheld and item[0].lstrip("-") in _TEXT_ORDERS)],
+        "headings": [_make_heading(name, order, falling, withheld) for name in ("session", *columns)],
         "first": first,
         "last": first + len(page.rows) - 1 if first else None,
         "previous_first": max(1, first - PAGE_SIZE) if first else None,
         "next_first": first + len(page.rows) if first else None,
-        "count_query": urlencode(chosen.as_parameters()),
+        "filter_query": urlencode(chosen.as_parameters()),
         **_choices(dataset, request.user),
     }
     return render_dataset_page(request, dataset, "sessions", "Sessions", context)
-
-
-def _may_select(user: Any) -> bool:
-    """Whether there is anything that the user could do with selected sessions."""
-    return any(
-        user.has_perm(permission)
-        for permission in (
-            start_permission("tag_sessions"),
-            "datasets_app.export_dataset",
-            "annotations_app.change_campaign",
-        )
-    )
 
 
 def count(request: HttpRequest, pk: int) -> HttpResponse:
@@ -128,9 +131,19 @@ def suggest_tags(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _parse_order(sort: str, withheld: bool) -> tuple[str, bool]:
     order = sort.removeprefix("-")
-    # The order of ids would tell how they begin.
-    known = order in ORDERS and not (withheld and order == "session")
+    known = order in ORDERS and not (withheld and order in _TEXT_ORDERS)
     return (order, sort.startswith("-")) if known else (DEFAULT_ORDER, False)
+
+
+def _make_heading(name: str, order: str, falling: bool, withheld: bool) -> dict[str, str]:
+    """``sort`` is the order that a click on the heading chooses; empty if it can't be sorted by."""
+    heading = {"name": name, "title": COLUMNS.get(name, "Session"), "sort": "", "direction": ""}
+    if name in ORDERS and not (withheld and name in _TEXT_ORDERS):
+        first, second = (name, f"-{name}") if name == "session" else (f"-{name}", name)
+        heading["sort"] = second if f"{'-' * falling}{order}" == first else first
+        if name == order:
+            heading["direction"] = "descending" if falling else "ascending"
+    return heading
 
 
 def _parse_columns(names: list[str], dataset: Dataset, withheld: bool) -> list[str]:
@@ -141,29 +154,14 @@ def _parse_columns(names: list[str], dataset: Dataset, withheld: bool) -> list[s
 def _load_page(
     dataset: Dataset, chosen: SessionFilter, order: str, falling: bool, page_request: PageRequest
 ) -> Page:
-    place = _parse_place(order, page_request.before or page_request.after)
+    place = parse_pk(page_request.before or page_request.after)
     if place is None:
         page_request = PageRequest("", "", page_request.last)
     query = SessionQuery(
         build_conditions(dataset.pk, chosen), order, falling, place, page_request.backwards, PAGE_SIZE + 1
     )
     rows = load_sessions(dataset.pk, page_sessions(dataset.pk, query))
-    return make_page(rows, page_request, lambda session: _make_cursor(order, session))
-
-
-def _make_cursor(order: str, session: Any) -> str:
-    if order == "session":
-        return str(session.session_id)
-    return f"{session.turn_count}.{session.pk}" if order == "turns" else str(session.pk)
-
-
-def _parse_place(order: str, cursor: str) -> tuple[Any, ...] | None:
-    """The values of a cursor; None if it isn't one."""
-    if order == "session":
-        return (cursor,) if cursor else None
-    numbers = [parse_pk(part) for part in cursor.split(".")]
-    expected = len(ORDERS[order])
-    return None if len(numbers) != expected or None in numbers else tuple(numbers)
+    return make_page(rows, page_request, lambda session: str(session.pk))
 
 
 def _find_first(request: HttpRequest, page: Page, total: int) -> int | None:

@@ -1,4 +1,4 @@
-"""What can be done with selected sessions."""
+"""What can be done with selected sessions or turns."""
 
 from typing import Any
 
@@ -11,37 +11,72 @@ from datasets_app import hooks
 from datasets_app.browsing.change_sessions import check_tag
 from datasets_app.browsing.filters import build_conditions, parse_filter
 from datasets_app.browsing.parameters import ExcludeParameters, TagParameters
+from datasets_app.browsing.turn_filter import parse_turn_filter
+from datasets_app.browsing.views_pages import get_listed_dataset, list_url
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.session_pages import list_session_keys
+from datasets_app.catalog.search import list_turn_keys
 from datasets_app.catalog.selections import MAX_SELECTED, save_selection
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.permissions import start_permission
-from datasets_app.models import Dataset, Session, SessionSelection
+from datasets_app.models import Dataset, Session, SessionSelection, Turn
+
+
+def may_select(user: Any) -> bool:
+    """Whether there is anything that the user could do with a selection."""
+    return any(
+        user.has_perm(permission)
+        for permission in (
+            start_permission("tag_sessions"),
+            "datasets_app.export_dataset",
+            "annotations_app.change_campaign",
+        )
+    )
 
 
 @require_POST
-def select(request: HttpRequest, pk: int) -> HttpResponse:
-    """Keep the sessions that are ticked or, with ``all``, that the filters in the address match."""
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
+def select(request: HttpRequest, pk: int, page: str) -> HttpResponse:
+    """Keep the sessions or turns that are ticked or, with ``all``, that the filters in the address match."""
+    dataset = get_listed_dataset(request, pk, page)
+    may_read = raw_access.may_read(request.user, dataset)
     try:
-        selection = save_selection(dataset, _list_keys(request, dataset), request.user)
+        if page == "turns":
+            keys = _list_turns(request, dataset, may_read)
+            turns = [turn for _, turn in keys]
+            selection = save_selection(dataset, {key for key, _ in keys}, request.user, turns=turns)
+        else:
+            selection = save_selection(dataset, _list_keys(request, dataset, may_read), request.user)
     except UserError as refusal:
         messages.error(request, refusal.message)
-        return redirect(f"{dataset_url(dataset, 'sessions')}?{request.GET.urlencode()}")
+        return redirect(list_url(dataset, page, request.GET.urlencode()))
     return redirect("admin:datasets_app_dataset_selection", dataset.pk, selection.pk)
 
 
-def _list_keys(request: HttpRequest, dataset: Dataset) -> list[int]:
+def _list_keys(request: HttpRequest, dataset: Dataset, may_read: bool) -> list[int]:
     if "all" in request.POST:
-        may_read = raw_access.may_read(request.user, dataset)
         chosen = parse_filter(request.GET, may_read=may_read, user=request.user)
         return list_session_keys(dataset.pk, build_conditions(dataset.pk, chosen), MAX_SELECTED + 1)
-    ticked = [key for key in map(parse_pk, request.POST.getlist("session")) if key is not None]
-    return list(Session.objects.filter(dataset=dataset, pk__in=ticked).values_list("pk", flat=True))
+    return list(
+        Session.objects.filter(dataset=dataset, pk__in=_list_ticked(request)).values_list("pk", flat=True)
+    )
+
+
+def _list_turns(request: HttpRequest, dataset: Dataset, may_read: bool) -> list[tuple[int, int]]:
+    """(session, turn) of each. What matches a word tells that raw text has it."""
+    if "all" not in request.POST:
+        turns = Turn.objects.filter(dataset=dataset, pk__in=_list_ticked(request))
+        return list(turns.values_list("session_id", "pk"))
+    chosen = parse_turn_filter(request.GET)
+    if chosen.has_text and not may_read:
+        return []
+    return list_turn_keys(dataset.pk, chosen.q, tag=chosen.tag, role=chosen.role, limit=MAX_SELECTED + 1)
+
+
+def _list_ticked(request: HttpRequest) -> list[int]:
+    return [key for key in map(parse_pk, request.POST.getlist("row")) if key is not None]
 
 
 def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
@@ -56,7 +91,7 @@ def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
             error = refusal.message
     context = {
         "selection": chosen,
-        "count": len(chosen.keys),
+        "list_url": list_url(dataset, "sessions" if chosen.turns is None else "turns"),
         "excluded": Session.objects.filter(dataset=dataset, pk__in=chosen.keys, excluded=True).count(),
         "tag": tag,
         "error": error,
@@ -65,7 +100,7 @@ def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
             link for list_links in hooks.selection_links for link in list_links(dataset, chosen, request.user)
         ],
     }
-    return render_dataset_page(request, dataset, "selection", "Selected sessions", context)
+    return render_dataset_page(request, dataset, "selection", "Selection", context)
 
 
 def _start(request: HttpRequest, dataset: Dataset, chosen: SessionSelection, tag: str) -> Any:

@@ -10,13 +10,15 @@ from datasets_app.jobs.running import RunningJob
 @task(TagParameters)
 def tag_sessions(job: RunningJob[TagParameters]) -> dict[str, Any]:
     from datasets_app.browsing.change_sessions import tag_sessions
-    from datasets_app.catalog.selections import read_selection
+    from datasets_app.catalog.selections import read_selected_turns
 
     options = job.parameters
+    sessions, turns = read_selected_turns(job.dataset, options.selection)
     return tag_sessions(
         job.dataset,
-        read_selection(job.dataset, options.selection),
+        sessions,
         options.tag,
+        turns=turns,
         remove=options.remove,
         actor=job.actor,
         job_run=job.row,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import connection
 from django.db.models import Sum
@@ -87,6 +87,24 @@ def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role:
         conditions = [_IN_DATASETS, *([has_words] if words else []), *others]
         turns = _fetch_keys(_MATCHES.format(conditions=" AND ".join(conditions)), values)
     return SearchResult(turns[:MAX_HITS], len(turns) > MAX_HITS)
+
+
+def list_turn_keys(
+    dataset_id: int, words: str, *, tag: str = "", role: str = "", limit: int
+) -> list[tuple[int, int]]:
+    """(session, turn) of up to ``limit`` turns of a dataset with the words, the tag and the role; without
+    any, of all."""
+    words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
+    has_words, query_text = match_words(words)
+    given = ((has_words, words), (_HAS_TAG, tag), (_HAS_ROLE, role))
+    conditions = " AND ".join([_IN_DATASETS, *(condition for condition, value in given if value)])
+    values = {"datasets": [dataset_id], "words": query_text, "tag": tag, "role": role, "limit": limit}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT t.session_id, t.id FROM datasets_app_turn t WHERE {conditions} LIMIT %(limit)s",  # nosec B608
+            values,
+        )
+        return cast(list[tuple[int, int]], cursor.fetchall())
 
 
 def match_words(words: str) -> tuple[str, str]:

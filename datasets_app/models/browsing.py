@@ -11,14 +11,19 @@ MAX_COMMENT_LENGTH = 4_000
 
 
 class SavedView(models.Model):
-    """Filters, columns and order of a list of sessions under a name: the query string of its address.
+    """Filters, columns and order of a list of sessions or turns under a name: the query of its address.
 
     ``has_text`` tells that it names something that stands in a conversation. Such a view is deleted when the
     dataset is scrubbed or a session of it is erased.
     """
 
+    class Page(models.TextChoices):
+        SESSIONS = "sessions", "Sessions"
+        TURNS = "turns", "Turns"
+
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="saved_views")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    page = models.CharField(max_length=20, choices=Page, db_default=Page.SESSIONS)
     name = models.CharField(max_length=100)
     query = models.TextField(blank=True)
     has_text = models.BooleanField()
@@ -37,11 +42,15 @@ class SavedView(models.Model):
 
 
 class SessionSelection(models.Model):
-    """Sessions that somebody chose, by primary key: a job must not store what they were filtered by."""
+    """Sessions that somebody chose, by primary key: a job must not store what they were filtered by.
+
+    If single turns were chosen, ``turns`` are their keys, and ``keys`` those of their sessions.
+    """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="+")
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     keys = ArrayField(models.BigIntegerField())
+    turns = ArrayField(models.BigIntegerField(), null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:

@@ -11,7 +11,7 @@ from annotations_app.campaigns.add_replies import add_replies
 from annotations_app.models import Campaign, CampaignItem
 from datasets_app.catalog.selections import save_selection
 from datasets_app.core.errors import UserError
-from datasets_app.models import JobRun
+from datasets_app.models import JobRun, Turn
 from tests import factories
 from tests.campaigns import find_inconsistencies, label_all_replies, make_annotators, make_campaign
 from tests.everything import make_user_with
@@ -38,7 +38,10 @@ def test_selected_replies_join_a_campaign(db: None, tmp_path: Path, empty_queue:
     )
     client = Client()
     client.force_login(user)
-    selection = save_selection(dataset, keys, user)
+    turns = dict(Turn.objects.filter(dataset=dataset, role="assistant").values_list("session", "pk"))
+    with pytest.raises(UserError, match="has all of these replies"):
+        add_replies(campaign, keys, turns=[turns[keys[0]], turns[keys[2]]])
+    selection = save_selection(dataset, keys, user, turns=list(turns.values()))
     address = reverse("admin:annotations_app_campaign_sessions", args=[selection.pk])
     assert campaign.name in client.get(address).content.decode()
     client.post(address, {"campaign": campaign.pk})
@@ -47,7 +50,7 @@ def test_selected_replies_join_a_campaign(db: None, tmp_path: Path, empty_queue:
     assert Campaign.objects.get(pk=campaign.pk).item_count == 2
     assert len(label_all_replies(campaign, "ana")) == 1
     assert find_inconsistencies() == []
-    with pytest.raises(UserError, match="has all replies"):
+    with pytest.raises(UserError, match="has all of these replies"):
         add_replies(campaign, keys)
     Campaign.objects.update(status="closed")
     with pytest.raises(UserError, match="is closed"):

@@ -58,14 +58,31 @@ def test_every_turn_is_on_one_page(sign_in: Any, three_datasets: Dataset, of_one
 
 
 @pytest.mark.parametrize("walked", [2, 2_000])
-@pytest.mark.parametrize("sort", ["", "-imported", "session", "-session", "turns", "-turns"])
+@pytest.mark.parametrize(
+    "sort",
+    ["", "-imported", "session", "-session", "turns", "-turns", "date", "-date", "findings", "-findings"],
+)
 @pytest.mark.parametrize("prefix", ["", "s1"])
 def test_every_session_is_on_one_page(
     sign_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefix: str, sort: str, walked: int
 ) -> None:
     monkeypatch.setattr(session_pages, "WALKED_SESSIONS", walked)
-    lines = [line for number in range(130) for line in factories.make_session(f"s{number}", number % 3 + 1)]
+    lines = [
+        line
+        for number in range(130)
+        for line in factories.make_session(
+            f"s{number}",
+            number % 3 + 1,
+            **({"timestamp": f"2026-03-{number % 20 + 1:02}T10:00:00Z"} if number % 2 else {}),
+        )
+    ]
     dataset = factories.make_dataset(tmp_path, lines)
+    report = CheckReport.objects.create(dataset=dataset, totals={})
+    CheckFinding.objects.bulk_create(
+        CheckFinding(report=report, code="W205", message="Odd", session=session)
+        for number, session in enumerate(dataset.sessions.all())
+        for _ in range(max(0, number % 10 - 5))
+    )
     address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + f"?id={prefix}&sort={sort}"
     sessions = Session.objects.filter(dataset=dataset, session_id__startswith=prefix)
     expected = set(sessions.values_list("session_id", flat=True))

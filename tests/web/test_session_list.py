@@ -44,7 +44,7 @@ def talks(db: None, tmp_path: Path) -> Dataset:
     return dataset
 
 
-def address(dataset: Dataset, page: str = "sessions", *arguments: int) -> str:
+def address(dataset: Dataset, page: str = "sessions", *arguments: int | str) -> str:
     return reverse(f"admin:datasets_app_dataset_{page}", args=[dataset.pk, *arguments])
 
 
@@ -78,6 +78,12 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"min": "3"}, ["a2"]),
     ({"max": "2", "sort": "-imported"}, ["b_2", "b1", "a1"]),
     ({"sort": "-turns"}, ["a2", "b_2", "b1", "a1"]),
+    # What has no date comes last either way.
+    ({"sort": "date"}, ["b1", "a2", "a1", "b_2"]),
+    ({"sort": "-date"}, ["a2", "b1", "b_2", "a1"]),
+    ({"sort": "date", "split": "train"}, ["b1", "b_2"]),
+    ({"sort": "-findings"}, ["b1", "b_2", "a2", "a1"]),
+    ({"sort": "findings", "max": "2"}, ["a1", "b_2", "b1"]),
     (
         {"since": "soon", "code": "x", "min": "-1", "split": "none of these", "sort": "text"},
         ["a1", "a2", "b1", "b_2"],
@@ -129,9 +135,10 @@ def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -
     html = page.content.decode()
     assert len(page.context["page"].rows) == 4
     assert "refund" not in html.replace("refun finds refund", "")
-    assert [row.pk for row in client.get(address(talks), {"sort": "-session"}).context["page"].rows] == [
-        row.pk for row in page.context["page"].rows
-    ]
+    for sort in ("-session", "-date"):
+        assert [row.pk for row in client.get(address(talks), {"sort": sort}).context["page"].rows] == [
+            row.pk for row in page.context["page"].rows
+        ]
     assert client.get(address(talks, "session_tags"), {"tag": "scen"}).content.strip() == b""
     assert client.get(address(talks, "session_count"), {"q": "zzz"}).content.decode().strip() == "4"
 
@@ -141,9 +148,11 @@ def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -
 
 def test_views_are_saved_for_oneself_or_shared(sign_in: Any, talks: Dataset) -> None:
     curator, lead = sign_in("curator"), sign_in("lead")
-    save = f"{address(talks, 'save_view')}?q=refun&col=tags&sort=-turns&after=9"
+    save = f"{address(talks, 'save_view', 'sessions')}?q=refun&col=tags&sort=-turns&after=9"
     curator.post(save, {"name": "Refunds"})
-    curator.post(f"{address(talks, 'save_view')}?split=train", {"name": "Training", "shared": "on"})
+    curator.post(
+        f"{address(talks, 'save_view', 'sessions')}?split=train", {"name": "Training", "shared": "on"}
+    )
     mine = SavedView.objects.get(name="Refunds")
     assert (mine.query, mine.has_text, mine.shared) == ("q=refun&col=tags&sort=-turns", True, False)
     assert "Refunds" in curator.get(address(talks)).content.decode()
@@ -160,9 +169,9 @@ def test_views_are_saved_for_oneself_or_shared(sign_in: Any, talks: Dataset) -> 
 
 def test_selected_sessions_are_tagged_and_excluded(sign_in: Any, talks: Dataset, empty_queue: None) -> None:
     client = sign_in("curator")
-    selecting = f"{address(talks, 'select_sessions')}?q=refun"
+    selecting = f"{address(talks, 'select', 'sessions')}?q=refun"
     ticked = Session.objects.get(dataset=talks, session_id="a2").pk
-    one = client.post(selecting, {"session": [ticked, 9**9]})
+    one = client.post(selecting, {"row": [ticked, 9**9]})
     assert SessionSelection.objects.get().keys == [ticked]
     page = client.get(one.headers["Location"])
     assert "1 session" in page.content.decode()
@@ -197,9 +206,63 @@ def test_a_tag_is_no_personal_data(talks: Dataset) -> None:
 
 
 def test_nobody_selects_nothing(sign_in: Any, talks: Dataset) -> None:
-    response = sign_in("curator").post(address(talks, "select_sessions"), {}, follow=True)
-    assert "No sessions are selected" in response.content.decode()
+    client = sign_in("curator")
+    for page in ("sessions", "turns"):
+        response = client.post(address(talks, "select", page), {}, follow=True)
+        assert f"No {page} are selected" in response.content.decode()
+    assert client.post(address(talks, "select", "rows"), {}).status_code == 404
     assert not SessionSelection.objects.exists()
+
+
+# --- the list of turns ----------------------------------------------------------------------------------
+
+
+def test_views_of_turns_are_of_their_list(sign_in: Any, talks: Dataset) -> None:
+    curator = sign_in("curator")
+    save = address(talks, "save_view", "turns")
+    curator.post(
+        f"{save}?dataset={talks.pk}&q=refun&tag=&role=user&after=9", {"name": "Asked", "shared": "on"}
+    )
+    view = SavedView.objects.get()
+    assert (view.page, view.query, view.has_text) == ("turns", "q=refun&role=user", True)
+    turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={talks.pk}"
+    seen = curator.get(f"{turns}&role=user&q=refun").context["views"]
+    assert [(row.url, row.is_current) for row in seen] == [(f"{turns}&q=refun&role=user", True)]
+    assert curator.get(address(talks)).context["views"] == []
+    # A name is of one list: a view must not replace one that is seen nowhere beside it.
+    refused = curator.post(address(talks, "save_view", "sessions"), {"name": "Asked"}, follow=True)
+    assert "in the list of turns" in refused.content.decode()
+    assert SavedView.objects.get().page == "turns"
+    Dataset.objects.filter(pk=talks.pk).update(origin="production", status="raw")
+    viewer = sign_in("viewer")
+    assert viewer.get(turns).context["views"] == []
+    viewer.post(f"{save}?q=refun&role=user", {"name": "Blind"})
+    assert SavedView.objects.get(name="Blind").query == "role=user"
+    assert curator.post(address(talks, "delete_view", view.pk)).headers["Location"] == turns
+
+
+def test_selected_turns_are_tagged_alone(sign_in: Any, talks: Dataset, empty_queue: None) -> None:
+    client = sign_in("curator")
+    ticked = Turn.objects.get(dataset=talks, session__session_id="a2", turn_index=3)
+    turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={talks.pk}"
+    assert f'name="row" value="{ticked.pk}"' in client.get(turns).content.decode()
+    one = client.post(address(talks, "select", "turns"), {"row": [ticked.pk, 9**9]}).headers["Location"]
+    chosen = SessionSelection.objects.get()
+    assert (chosen.keys, chosen.turns) == ([ticked.session_id], [ticked.pk])
+    assert "<b>1 turn</b> of 1 session" in " ".join(client.get(one).content.decode().split())
+    client.post(one, {"action": "tag", "tag": "review:late"})
+    factories.run_task(JobRun.objects.get(operation="tag_sessions"))
+    assert Turn.objects.get(dataset=talks, tags__contains=["review:late"]) == ticked
+    matching = f"{address(talks, 'select', 'turns')}?q=refun&role=user"
+    client.post(matching, {"all": "1"})
+    expected = Turn.objects.filter(dataset=talks, role="user", text__icontains="refund")
+    assert SessionSelection.objects.latest("pk").turns == sorted(expected.values_list("pk", flat=True))
+    client.post(f"{address(talks, 'select', 'turns')}?role=assistant", {"all": "1"})
+    assert len(SessionSelection.objects.latest("pk").turns or ()) == 5
+    # What raw text has must not be told by how many turns match.
+    Dataset.objects.filter(pk=talks.pk).update(origin="production", status="raw")
+    refused = sign_in("viewer").post(matching, {"all": "1"}, follow=True)
+    assert "No turns are selected" in refused.content.decode()
 
 
 def test_excluded_sessions_are_not_exported(talks: Dataset, tmp_path: Path) -> None:

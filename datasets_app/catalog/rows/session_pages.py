@@ -7,7 +7,7 @@ If too few of them match, the filter is rare, and the indexes list all its match
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from django.db import connection
 
@@ -15,12 +15,6 @@ from datasets_app.catalog.search import list_prefixes, match_words
 
 # How many sessions the first step tests: about as fast as listing the matches of a filter that is rarer.
 WALKED_SESSIONS = 2_000
-# Sort order → columns that are unique together, from an index over them.
-ORDERS: dict[str, tuple[str, ...]] = {
-    "imported": ("s.id",),
-    "session": ("s.session_id",),
-    "turns": ("s.turn_count", "s.id"),
-}
 DEFAULT_ORDER = "imported"
 NO_SPLIT = "none"
 _PARAMETER = re.compile(r"%\((\w+)\)s")
@@ -38,14 +32,62 @@ class Condition(NamedTuple):
     hits: str = ""
 
 
+class Part(NamedTuple):
+    """Sessions that are sorted by the same ``columns``, which are unique together. An index gives them in
+    this order, or there are few."""
+
+    columns: tuple[str, ...]
+    source: str = "datasets_app_session s"
+    condition: str = "TRUE"
+
+
+class Order(NamedTuple):
+    """A list of sessions goes through one part after the other. The last one stays last in falling order,
+    too, if it has the sessions that lack what is sorted by."""
+
+    parts: tuple[Part, ...]
+    lacking_last: bool = False
+
+
+# An index has the first turns of a dataset by time and session.
+_FIRST_TURN = """datasets_app_turn t JOIN datasets_app_session s
+    ON s.dataset_id = %(dataset)s AND s.id = t.session_id"""
+_IS_FIRST = "t.dataset_id = %(dataset)s AND t.turn_index = 1 AND t.timestamp IS"
+# A report has a few thousand findings, however large the dataset is.
+_FINDINGS = """
+    FROM datasets_app_checkfinding f JOIN datasets_app_checkreport r ON r.id = f.report_id
+    WHERE r.dataset_id = %(dataset)s AND f.session_id"""
+_COUNTED_FINDINGS = f"""
+    (SELECT f.session_id, count(*) AS found {_FINDINGS} IS NOT NULL GROUP BY f.session_id) f
+    JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = f.session_id"""  # nosec B608  # constants
+ORDERS = {
+    "imported": Order((Part(("s.id",)),)),
+    "session": Order((Part(("s.session_id",)),)),
+    "turns": Order((Part(("s.turn_count", "s.id")),)),
+    "date": Order(
+        (
+            Part(("t.timestamp", "t.session_id"), _FIRST_TURN, f"{_IS_FIRST} NOT NULL"),
+            Part(("t.session_id",), _FIRST_TURN, f"{_IS_FIRST} NULL"),
+        ),
+        lacking_last=True,
+    ),
+    "findings": Order(
+        (
+            # OFFSET 0 keeps the planner from joining all sessions.
+            Part(("s.id",), condition=f"NOT EXISTS (SELECT {_FINDINGS} = s.id OFFSET 0)"),  # nosec B608
+            Part(("f.found", "s.id"), _COUNTED_FINDINGS),
+        )
+    ),
+}
+
+
 class SessionQuery(NamedTuple):
-    """``place`` has the values of the order's columns at the row before the page, or after it if
-    ``backwards``."""
+    """``place`` is the session before the page, or after it if ``backwards``: its primary key."""
 
     conditions: Sequence[Condition] = ()
     order: str = DEFAULT_ORDER
     falling: bool = False
-    place: tuple[Any, ...] | None = None
+    place: int | None = None
     backwards: bool = False
     limit: int = 51
 
@@ -135,21 +177,24 @@ def with_finding(report: int, code: str) -> Condition:
 # --- pages ----------------------------------------------------------------------------------------------
 
 _NEXT = """
-SELECT s.id FROM (
-    SELECT * FROM datasets_app_session s WHERE s.dataset_id = %(dataset)s {past}
-    ORDER BY {order} LIMIT {walked}
+SELECT id FROM (
+    SELECT s.*, {named} FROM {source}
+    WHERE s.dataset_id = %(dataset)s AND {part} {past} ORDER BY {order} LIMIT {walked}
 ) s
-WHERE {conditions} ORDER BY {order} LIMIT %(limit)s
+WHERE {conditions} ORDER BY {outer} LIMIT %(limit)s
 """
 _COUNT_WALKED = """
 SELECT count(*) FROM (
-    SELECT FROM datasets_app_session s WHERE s.dataset_id = %(dataset)s {past} ORDER BY {order} LIMIT {walked}
+    SELECT FROM {source} WHERE s.dataset_id = %(dataset)s AND {part} {past} ORDER BY {order} LIMIT {walked}
 ) s
 """
 _ALL = """
 {hits}
-SELECT s.id FROM datasets_app_session s
-WHERE s.dataset_id = %(dataset)s {past} AND {conditions} ORDER BY {order} LIMIT %(limit)s
+SELECT s.id FROM {source}
+WHERE s.dataset_id = %(dataset)s AND {part} {past} AND {conditions} ORDER BY {order} LIMIT %(limit)s
+"""
+_PLACE = """
+SELECT {columns} FROM {source} WHERE s.dataset_id = %(dataset)s AND {part} AND s.id = %(session)s
 """
 _COUNT = """
 {hits}
@@ -165,17 +210,55 @@ LIMIT %(limit)s
 
 
 def page_sessions(dataset_id: int, query: SessionQuery) -> list[int]:
-    """The primary keys of a page's sessions, in their order."""
-    past, order, values = _build_order(query)
-    values |= {"dataset": dataset_id, "limit": query.limit}
-    tests, test_values = _build_conditions(query.conditions, by_index=False)
-    values |= test_values
-    parts = {"past": past, "order": order, "walked": WALKED_SESSIONS}
-    keys = _fetch(_NEXT.format(conditions=tests[1], **parts), values)
-    if len(keys) < query.limit and _fetch(_COUNT_WALKED.format(**parts), values) == [WALKED_SESSIONS]:
-        (hits, conditions), values = _rebuild(query, values)
-        keys = _fetch(_ALL.format(hits=hits, conditions=conditions, past=past, order=order), values)
+    """The primary keys of a page's sessions, in their order. Starts anew if the session at the place is
+    gone."""
+    parts = list_parts(query.order, query.falling != query.backwards, query.backwards)
+    place = None
+    if query.place is not None:
+        for number, part in enumerate(parts):
+            if place := _find_place(dataset_id, part, query.place):
+                parts = parts[number:]
+                break
+    keys: list[int] = []
+    for part in parts:
+        if len(keys) < query.limit:
+            keys += _page_part(dataset_id, query._replace(limit=query.limit - len(keys)), part, place)
+        place = None
     return keys[::-1] if query.backwards else keys
+
+
+def list_parts(order: str, falls: bool, backwards: bool) -> tuple[Part, ...]:
+    parts, lacking_last = ORDERS[order]
+    return parts[::-1] if (backwards if lacking_last else falls) else parts
+
+
+def _find_place(dataset_id: int, part: Part, session: int) -> tuple[Any, ...] | None:
+    """The values of the part's columns of a session; None if it isn't in this part."""
+    sql = _PLACE.format(columns=", ".join(part.columns), source=part.source, part=part.condition)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, {"dataset": dataset_id, "session": session})
+        return cast(tuple[Any, ...] | None, cursor.fetchone())
+
+
+def _page_part(dataset_id: int, query: SessionQuery, part: Part, place: tuple[Any, ...] | None) -> list[int]:
+    """The first sessions of a part, or those past the place, in the direction of reading."""
+    falls = query.falling != query.backwards
+    order, outer = (
+        ", ".join(f"{column} {'DESC' if falls else 'ASC'}" for column in columns)
+        for columns in (part.columns, [f"sorted_{number}" for number in range(len(part.columns))])
+    )
+    past, values = _build_past(part, falls, place)
+    values |= {"dataset": dataset_id, "limit": query.limit}
+    (_, tests), test_values = _build_conditions(query.conditions, by_index=False)
+    values |= test_values
+    parts = {"source": part.source, "part": part.condition, "past": past, "order": order}
+    walk = {**parts, "walked": WALKED_SESSIONS}
+    named = ", ".join(f"{column} AS sorted_{number}" for number, column in enumerate(part.columns))
+    keys = _fetch(_NEXT.format(conditions=tests, named=named, outer=outer, **walk), values)
+    if len(keys) < query.limit and _fetch(_COUNT_WALKED.format(**walk), values) == [WALKED_SESSIONS]:
+        (hits, conditions), hit_values = _build_conditions(query.conditions, by_index=True)
+        keys = _fetch(_ALL.format(hits=hits, conditions=conditions, **parts), values | hit_values)
+    return keys
 
 
 def count_sessions(dataset_id: int, conditions: Sequence[Condition], limit: int) -> int:
@@ -190,11 +273,6 @@ def list_session_keys(dataset_id: int, conditions: Sequence[Condition], limit: i
     (hits, tests), values = _build_conditions(conditions, by_index=True)
     values |= {"dataset": dataset_id, "limit": limit}
     return _fetch(_KEYS.format(hits=hits, conditions=tests), values)
-
-
-def _rebuild(query: SessionQuery, values: dict[str, Any]) -> tuple[tuple[str, str], dict[str, Any]]:
-    parts, by_index = _build_conditions(query.conditions, by_index=True)
-    return parts, values | by_index
 
 
 def _build_conditions(
@@ -218,17 +296,14 @@ def _build_conditions(
     return (f"WITH {', '.join(hits)}" if hits else "", " AND ".join(tests)), values
 
 
-def _build_order(query: SessionQuery) -> tuple[str, str, dict[str, Any]]:
-    """The condition of what comes after the place, ORDER BY and values."""
-    columns = ORDERS[query.order]
-    falls = query.falling != query.backwards
-    order = ", ".join(f"{column} {'DESC' if falls else 'ASC'}" for column in columns)
-    if query.place is None:
-        return "", order, {}
-    names = [f"place{number}" for number in range(len(columns))]
+def _build_past(part: Part, falls: bool, place: tuple[Any, ...] | None) -> tuple[str, dict[str, Any]]:
+    """The condition of what comes after the place, and its values."""
+    if place is None:
+        return "", {}
+    names = [f"place{number}" for number in range(len(part.columns))]
     row = ", ".join(f"%({name})s" for name in names)
-    past = f"AND ({', '.join(columns)}) {'<' if falls else '>'} ({row})"
-    return past, order, dict(zip(names, query.place, strict=True))
+    past = f"AND ({', '.join(part.columns)}) {'<' if falls else '>'} ({row})"
+    return past, dict(zip(names, place, strict=True))
 
 
 def _fetch(sql: str, values: dict[str, Any]) -> list[int]:

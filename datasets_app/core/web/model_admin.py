@@ -1,6 +1,7 @@
 """The base of every list in the admin."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.contrib.admin.utils import get_fields_from_path
 from django.db.models import DateField
@@ -14,6 +15,12 @@ class ModelAdmin(admin.ModelAdmin):
     Django accepts any lookup of a model's own fields: ``result__also_in__regex`` would spell out names that
     no page shows, and ``name__regex=(`` fail in the database.
     """
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        """With its ``reader``: what an empty list offers depends on who reads it."""
+        changelist = super().get_changelist_instance(request)
+        changelist.reader = request.user
+        return changelist
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """Whether a filter of the list sends this parameter; the answer to any other is 400 Bad Request."""

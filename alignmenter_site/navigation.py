@@ -69,9 +69,10 @@ UNFOLD: dict[str, Any] = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "8px",
     "COLORS": {"primary": _TEAL},
-    "STYLES": [_static_url("tokens.css"), _static_url("app.css")],
+    "STYLES": [_static_url("tokens.css"), _static_url("turns.css"), _static_url("app.css")],
     "SCRIPTS": [
         _static_url("app.js"),
+        _static_url("turns.js"),
         _static_url("command_palette.js"),
         _static_url("log_out.js"),
         _static_url("picker.js"),

@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
+from django.utils.html import format_html
 
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.dispute_pages import MAX_DISPUTE, DisputeQueue, parse_position, parse_turn_pks
@@ -15,9 +16,13 @@ from annotations_app.domain.highlighting import highlight_words
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
 from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.models import Annotation, Assignment, Decision
+from annotations_app.templatetags.annotations_display import highlight
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, parse_pk, render_page
+from datasets_app.core.web.turns import format_turns
+from datasets_app.domain.conversations.cases import describe_case
+from datasets_app.domain.conversations.turn_metadata import list_steps
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
 
@@ -239,13 +244,21 @@ def _conversation_context(turn: Turn, card: Any, *, withheld: bool) -> dict[str,
     )
     turns = list(around.with_text_start(MAX_TURN_CHARACTERS).order_by("turn_index"))
     for other in turns:
-        text = other.start + ("…" if other.characters > MAX_TURN_CHARACTERS else "")
         if withheld:
             raw_access.withhold_turn(other)
-            text = raw_access.WITHHELD
+        is_judged = other.pk == turn.pk
         # Only the reply to judge has the persona's words highlighted.
-        words = (card["preferred"], card["avoid"]) if card and other.pk == turn.pk else ((), ())
-        other.pieces = highlight_words(text, *words)
+        words = (card["preferred"], card["avoid"]) if card and is_judged else ((), ())
+        pieces = highlight_words(other.start, *words)
+        other.text_html = format_html(
+            "{}{}", highlight(pieces), "…" if other.characters > MAX_TURN_CHARACTERS else ""
+        )
+        other.is_raw_first = any(piece.kinds for piece in pieces)
+        other.badge = "to adjudicate" if is_judged else ""
+        other.steps = list_steps(other.metadata, other.extra)
+        other.case, other.tags, other.timestamp = describe_case(other.metadata, other.extra), (), None
+    if not withheld:
+        format_turns(turns)
     return {
         "turn": turn,
         "session": turn.session,

@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy
 
 from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
@@ -119,7 +120,11 @@ def vote_dots(count: int, dot: str) -> str:
     return dot * min(int(count), 12)
 
 
-_WORD_TITLES = {PREFERRED: "Preferred", AVOID: "Avoided", "both": "Preferred and avoided"}
+_WORD_TITLES = {
+    PREFERRED: gettext_lazy("Preferred"),
+    AVOID: gettext_lazy("To avoid"),
+    "both": gettext_lazy("Preferred and to avoid"),
+}
 
 
 @register.filter
@@ -132,7 +137,7 @@ def highlight(pieces: Iterable[TextPiece]) -> SafeString:
 
 def _highlight_piece(piece: TextPiece) -> SafeString:
     return format_html(
-        '<mark class="lead-word lead-word-{}" title="{}">{}</mark>',
+        '<mark class="ad-word ad-word-{}" title="{}">{}</mark>',
         piece.kind,
         _WORD_TITLES[piece.kind],
         piece.text,

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.utils.safestring import mark_safe
+from django.urls import reverse
 
 from datasets_app import hooks
 from datasets_app.browsing.comment_pages import load_comments
@@ -23,20 +23,18 @@ from datasets_app.core.web.pages import (
     require_permissions,
 )
 from datasets_app.core.web.read_only import ReadOnlyAdmin
+from datasets_app.core.web.turns import format_turns
+from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.turn_metadata import arrange_metadata, list_steps
-from datasets_app.domain.markdown import has_markup, render_markdown
 from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Turn
 from datasets_app.scrubbing.highlights import Highlights, Piece, take_first
+from datasets_app.templatetags.scrub_display import render_pieces
 
 TURNS_PER_PAGE = 200
 # Longer turns are folded; beyond the second limit only the turn's own page shows its full text.
 FOLD_AFTER_CHARACTERS = 1_200
 MAX_CHARACTERS_SHOWN = 20_000
 MAX_FINDINGS_SHOWN = 500
-# Rendering Markdown takes a millisecond for some thousand characters; what is longer is shown as it is.
-MAX_FORMATTED_TURN, MAX_FORMATTED_PAGE = 10_000, 200_000
-# Headings in a turn come below those of the page.
-_HEADING_SHIFT = 3
 
 
 @admin.register(Session)
@@ -78,21 +76,19 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     for turn in turns:
         turn.findings = turn_findings.get(turn.turn_index, [])
         turn.notes = notes.get(turn.pk, [])
-        turn.pieces = highlights.pieces(turn) if highlights else [Piece(turn.start)]
-        turn.first_pieces = take_first(turn.pieces)
-        turn.html = ""
+        turn.url = f"?turn={turn.turn_index}#turn-{turn.turn_index}"
         turn.steps = list_steps(turn.metadata, turn.extra)
+        turn.case = describe_case(turn.metadata, turn.extra)
         if highlights:
             turn.other_findings = highlights.findings_outside_text(turn.turn_index)
     is_raw_view = "raw" in request.GET
-    if not is_raw_view:
-        _format_turns(turns)
+    _render_texts(turns, highlights, is_raw_view)
     context = {
         "dataset": dataset,
         "session": session,
         "is_raw_view": is_raw_view,
         "raw_query": "?raw=1" if is_raw_view else "",
-        "has_formatted_turns": is_raw_view or any(turn.html for turn in turns),
+        "has_formatted_turns": is_raw_view or any(getattr(turn, "html", "") for turn in turns),
         "comments": [] if withheld else load_comments(session, request.user),
         "metadata": arrange_metadata((turn.turn_index, turn.metadata, turn.extra) for turn in turns),
         "turns_with_findings": [turn for turn in turns if turn.findings],
@@ -105,7 +101,7 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
         "persona": persona_urls([session.persona_id], request.user).get(session.persona_id or ""),
         "previous_session": neighbors.filter(id__lt=session.pk).order_by("-id").first(),
         "next_session": neighbors.filter(id__gt=session.pk).order_by("id").first(),
-        "fold_after": FOLD_AFTER_CHARACTERS,
+        "turns_url": reverse("admin:datasets_app_turn_changelist"),
         "max_characters": MAX_CHARACTERS_SHOWN,
     }
     if not withheld:
@@ -115,15 +111,18 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     return render_page(request, "datasets_app/session.html", crumbs, context)
 
 
-def _format_turns(turns: list[Any]) -> None:
-    """Set ``html`` of turns in Markdown, unless something in their text is highlighted."""
-    budget = MAX_FORMATTED_PAGE
+def _render_texts(turns: list[Any], highlights: Highlights | None, is_raw_view: bool) -> None:
+    """Markdown is formatted unless something in the text is highlighted."""
+    plain = []
     for turn in turns:
-        plain = not any(piece.state for piece in turn.pieces)
-        if plain and turn.characters <= min(MAX_FORMATTED_TURN, budget) and has_markup(turn.start):
-            budget -= turn.characters
-            html = render_markdown(turn.start, heading_shift=_HEADING_SHIFT, keep_line_breaks=True)
-            turn.html = mark_safe(html)  # sanitized by nh3 # nosec B308 B703
+        pieces = highlights.pieces(turn) if highlights else [Piece(turn.start)]
+        turn.text_html = render_pieces(pieces, bool(highlights and highlights.may_mark))
+        if turn.characters > FOLD_AFTER_CHARACTERS:
+            turn.folded_html = render_pieces(take_first(pieces), False)
+        if not any(piece.state for piece in pieces):
+            plain.append(turn)
+    if not is_raw_view:
+        format_turns(plain)
 
 
 def _withhold(session: Session, turns: list[Any], findings: list[CheckFinding]) -> None:

@@ -25,6 +25,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.turns import PreviewedTurn, format_turns
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.traces.convert import format_columns, read_convert_options
 from datasets_app.domain.traces.tables import COLUMNS
@@ -307,8 +308,13 @@ def _preview_notes(job: JobRun, job_file: JobFile) -> list[tuple[str, str]]:
     return notes
 
 
-def _group_by_session(turns: list[Any]) -> list[tuple[str, list[Any]]]:
-    return [(session_id, list(group)) for session_id, group in groupby(turns, lambda turn: turn.session_id)]
+def _group_by_session(records: list[Any]) -> list[tuple[str, list[PreviewedTurn]]]:
+    sessions = []
+    for session_id, group in groupby(records, lambda record: record.session_id):
+        turns = [PreviewedTurn(record, max_characters=600, max_tags=20) for record in group]
+        format_turns(turns)
+        sessions.append((session_id, turns))
+    return sessions
 
 
 def _update_job(user: Any, job: JobRun, options: dict[str, Any], start: bool) -> None:

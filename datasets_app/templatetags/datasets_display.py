@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
 from datasets_app.core.web.remedies import REMEDIES
-from datasets_app.domain.conversations.cases import Case, describe_case
+from datasets_app.domain.markdown import render_markdown
 from datasets_app.domain.wording import format_count, is_hash, shorten_hash
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import (
@@ -314,44 +314,10 @@ def remedy(code: str) -> str:
     return REMEDIES.get(code, "")
 
 
-_EMPTY_LIST_TEXTS = {
-    "retentionpolicy": (
-        "No retention policies yet",
-        "Without policies, nothing is deleted. Add one, preview what it would delete, then activate it.",
-    ),
-    "annotation": (
-        "No labels yet",
-        "Create a campaign to have replies labeled, or import a label file.",
-    ),
-    "campaign": (
-        "No campaigns yet",
-        "In a campaign, annotators label whether each reply of a dataset sounds like the persona.",
-    ),
-    "persona": ("No personas yet", "Add one or import its YAML. Labels and checks refer to it by its id."),
-    "dataset": (
-        "No datasets yet",
-        "Import a conversation file, or generate conversations to try things out.",
-    ),
-    "source": ("No sources yet", "Add one to sample conversations from production every night."),
-    "group": ("No roles yet", "Add one, choose its permissions, and give it to people under Users."),
-    "jobrun": (
-        "No jobs yet",
-        "Import a file, check or scrub a dataset: what runs and what it did is listed here.",
-    ),
-    "auditevent": ("No events yet", "Who changes, exports or reads something is recorded here from now on."),
-}
-
-
 @register.filter
-def empty_list_text(model_name: str) -> tuple[str, str]:
-    """The heading and text of an empty list."""
-    return _EMPTY_LIST_TEXTS.get(model_name, ("Nothing here yet", "New entries are listed here."))
-
-
-@register.filter
-def case_facts(turn: Any) -> Case | None:
-    """What Alignmenter reads of a turn: its case, its sources, its rubrics."""
-    return describe_case(turn.metadata, turn.extra)
+def as_markdown(text: str) -> SafeString:
+    """Markdown as HTML, with its headings below those of a card."""
+    return mark_safe(render_markdown(text, heading_shift=3))  # sanitized by nh3 # nosec B308 B703
 
 
 @register.filter

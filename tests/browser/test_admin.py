@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,30 @@ def upload(page: Page, path: Path) -> None:
     expect(page.get_by_text("Nothing has been imported yet")).to_be_visible()
 
 
+def drop(page: Page, selector: str, name: str, text: str) -> None:
+    """Drag a file over an element and let it go there."""
+    data = page.evaluate_handle(
+        """([name, text]) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], name));
+            return data;
+        }""",
+        [name, text],
+    )
+    page.dispatch_event(selector, "dragover", {"dataTransfer": data})
+    expect(page.locator(selector)).to_have_class(re.compile("ad-over"))
+    page.dispatch_event(selector, "drop", {"dataTransfer": data})
+    expect(page.locator(selector)).not_to_have_class(re.compile("ad-over"))
+
+
 def test_from_file_to_download(page: Page, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
     lines = factories.make_sessions(40, 4, tags=["scenario:support"])
     path = factories.write_jsonl(tmp_path / "Support May.jsonl", lines)
     page.get_by_role("link", name="Import a file").click()
-    page.set_input_files("[name=file]", path)
+    drop(page, "[data-drop]", "table.csv", "a,b")
+    expect(page.locator("[name=dataset_name]")).to_have_value("table")
+    drop(page, "[data-drop]", path.name, path.read_text())
     expect(page.locator("[name=dataset_name]")).to_have_value("Support_May")
     page.click("text=Upload and preview")
     expect(page.get_by_text("What user says as number 1 of s1.")).to_be_visible()

@@ -61,7 +61,7 @@ class Annotator:
 
     def reply(self) -> str:
         self.page.wait_for_function(f"() => {VISIBLE} !== null")
-        shown: str = self.page.evaluate(f"{VISIBLE}.querySelector('.q-reply .q-text').textContent")
+        shown: str = self.page.evaluate(f"{VISIBLE}.querySelector('.q-reply .ad-text').textContent")
         return shown
 
     def key(self, key: str) -> None:
@@ -72,7 +72,7 @@ class Annotator:
         text = self.reply()
         self.key(key)
         self.page.wait_for_function(
-            "text => document.querySelector('.q-item:not([hidden]) .q-reply .q-text')?.textContent !== text",
+            "text => document.querySelector('.q-item:not([hidden]) .q-reply .ad-text')?.textContent !== text",
             arg=text,
         )
         self.pressed.append((text, kind, label, notes))
@@ -86,7 +86,7 @@ class Annotator:
         """What comes back is what was decided last."""
         back = next(text for text in self.standing()[::-1])
         self.key("Backspace")
-        expect(self.page.locator(".q-item:visible .q-reply .q-text")).to_have_text(back)
+        expect(self.page.locator(".q-item:visible .q-reply .ad-text")).to_have_text(back)
         self.pressed.append((back, "undo", None, None))
 
     def standing(self) -> list[str]:
@@ -152,7 +152,7 @@ def _pressed_twice(anna: Annotator) -> None:
                     new KeyboardEvent("keydown", { key: "1", bubbles: true, cancelable: true }));
         }"""
     )
-    expect(anna.page.locator(".q-item:visible .q-reply .q-text")).not_to_have_text(text)
+    expect(anna.page.locator(".q-item:visible .q-reply .ad-text")).not_to_have_text(text)
     anna.pressed.append((text, "label", 1, None))
 
 
@@ -178,7 +178,7 @@ def _flagged(anna: Annotator) -> None:
     anna.page.keyboard.type("1 is odd")
     text = anna.reply()
     anna.page.keyboard.press("Enter")
-    expect(anna.page.locator(".q-item:visible .q-reply .q-text")).not_to_have_text(text)
+    expect(anna.page.locator(".q-item:visible .q-reply .ad-text")).not_to_have_text(text)
     anna.pressed.append((text, "flag", None, "Other: 1 is odd"))
 
 
@@ -308,7 +308,7 @@ def test_on_a_phone(open_page: Any, campaign: Campaign) -> None:
     expect(page.locator("#persona")).to_be_visible()
     page.wait_for_timeout(GUARD)
     page.get_by_role("button", name="On-brand").tap()
-    expect(page.locator(".q-item:visible .q-reply .q-text")).not_to_have_text(before)
+    expect(page.locator(".q-item:visible .q-reply .ad-text")).not_to_have_text(before)
     expect(page.locator("#announce")).to_contain_text("On-brand. Next reply.")
     anna.is_saved()
     assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -139,7 +139,7 @@ def test_words_of_the_persona_are_marked(db: None, tmp_path: Path) -> None:
     text = "Obviously, CHECK it. Thank\nyou; recheck."
     make(tmp_path, [factories.make_turn(), factories.make_turn("s1", 2, text=text)])
     html = page(annotator("anna"))
-    marked = re.findall(r'<mark\s+class="q-word q-word-(\w+)"\s+title="([^"]+)"\s+>([^<]+)</mark>', html)
+    marked = re.findall(r'<mark class="ad-word ad-word-(\w+)" title="([^"]+)">([^<]+)</mark>', html)
     assert marked == [
         ("avoid", "To avoid", "Obviously"),
         ("preferred", "Preferred", "CHECK"),
@@ -461,7 +461,7 @@ def test_a_long_session_and_long_texts_are_shown_in_part(db: None, tmp_path: Pat
     assert "?before=130" in html
     assert "?after=144" in html
     turns = page(anna, "turns", pk, before=130)
-    assert re.findall(r">turn (\d+)<", turns) == [str(number) for number in range(90, 130)]
+    assert re.findall(r">\s*turn (\d+)<", turns) == [str(number) for number in range(90, 130)]
     assert f"?before={90}" in turns
     turns = page(anna, "turns", pk, before=3)
     assert "?before" not in turns

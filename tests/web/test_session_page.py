@@ -1,5 +1,6 @@
 """The page of a session: formatting, findings, metadata, and comments with mentions."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_metadata_stands_beside_and_tool_calls_are_folded(sign_in: Any, talk: Se
     assert panel.count(">model<") == 1
     assert panel.count(">took<") == 2
     assert "tool_calls" not in panel
-    assert "Tool call: look_up</summary>" in page
+    assert re.search(r'Tool call: <span\s+dir="auto">look_up</span></summary>', page)
 
 
 # --- comments -------------------------------------------------------------------------------------------

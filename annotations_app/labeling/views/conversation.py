@@ -7,8 +7,12 @@ and the beginning of the other are loaded. The rest follows on request.
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, QuerySet
+import msgspec
+from django.db.models import F, QuerySet, TextField
+from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Left, Length
+from django.urls import reverse
+from django.utils.html import format_html
 
 from annotations_app.domain.highlighting import (
     AVOID,
@@ -20,8 +24,11 @@ from annotations_app.domain.highlighting import (
 from annotations_app.labeling.views.persona_card import parse_persona_cached
 from annotations_app.labeling.views.recent import shorten_text
 from annotations_app.models import Assignment, Campaign, CampaignMember
+from annotations_app.templatetags.annotations_display import highlight
 from datasets_app.catalog import raw_access
+from datasets_app.core.web.turns import format_turns
 from datasets_app.domain.conversations.cases import Case, describe_case, read_rubrics
+from datasets_app.domain.conversations.turn_metadata import STEP_KEYS, list_steps
 from datasets_app.models import Turn
 
 TURNS_BEFORE, TURNS_AFTER, MORE_TURNS_COUNT = 12, 2, 40
@@ -39,10 +46,8 @@ class ReplyView:
     after: list[Any]
     turn_count: int
     snippet: str
-    pieces: list[TextPiece]
     preferred: list[str]
     avoid: list[str]
-    case: Case | None = None
 
     @property
     def earlier(self) -> int:
@@ -65,19 +70,44 @@ def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
     turns = list(window.annotate(rubrics=F("metadata__rubrics")).order_by("turn_index"))
     turn = next(turn for turn in turns if turn.turn_index == index)
     turn.start = assignment.item.turn.text[:MAX_REPLY_CHARACTERS]
+    before = [turn for turn in turns if turn.turn_index < index]
+    show_turns_around(turns, assignment, campaign)
     pieces = highlight_text(turn.start, campaign)
+    turn.text_html = format_html("{}{}", highlight(pieces), "…" if turn.rest_url else "")
+    turn.is_raw_first = any(piece.kinds for piece in pieces)
+    turn.case = _find_case(assignment.item.turn, before)
     return ReplyView(
         assignment,
         turn,
-        before=[turn for turn in turns if turn.turn_index < index],
+        before=before,
         after=[turn for turn in turns if turn.turn_index > index],
         turn_count=session.turn_count,
         snippet=shorten_text(turn.start),
-        pieces=pieces,
         preferred=list_highlighted_words(pieces, PREFERRED),
         avoid=list_highlighted_words(pieces, AVOID),
-        case=_find_case(assignment.item.turn, [turn for turn in turns if turn.turn_index < index]),
     )
+
+
+def show_turns_around(turns: list[Any], assignment: Assignment, campaign: Campaign) -> list[Any]:
+    """Set what ``_turn.html`` shows; see core/web/turns.py."""
+    for turn in turns:
+        turn.rest_url = ""
+        if turn.characters > len(turn.start):
+            place = [campaign.name, assignment.pk, turn.turn_index]
+            turn.rest_url = reverse("annotate:whole_turn", args=place)
+        turn.text_html = f"{turn.start}…" if turn.rest_url else turn.start
+        turn.steps = list_steps({name: _read_step(getattr(turn, name)) for name in STEP_KEYS}, None)
+        turn.tags, turn.timestamp = (), None
+    format_turns(turns)
+    return turns
+
+
+def _read_step(text: str | None) -> Any:
+    """The value of a key of the metadata; as text if it was too long to be read whole."""
+    try:
+        return None if text is None else msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return f"{text}…" if text and len(text) == MAX_TURN_CHARACTERS else text
 
 
 def _find_case(reply: Turn, before: list[Any]) -> Case | None:
@@ -101,7 +131,11 @@ def turns_with_start(reply: Turn) -> QuerySet[Turn, dict[str, Any] | Any]:
     """Turns of the session of a reply, with the ``start`` of their text and its number of ``characters``."""
     turns = Turn.objects.filter(dataset=reply.dataset_id, session=reply.session_id)
     turns = turns.only("turn_index", "role")
-    return turns.annotate(start=Left("text", MAX_TURN_CHARACTERS), characters=Length(F("text")))
+    steps = {
+        name: Left(KeyTextTransform(name, "metadata"), MAX_TURN_CHARACTERS, output_field=TextField())
+        for name in STEP_KEYS
+    }
+    return turns.annotate(start=Left("text", MAX_TURN_CHARACTERS), characters=Length(F("text")), **steps)
 
 
 def highlight_text(text: str, campaign: Campaign) -> list[TextPiece]:

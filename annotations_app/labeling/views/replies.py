@@ -17,10 +17,12 @@ from annotations_app.labeling.views.conversation import (
     highlight_text,
     load_reply,
     record_raw_read,
+    show_turns_around,
     turns_with_start,
 )
 from annotations_app.labeling.views.queue import render_queue
 from annotations_app.models import Assignment, CampaignMember
+from annotations_app.templatetags.annotations_display import highlight
 from datasets_app.catalog import gates
 from datasets_app.models import Turn
 
@@ -75,7 +77,7 @@ def show_turns(
     record_raw_read(member, is_raw, session=assignment.item.session_id, turns=len(shown))
     context = {
         "assignment": assignment,
-        "turns": shown,
+        "turns": show_turns_around(shown, assignment, member.campaign),
         "earlier": shown[0].turn_index if before and shown and shown[0].turn_index > 1 else 0,
         "later": shown[-1].turn_index if not before and len(shown) == MORE_TURNS_COUNT else 0,
     }
@@ -93,8 +95,7 @@ def show_whole_turn(
     text = turn.text[:MAX_WHOLE_TURN_CHARACTERS]
     is_judged = turn.pk == assignment.item.turn_id and len(text) <= MAX_HIGHLIGHTED_CHARACTERS
     context = {
-        "pieces": highlight_text(text, member.campaign) if is_judged else None,
-        "text": text,
+        "text_html": highlight(highlight_text(text, member.campaign)) if is_judged else text,
         "ending": gettext("… (cut off)") if len(turn.text) > MAX_WHOLE_TURN_CHARACTERS else "",
     }
     return _render_fragment(request, member, "annotations_app/queue_whole_turn.html", context)

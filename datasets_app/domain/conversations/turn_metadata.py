@@ -5,15 +5,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 # Shown with the turn itself.
-_STEP_KEYS = ("tool_calls", "tool_results", "reasoning")
+STEP_KEYS = ("tool_calls", "tool_results", "reasoning")
 _ABSENT = object()
 
 
 class Step(NamedTuple):
-    """What a model did beside its reply: ``title`` in a few words, and all of it as ``text``."""
+    """What a model did beside its reply: a ``kind``, such as "Tool call", the ``name`` of the tool if there
+    is one, and all of it as ``text``."""
 
-    title: str
+    kind: str
     text: str
+    name: str = ""
 
 
 class SessionMetadata(NamedTuple):
@@ -45,7 +47,7 @@ def arrange_metadata(turns: Iterable[tuple[int, Any, Any]]) -> SessionMetadata:
 def list_steps(metadata: Any, extra: Any) -> list[Step]:
     """Reasoning, tool calls and their results, in this order."""
     sources = [source for source in (metadata, extra) if isinstance(source, dict)]
-    found = {key: next((source[key] for source in sources if source.get(key)), None) for key in _STEP_KEYS}
+    found = {key: next((source[key] for source in sources if source.get(key)), None) for key in STEP_KEYS}
     steps = [Step("Reasoning", _as_text(found["reasoning"]))] if found["reasoning"] else []
     steps += [_describe_step("Tool call", call) for call in _as_list(found["tool_calls"])]
     return steps + [_describe_step("Tool result", result) for result in _as_list(found["tool_results"])]
@@ -58,18 +60,18 @@ def _merge(metadata: Any, extra: Any) -> dict[str, Any]:
         fields["metadata"] = metadata
     for key, value in (extra or {}).items() if isinstance(extra, dict) else ():
         fields[f"{key} (line)" if fields.get(key, _ABSENT) is not _ABSENT else key] = value
-    return {key: value for key, value in fields.items() if key not in _STEP_KEYS}
+    return {key: value for key, value in fields.items() if key not in STEP_KEYS}
 
 
 def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _describe_step(title: str, step: Any) -> Step:
+def _describe_step(kind: str, step: Any) -> Step:
     inner = step.get("function") if isinstance(step, Mapping) else None
     named = inner if isinstance(inner, Mapping) else step
     name = named.get("name") if isinstance(named, Mapping) else None
-    return Step(f"{title}: {str(name)[:80]}" if name else title, _as_text(step))
+    return Step(kind, _as_text(step), str(name or "")[:80])
 
 
 def _as_text(value: Any) -> str:

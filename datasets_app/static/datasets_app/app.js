@@ -9,8 +9,9 @@
 
     // --- import: the dataset's name follows the file's until somebody types one ---
 
-    const nameOf = (file) =>
-        file.replace(/(\.(jsonl|ndjson|json|gz))+$/i, "")
+    // The field accepts ".jsonl,.json,.gz": a name ends before those.
+    const nameOf = (file, accepted) =>
+        file.replace(new RegExp(`(${accepted.replaceAll(".", "\\.").replaceAll(",", "|")})+$`, "i"), "")
             .replace(/[^A-Za-z0-9._-]+/g, "_")
             .replace(/^[._-]+|[._-]+$/g, "")
             .slice(0, 100);
@@ -62,7 +63,7 @@
         name.addEventListener("input", () => { ours = name.value === ""; });
         file.addEventListener("change", () => {
             // Several files become a dataset each, unless somebody names one.
-            if (ours) name.value = file.files.length === 1 ? nameOf(file.files[0].name) : "";
+            if (ours) name.value = file.files.length === 1 ? nameOf(file.files[0].name, file.accept) : "";
         });
         // The frame would put the file's name into a text field beside it, which there is none of.
         file.hasChangeListener = true;
@@ -130,11 +131,11 @@
         }
     };
 
-    // --- sessions: how many are ticked ---
+    // --- sessions and turns: how many are ticked ---
 
     const prepareSelection = (form) => {
         const all = document.querySelector("[data-select-all]");
-        const boxes = [...document.querySelectorAll(`input[form="${form.id}"][name=session]`)];
+        const boxes = [...document.querySelectorAll(`input[form="${form.id}"][name=row]`)];
         const button = form.querySelector("[data-selected]");
         const title = button.textContent;
         const tell = () => {
@@ -154,28 +155,6 @@
             });
         }
         tell();
-    };
-
-    // --- copying: the text as it is stored, without what is drawn around it ---
-
-    const readRaw = (element) => {
-        if (element.content) return element.content.textContent;
-        const copy = element.cloneNode(true);
-        for (const label of copy.querySelectorAll(".ad-sr, .ad-found-tail")) label.remove();
-        return copy.textContent;
-    };
-
-    const prepareCopy = (button) => {
-        if (!navigator.clipboard) return;
-        button.hidden = false;
-        button.addEventListener("click", async () => {
-            const source = document.querySelector(button.dataset.copyText);
-            if (!source) return;
-            await navigator.clipboard.writeText(readRaw(source));
-            const icon = button.querySelector(".material-symbols-outlined");
-            icon.textContent = "check";
-            setTimeout(() => { icon.textContent = "content_copy"; }, 1500);
-        });
     };
 
     // --- tabs: the current one is in sight, and an edge fades where there are more ---
@@ -310,7 +289,6 @@
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs, .ad-subtabs")) prepareTabs(tabs);
         for (const form of document.querySelectorAll("form[data-selection]")) prepareSelection(form);
-        for (const button of document.querySelectorAll("[data-copy-text]")) prepareCopy(button);
         if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
         document.addEventListener("click", copyDigest);

@@ -6,6 +6,9 @@ from typing import Any
 
 # Requests that run longer are cut off. Less than the supervisor waits.
 graceful_timeout = 8
+# Proxies keep idle connections for up to two minutes. One that is closed here first can be closed just when a
+# request comes, which then fails.
+keepalive = 130
 
 
 def pre_fork(server: Any, worker: Any) -> None:

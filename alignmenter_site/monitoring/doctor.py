@@ -27,6 +27,7 @@ from datasets_app.backups.schedule import last_backup_at
 from datasets_app.core.disk_space import measure_room
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.names.names import NameModelError, load_name_finder
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs import queue
 
 MIN_POSTGRES_VERSION = 160000
@@ -93,7 +94,8 @@ def _check_database() -> str:
 
 def _check_migrations() -> str:
     if missing := health.list_missing_migrations():
-        raise Fault(f"{len(missing)} migrations are missing, from {missing[0]} on. Run `manage.py migrate`.")
+        count = format_count(len(missing), "migration")
+        raise Fault(f"The database lacks {count}, from {missing[0]} on. Run `manage.py migrate`.")
     return "all applied"
 
 

@@ -92,7 +92,7 @@ def setting(name: str, value: Any) -> Callable[[Any, pytest.MonkeyPatch], None]:
 
 SABOTAGES: list[tuple[str, str, Callable[[Any, pytest.MonkeyPatch], None]]] = [
     ("settings", "Remove ALIGNMENTER_DEBUG", setting("DEBUG", True)),
-    ("migrations", "1 migrations are missing, from datasets_app.0001_initial", forget_a_migration),
+    ("migrations", "The database lacks 1 migration, from datasets_app.0001_initial", forget_a_migration),
     ("clock", "differ by 20 s", put_clock_forward),
     ("queue", "correct REDIS_URL", stop_redis),
     ("workers", "Start `manage.py worker`", lose("rq:worker:one")),

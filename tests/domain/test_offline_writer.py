@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from datasets_app.catalog.personas import load_default_persona
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation import style
+from datasets_app.domain.generation import lexicon, style
 from datasets_app.domain.generation.bloom_filter import BloomFilter
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import GenerationRequest, PlannedSession, Profile, plan_sessions
@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "6fae8932465112e70526ed124d4279d0148bd71b9f80aa8c297d32490cc1eeb9"
+DIGEST = "69d21083d30c4e917481c4362bc5eaeea5e07c79f48b74344c57712f5888cd46"
 
 ORDINARY = (
     "sorry",
@@ -280,6 +280,13 @@ def test_a_preferred_word_takes_the_place_of_its_twin() -> None:
     assert not any(re.search(r"\b(going to|people|thanks)\b", text, re.IGNORECASE) for text in texts)
     assert sum(bool(re.search(r"\b(gonna|folks|cheers)\b", text, re.IGNORECASE)) for text in texts) > 20
     assert not any(f'"{word}"' in text for text in texts for word in persona.preferred)
+
+
+def test_a_twin_brings_its_article_and_a_polite_word_begins_the_sentence() -> None:
+    assert lexicon.replace_phrases(("great => epic",), "Have a great day.") == "Have an epic day."
+    assert lexicon.replace_phrases(("easy => simple",), "An easy fix.") == "A simple fix."
+    lines = ("^open => please open",)
+    assert lexicon.replace_phrases(lines, "Open it. Then open that.") == "Please open it. Then open that."
 
 
 def test_a_word_that_no_sentence_does_without_is_refused() -> None:

@@ -139,8 +139,11 @@ def _load_variants() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
         phrase, one_way, other = line.partition(" => ")
         group = (phrase, other) if one_way else tuple(line.split(" | "))
         variants |= {key.lower(): group for key in ((phrase,) if one_way else group)}
-    longest_first = sorted(variants, key=lambda phrase: (-len(phrase), phrase))
-    phrases = "|".join(map(re.escape, longest_first))
+    # By first letter, so that most words are told by one comparison each.
+    endings: dict[str, list[str]] = {}
+    for phrase in sorted(variants, key=lambda phrase: (-len(phrase), phrase)):
+        endings.setdefault(phrase[0], []).append(re.escape(phrase[1:]))
+    phrases = "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in endings.items())
     return re.compile(rf"(?<![\w'-])(?:{phrases})(?![\w'-])", re.IGNORECASE), variants
 
 

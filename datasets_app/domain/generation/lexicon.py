@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 
 from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import SeededRandom
-from datasets_app.domain.generation.filling import capitalize_sentences
+from datasets_app.domain.generation.filling import capitalize_sentences, takes_an
 from datasets_app.domain.generation.style import build_matcher, split_words
 from datasets_app.domain.pii.rules.finder import find_all
 
@@ -42,17 +42,15 @@ class Lexicon:
         return len(self._pattern.findall(text))
 
     def build_asides(self, rng: SeededRandom, category: str) -> list[str]:
-        """Phrases with one spoken word of the list each, in random order, in the tone of a brand trap. Words
-        that nobody would say in it come last."""
+        """Phrases with one spoken word of the list each, for the tone of a brand trap: first the words that
+        belong to it, then those said in any tone, then the others."""
         lists = phrases.load_lists("asides")
-        fitting, others = [], []
+        ranked: list[tuple[int, str]] = []
         for word in rng.shuffle_copy(self.spoken):
-            own = lists.get(f"{word.lower()} {category}") or lists.get(word.lower())
-            if own:
-                fitting.append(rng.choice(own))
-            else:
-                others.append(fill_frame(rng.choice(lists["~"]), word))
-        return fitting + others
+            keys = (f"{word.lower()} {category}", word.lower(), "~")
+            rank = next(rank for rank, key in enumerate(keys) if key in lists)
+            ranked.append((rank, fill_frame(rng.choice(lists[keys[rank]]), word)))
+        return [phrase for _, phrase in sorted(ranked, key=lambda each: each[0])]
 
     def prefer_words(self, text: str) -> str:
         """Put the words of this list where the text says the same in another way: "gonna" for "going to"."""
@@ -82,17 +80,22 @@ class Lexicon:
 def replace_phrases(lines: tuple[str, ...], text: str) -> str:
     """``lines`` are "what is replaced => what is said instead"."""
     for pattern, fitting in _read_instead(lines):
-        text = pattern.sub(partial(_match_case, fitting), text)
+        changed = pattern.sub(partial(_match_case, fitting), text)
+        if changed != text:
+            article = r"\1n " if takes_an(fitting) else r"\1 "
+            text = re.sub(rf"\b(a)n? (?={re.escape(fitting)}\b)", article, changed, flags=re.IGNORECASE)
     return text
 
 
 @lru_cache(maxsize=64)
 def _read_instead(lines: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
     pairs = (line.partition(" => ") for line in lines)
-    return tuple(
-        (re.compile(rf"(?<![\w'-]){re.escape(usual)}(?![\w'-])", re.IGNORECASE), fitting)
-        for usual, _, fitting in pairs
-    )
+    return tuple((_compile_phrase(usual), fitting) for usual, _, fitting in pairs)
+
+
+def _compile_phrase(usual: str) -> re.Pattern[str]:
+    start = r"(?:^|(?<=[.!?] ))" if usual.startswith("^") else r"(?<![\w'-])"
+    return re.compile(rf"{start}{re.escape(usual.removeprefix('^'))}(?![\w'-])", re.IGNORECASE)
 
 
 def _match_case(fitting: str, found: re.Match[str]) -> str:

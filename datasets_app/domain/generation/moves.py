@@ -88,7 +88,7 @@ class ConversationScript:
             yield Move(self._write_one_of(self._user["failed"]), self._build_reply(lead, case.failed))
         for users, sentences in self._rng.shuffle_copy(case.follow_ups):
             yield Move(
-                self._write_one_of(users), self._build_reply(self._draw_lead("information", 0.25), sentences)
+                self._write_one_of(users), self._build_reply(self._draw_lead("further", 0.2), sentences)
             )
 
     def _build_reply(

@@ -42,7 +42,7 @@ def start_making_template(config: pytest.Config) -> None:
 def _make_template(config: pytest.Config, lock: int) -> None:
     try:
         with config.stash[blocking_manager_key].unblock():
-            let_application_create_database()
+            prepare_server()
             connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
             connection.close()
         _stop_servers()
@@ -81,9 +81,13 @@ def copy_template() -> bool:
     return copied
 
 
-def let_application_create_database() -> None:
-    """As the application's role could in earlier versions; ``migrate`` separates the roles."""
+def prepare_server() -> None:
+    """The application's role can create databases, as in earlier versions; ``migrate`` separates the roles.
+    Nothing is vacuumed meanwhile: what waits for the end of older transactions would wait for that."""
     embedded.ensure_postgres(VAR_DIR)
-    with psycopg.connect(embedded.postgres_url(VAR_DIR, embedded.ADMINISTRATOR)) as session:
+    server = embedded.postgres_url(VAR_DIR, embedded.ADMINISTRATOR)
+    with psycopg.connect(server, autocommit=True) as session:
+        session.execute("ALTER SYSTEM SET autovacuum = off")
+        session.execute("SELECT pg_reload_conf()")
         session.execute(f"ALTER ROLE {embedded.ROLE} CREATEDB")
         session.execute(f"GRANT {embedded.ROLE} TO {embedded.OWNER_ROLE}")

@@ -128,7 +128,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
     # No other process has a database on this server: all of them have the name of the one that is copied.
     connection.settings_dict["TEST"]["NAME"] = None
     copied = cluster.copy_template()
-    cluster.let_application_create_database()
+    cluster.prepare_server()
     return copied
 
 

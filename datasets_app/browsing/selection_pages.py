@@ -18,7 +18,7 @@ from datasets_app.catalog.rows.session_pages import list_session_keys
 from datasets_app.catalog.search import list_turn_keys
 from datasets_app.catalog.selections import MAX_SELECTED, save_selection
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.dataset_page import render_dataset_page
+from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.permissions import start_permission
@@ -89,9 +89,11 @@ def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
             return _start(request, dataset, chosen, tag)
         except UserError as refusal:
             error = refusal.message
+    page = "sessions" if chosen.turns is None else "turns"
     context = {
         "selection": chosen,
-        "list_url": list_url(dataset, "sessions" if chosen.turns is None else "turns"),
+        "tabs": build_dataset_tabs(request, dataset, page),
+        "list_url": list_url(dataset, page),
         "excluded": Session.objects.filter(dataset=dataset, pk__in=chosen.keys, excluded=True).count(),
         "tag": tag,
         "error": error,

@@ -44,6 +44,10 @@ from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile, T
 from datasets_app.templatetags.values import short_datetime
 
 TABLE_FIELDS = tuple(COLUMNS)
+# Options of few files, folded unless something of the kind was found or chosen.
+FOLDED_FIELDS = tuple(
+    "persona format assistant columns saved_mapping save_mapping question label_map".split()
+)
 # More are named by hand.
 MAX_COLUMNS_CHOSEN_FROM = 100
 
@@ -238,6 +242,13 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters) -> dict[s
         "refusal": shown.why_refused(options.on_error),
         "mapping": _list_mapping(shown),
         "detected_columns": format_columns(shown.columns),
+        "folded_fields": FOLDED_FIELDS,
+        "unfolds": bool(
+            shown.error
+            or shown.columns
+            or shown.questions
+            or any(options.as_json().get(name) not in (None, "", "auto") for name in FOLDED_FIELDS)
+        ),
     }
 
 

@@ -36,6 +36,10 @@ def talks(db: None, tmp_path: Path) -> Dataset:
         for line in factories.make_session(session_id, turns, **fields)
     ]
     dataset = factories.make_dataset(tmp_path, lines)
+    earlier = CheckReport.objects.create(dataset=dataset, totals={"W205": 2})
+    a1 = Session.objects.get(dataset=dataset, session_id="a1")
+    for _ in range(2):
+        CheckFinding.objects.create(report=earlier, code="W205", message="Odd", session=a1, turn_index=1)
     report = CheckReport.objects.create(dataset=dataset, totals={"W205": 1})
     b1 = Session.objects.get(dataset=dataset, session_id="b1")
     CheckFinding.objects.create(report=report, code="W205", message="Odd", session=b1, turn_index=1)

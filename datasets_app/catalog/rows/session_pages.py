@@ -55,8 +55,9 @@ _FIRST_TURN = """datasets_app_turn t JOIN datasets_app_session s
 _IS_FIRST = "t.dataset_id = %(dataset)s AND t.turn_index = 1 AND t.timestamp IS"
 # A report has a few thousand findings, however large the dataset is.
 _FINDINGS = """
-    FROM datasets_app_checkfinding f JOIN datasets_app_checkreport r ON r.id = f.report_id
-    WHERE r.dataset_id = %(dataset)s AND f.session_id"""
+    FROM datasets_app_checkfinding f
+    WHERE f.report_id = (SELECT max(id) FROM datasets_app_checkreport WHERE dataset_id = %(dataset)s)
+      AND f.session_id"""
 _COUNTED_FINDINGS = f"""
     (SELECT f.session_id, count(*) AS found {_FINDINGS} IS NOT NULL GROUP BY f.session_id) f
     JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = f.session_id"""  # nosec B608  # constants

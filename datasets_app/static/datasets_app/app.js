@@ -148,7 +148,7 @@
         };
         for (const box of boxes) box.addEventListener("change", tell);
         if (all) {
-            all.hidden = false;
+            (all.closest("[data-select-all-label]") || all).hidden = false;
             all.addEventListener("change", () => {
                 for (const box of boxes) box.checked = all.checked;
                 tell();

@@ -63,7 +63,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     withheld = not raw_access.may_read(request.user, dataset)
     chosen = parse_filter(request.GET, may_read=not withheld, user=request.user)
     order, falling = _parse_order(request.GET.get("sort", ""), withheld)
-    columns = _parse_columns(request.GET.getlist("col"), dataset, withheld)
+    columns = _parse_columns(request.GET.getlist("col"), order, dataset, withheld)
     page = _load_page(dataset, chosen, order, falling, parse_page_request(request.GET))
     add_columns(dataset.pk, page.rows, columns, words=chosen.q, user=request.user)
     views = list_views(request, dataset, "sessions", may_read=not withheld)
@@ -146,8 +146,10 @@ def _make_heading(name: str, order: str, falling: bool, withheld: bool) -> dict[
     return heading
 
 
-def _parse_columns(names: list[str], dataset: Dataset, withheld: bool) -> list[str]:
-    chosen = names or [name for name in DEFAULT_COLUMNS if name != "split" or dataset.split_settings]
+def _parse_columns(names: list[str], order: str, dataset: Dataset, withheld: bool) -> list[str]:
+    # What the list is sorted by can be seen.
+    default = [name for name in DEFAULT_COLUMNS if name != "split" or dataset.split_settings]
+    chosen = names or [*default, order]
     return [name for name in COLUMNS if name in chosen and not (withheld and name in TEXT_COLUMNS)]
 
 

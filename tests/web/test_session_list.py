@@ -121,7 +121,11 @@ def test_columns_show_what_is_chosen(sign_in: Any, talks: Dataset) -> None:
     assert "2026-03-01" in page
     assert "Where is my refund?" in page
     assert 'data-label="Tags"' not in page
+    page = client.get(address(talks), {"sort": "-date"}).content.decode()
+    assert 'data-label="Date"' in page
+    assert 'aria-sort="descending"' in page
     page = client.get(address(talks)).content.decode()
+    assert 'data-label="Date"' not in page
     assert "scenario:refund" in page
     assert "W205" in page
 

@@ -98,7 +98,13 @@ def list_turn_keys(
     has_words, query_text = match_words(words)
     given = ((has_words, words), (_HAS_TAG, tag), (_HAS_ROLE, role))
     conditions = " AND ".join([_IN_DATASETS, *(condition for condition, value in given if value)])
-    values = {"datasets": [dataset_id], "words": query_text, "tag": tag, "role": role, "limit": limit}
+    values: dict[str, Any] = {
+        "datasets": [dataset_id],
+        "words": query_text,
+        "tag": tag,
+        "role": role,
+        "limit": limit,
+    }
     with connection.cursor() as cursor:
         cursor.execute(
             f"SELECT t.session_id, t.id FROM datasets_app_turn t WHERE {conditions} LIMIT %(limit)s",  # nosec B608

@@ -103,6 +103,7 @@ def _parse_arguments() -> argparse.Namespace:
 def put_under_load(installation: Installation, options: Any) -> tuple[list[Visitor], list[str]]:
     """All visitors, with their times, and a sentence for each problem."""
     set_up_django()
+    name_page("GET /")  # loads all pages now, before anything is measured
     installation.start()
     replies = int(options.annotators * options.minutes * 60)
     actor, persona, annotators = people.prepare(

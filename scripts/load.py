@@ -35,7 +35,7 @@ LINK = re.compile(r'href="(/[^"#]*)"')
 # Not pages, or the end of the visit.
 SKIPPED_LINKS = re.compile(r"^/(?:static|files|logout|admin/logout|annotate|password)")
 LABEL_SECONDS, READ_SECONDS = (2.0, 6.0), (1.0, 4.0)
-HOME, SIGN_IN = "/", "/login/"
+HOME = "/"
 # Until what has begun has ended.
 QUIET_SECONDS = 900.0
 # Pages visited less often are added up.
@@ -44,19 +44,16 @@ MIN_REQUESTS = 10
 
 @dataclass
 class Reader:
-    """Follows links at random; ``errors`` are statuses from 400 on, by page."""
+    """Follows links at random, signed in; ``errors`` are statuses from 400 on, by page."""
 
     visitor: Visitor
     chance: random.Random
     errors: Counter[str] = field(default_factory=Counter)
 
     def work(self, stop: threading.Event) -> None:
-        path = SIGN_IN
+        path = HOME
         while not stop.wait(self.chance.uniform(*READ_SECONDS)):
             try:
-                if path == SIGN_IN:
-                    self.visitor.sign_in()
-                    path = HOME
                 answer = self.visitor.get(path)
             except requests.RequestException as error:
                 self.errors[f"{path}: {type(error).__name__}"] += 1
@@ -110,6 +107,9 @@ def put_under_load(installation: Installation, options: Any) -> tuple[list[Visit
         installation, count=options.annotators, replies=replies, pause=LABEL_SECONDS, seed=options.seed
     )
     readers = make_readers(installation, options)
+    # People come one after the other, and what is measured is their work.
+    for person in (*annotators, *readers):
+        person.visitor.sign_in()
     stop, lives = threading.Event(), list[pipelines.Pipeline]()
     source = map(partial(pipelines.make_pipeline, seed=options.seed, sessions=options.sessions), count(1))
     work = {"actor": actor, "persona": persona, "stop": stop, "begun": lives}

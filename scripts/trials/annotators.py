@@ -27,6 +27,7 @@ class Visitor:
         self.session = requests.Session()
         # Seconds of each answer, by method and path.
         self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.is_signed_in = False
 
     def sign_in(self) -> None:
         """Raises requests.RequestException, also if the password isn't accepted."""
@@ -37,6 +38,7 @@ class Visitor:
         )
         if answer.status_code != 302:
             raise requests.HTTPError(f"sign-in answered {answer.status_code}", response=answer)
+        self.is_signed_in = True
 
     def get(self, path: str, **options: Any) -> requests.Response:
         return self._measure("GET", path, **options)
@@ -68,8 +70,9 @@ class Annotator:
 
     def work(self, stop: threading.Event) -> None:
         """The last decision is sent until it is answered, also after ``stop``."""
-        stop.wait(self.chance.uniform(0, 2 * self.pause[1]))  # people don't sign in all at once
-        self._insist(self.visitor.sign_in, stop)
+        if not self.visitor.is_signed_in:
+            self._insist(self.visitor.sign_in, stop)
+        stop.wait(self.chance.uniform(0, 2 * self.pause[1]))  # people don't begin all at once
         self._insist(lambda: self.visitor.get(f"/annotate/{self.campaign}/").raise_for_status(), stop)
         while not stop.is_set():
             leased = self._ask("lease/", {}, stop)

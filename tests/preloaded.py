@@ -159,8 +159,9 @@ def _fork_and_report(fd: int) -> bool:
     """True in the child; this process waits for its end and reports it."""
     if not (pid := os.fork()):
         return True
-    os.write(fd, f"{pid}\n".encode())
-    os.write(fd, str(os.waitpid(pid, 0)[1]).encode())
+    with suppress(BrokenPipeError):  # a server ends after who asked for it
+        os.write(fd, f"{pid}\n".encode())
+        os.write(fd, str(os.waitpid(pid, 0)[1]).encode())
     os._exit(0)
 
 

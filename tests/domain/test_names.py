@@ -125,7 +125,7 @@ def test_long_texts_take_time_by_their_length(finder: NameFinder, unit: str) -> 
 
 
 def test_names_at_the_far_end_of_a_long_text(finder: NameFinder) -> None:
-    text = "the server was restarted twice today. " * 3_000 + "My name is Jane Roe"
+    text = "the server was restarted twice today. " * 1_000 + "My name is Jane Roe"
     assert found(finder, text)[-1] == "Jane Roe"
 
 

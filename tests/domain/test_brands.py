@@ -190,3 +190,48 @@ def test_cues(text: str, said: Said) -> None:
 def test_a_policy_keeps_its_brands_in_json() -> None:
     for policy in (Policy(), Policy(brands=()), replace(Policy(), brands=(Brand("purrina", 10, 2, 9),))):
         assert Policy.from_json(policy.as_json()) == policy
+
+
+# What an assistant says of a product, and a customer back.
+OF_A_PRODUCT = (
+    "Sure, the {} ships within two days.",
+    "Your {} is reserved, thank you for waiting.",
+    "Of course, a new {} is on its way.",
+    "With the {} you get free shipping.",
+    "Right now the {} costs $40.",
+    "We have the {} in blue as well.",
+)
+
+
+@pytest.mark.parametrize("name", ["Cargo Carl", "Naomi Nude", "Mason 500", "Cuir Anton"])
+def test_a_phrase_that_the_assistant_sells_is_a_brand(name: str) -> None:
+    assert name.lower() in find_brands(fill(OF_A_PRODUCT, name, "assistant"))
+
+
+@pytest.mark.parametrize(
+    "name", ["Coach Carl", "Anna Becker", "Eilidh Nakamura", "Wei O'Sullivan", "Anna Support", "Olumide Rose"]
+)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_people_with_titles_and_surnames_are_no_brands(name: str, role: str) -> None:
+    assert find_brands(fill(OF_AN_AGENT, name, role, 3)) == []
+    assert find_brands(fill(OF_A_CUSTOMER, name, role, 3)) == []
+
+
+def test_a_phrase_stays_whole_and_in_part_but_people_go() -> None:
+    scrubber = Scrubber(Policy(brands=(Brand("cargo carl", 9, 9, 9),)), key=KEY, persona_terms=PERSONA)
+    session = [
+        "Is the Cargo Carl heavier than the Otis Sofa?",
+        "No, two Cargo Carls weigh less. Carl folds in a minute.",
+    ]
+    people = ["Hi Carl, the Cargo Carl is on its way to you.", "thanks for the help!\nCarl"]
+    results = scrubber.scrub(
+        [
+            SessionInput([TurnRecord("x", number, "user", text, []) for number, text in enumerate(texts, 1)])
+            for texts in (session, people)
+        ]
+    )
+    assert [turn.text for turn in results[0].turns] == session
+    assert [turn.text for turn in results[1].turns] == [
+        "Hi [NAME], the Cargo Carl is on its way to you.",
+        "thanks for the help!\n[NAME]",
+    ]

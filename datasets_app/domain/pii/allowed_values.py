@@ -1,6 +1,6 @@
 """What a policy lets stay although a detector finds it: terms that people listed, and words of personas."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match
@@ -26,14 +26,20 @@ class AllowedValues:
         allowed = self._values if match.kind in PATTERN_KINDS else self._names
         return bool(allowed) and allowed.covers(text, match.start, match.end)
 
-    def drop_allowed(self, text: str, matches: Iterable[Match], is_person: IsPerson) -> Iterator[Match]:
+    def find_short_forms(self, texts: Iterable[str]) -> frozenset[str]:
+        """See :meth:`KeptNames.find_short_forms`."""
+        return self._kept_names.find_short_forms(texts)
+
+    def drop_allowed(
+        self, text: str, matches: Iterable[Match], is_person: IsPerson, short_forms: Collection[str] = ()
+    ) -> Iterator[Match]:
         """The matches that don't stay; of a name, the parts of it that don't. ``is_person`` tells the words
-        that are people whatever a persona calls so."""
+        that are people whatever a persona calls so, ``short_forms`` those that mean a brand here."""
         for match in matches:
             if self.is_allowed(text, match):
                 continue
             if match.kind == NAME and self._kept_names and not self._is_missed(text, match):
-                yield from self._kept_names.cut_terms(text, match, is_person)
+                yield from self._kept_names.cut_terms(text, match, is_person, short_forms)
             else:
                 yield match
 

@@ -6,7 +6,7 @@ that does so in enough sessions stays. Everything weaker is a proposal (proposal
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
@@ -16,6 +16,8 @@ from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.name_rules import TITLES
+from datasets_app.domain.pii.names.person_cues import PROFESSIONS
 from datasets_app.domain.pii.names.thing_cues import HEADS
 from datasets_app.domain.pii.policy import Brand, Policy
 from datasets_app.domain.pii.proposals import MAX_TERM_CHARACTERS, normalize_proposal
@@ -27,9 +29,12 @@ from datasets_app.domain.wording import format_count
 MIN_SESSIONS, MIN_SESSION_SHARE = 5, 0.005
 MIN_THING_SESSIONS, MIN_THING_SHARE = 4, 0.4
 MIN_CONTEXTS = 3
-# More of each for a word that a list has as a rare name. Frequent names never stay.
+# More of each for a word that a list has as a rare name. Frequent names never stay alone.
 EXTRA_FOR_NAMES = 2
 MAX_DOUBTFUL_SHARE = 0.25
+# Of what ordinary words join to a phrase that nobody is called, such as Cargo Carl: fewer.
+MIN_PHRASE_SESSIONS, MIN_PHRASE_THINGS, MIN_PHRASE_SHARE = 3, 2, 0.25
+MAX_PHRASE_PERSON_SHARE = 0.2
 MAX_BRANDS = 500
 MAX_WORDS_COUNTED = 20_000
 MAX_CONTEXTS = 12
@@ -38,6 +43,14 @@ MAX_CONTEXTS = 12
 MAX_TURNS_SEARCHED = 20_000
 _CUE_CHARACTERS = 40
 _WORD = re.compile(r"[^\W_]+")
+_GREETINGS = frozenset(
+    "hi hello hey dear thanks thank welcome bye cheers sorry good morning best regards love yours".split()
+)
+# A capital where a sentence begins may mean nothing.
+_CAPITALS_BEFORE = re.compile(r"(?<=[\w,] )((?:[A-Z][\w'’]{1,20} ){1,3})$")
+_CAPITALS_BEHIND = re.compile(r"(?: (?:[A-Z][\w'’]{1,20}|\d{1,4}\b)){1,3}")
+# Behind those who work there.
+_DEPARTMENTS = frozenset("support team care service services sales desk help office online".split())
 
 
 class BrandCount(NamedTuple):
@@ -79,15 +92,64 @@ BrandCounts = dict[str, BrandCount]
 def is_brand(term: str, count: BrandCount, sessions: int, own_words: Collection[str] = ()) -> bool:
     """Whether what ``sessions`` sessions say of a term shows that no person is called so. ``own_words`` are
     those of personas, which may be names."""
+    if count.doubtful > MAX_DOUBTFUL_SHARE * count.sessions:
+        return False
+    if count.by_assistant and is_phrase(term):
+        return _is_sold_phrase(count, sessions)
+    if _may_be_phrase(term) and _is_said_by_assistant(count) and _is_sold_phrase(count, sessions):
+        return True
+    if count.as_person:
+        return False
     extra = _count_extra(term, own_words)
     return (
         extra is not None
         and count.sessions >= max(MIN_SESSIONS, MIN_SESSION_SHARE * sessions)
         and count.as_thing >= max(MIN_THING_SESSIONS + extra, MIN_THING_SHARE * count.sessions)
-        and count.doubtful <= MAX_DOUBTFUL_SHARE * count.sessions
-        and not count.as_person
         and len(count.contexts) >= MIN_CONTEXTS + extra
     )
+
+
+def _is_sold_phrase(count: BrandCount, sessions: int) -> bool:
+    return (
+        count.sessions >= max(MIN_PHRASE_SESSIONS, MIN_SESSION_SHARE * sessions)
+        and count.as_thing >= max(MIN_PHRASE_THINGS, MIN_PHRASE_SHARE * count.sessions)
+        and count.as_person <= MAX_PHRASE_PERSON_SHARE * count.as_thing
+    )
+
+
+def _is_said_by_assistant(count: BrandCount) -> bool:
+    """Mostly, of a thing and never of a person."""
+    return (
+        count.sessions >= MIN_SESSIONS
+        and 2 * count.by_assistant >= count.sessions
+        and len(count.contexts) >= MIN_CONTEXTS
+        and not count.as_person
+    )
+
+
+def _may_be_phrase(term: str) -> bool:
+    """Little Frida, Cuir Anton: a word that is seldom or never a first name, before one that is."""
+    words = _WORD.findall(term)
+    if len(words) < 2 or _is_introduction(words):
+        return False
+    first, last = look_up_word(words[0]), look_up_word(words[-1])
+    return (first.common > 0 and first.first < 2) or (not any(first) and last.first > 0 and not last.common)
+
+
+def _is_introduction(words: Sequence[str]) -> bool:
+    return words[0] in TITLES | PROFESSIONS | _GREETINGS or words[-1] in _DEPARTMENTS
+
+
+def is_phrase(term: str) -> bool:
+    """Whether ordinary words join names to what nobody is called: Cargo Carl, but not Coach Carl."""
+    words = _WORD.findall(term)
+    return len(words) > 1 and not _is_introduction(words) and any(map(_is_no_name, words))
+
+
+def _is_no_name(word: str) -> bool:
+    fact = look_up_word(word)
+    is_ordinary = len(word) > 2 and fact.common > 0 and not fact.first and fact.last < 2
+    return is_ordinary or word.isdigit()
 
 
 def _count_extra(term: str, own_words: Collection[str]) -> int | None:
@@ -97,6 +159,7 @@ def _count_extra(term: str, own_words: Collection[str]) -> int | None:
     if any(fact.first == 2 or fact.last == 2 for fact in facts):
         head = look_up_word(words[-1])
         is_thing = len(words) > 1 and words[-1] in HEADS and not head.first and not head.last
+        is_thing |= len(words) > 1 and words[0] in own_words  # Bruno Junior, of Bruno
         return EXTRA_FOR_NAMES if is_thing else None
     return EXTRA_FOR_NAMES if any(fact.first or fact.last for fact in facts) else 0
 
@@ -158,14 +221,27 @@ def _count_session(session: SessionInput, result: ScrubbedSession) -> BrandCount
         is_answer = found.score == ANSWER_SCORE or (
             place > 0 and NAME in find_requested_kinds(session.turns[place - 1].text, (NAME,))
         )
-        count = _count_place(turn.text, found, is_answer)._replace(by_assistant=int(turn.role == "assistant"))
-        counts[term] = counts[term].unite(count) if term in counts else count
+        for start, end in _list_spans(turn.text, found):
+            said = _count_place(turn.text, start, end, is_answer)
+            count = said._replace(by_assistant=int(turn.role == "assistant"))
+            term = normalize_proposal(turn.text[start:end])
+            counts[term] = counts[term].unite(count) if term in counts else count
     return counts
 
 
-def _count_place(text: str, found: FoundValue, is_answer: bool) -> BrandCount:
-    """The count of a session that has the word at this place only."""
+def _list_spans(text: str, found: FoundValue) -> Iterator[tuple[int, int]]:
+    """Where a name stands, and the phrase of capitalized words around it if it is in one: Cargo Carl."""
     start, end = found.start, found.start + found.length
+    yield start, end
+    before, behind = _CAPITALS_BEFORE.search(text, max(0, start - _CUE_CHARACTERS), start), None
+    behind = _CAPITALS_BEHIND.match(text, end)
+    phrase = (before.start(1) if before else start, behind.end() if behind else end)
+    if text[start].isupper() and phrase != (start, end):
+        yield phrase
+
+
+def _count_place(text: str, start: int, end: int, is_answer: bool) -> BrandCount:
+    """The count of a session that has the word at this place only."""
     said = Said.PERSON if is_answer else read_cues(text, start, end)
     contexts: frozenset[int] = frozenset()
     if said == Said.THING:

@@ -8,14 +8,14 @@ terms, the words around it can tell that it is a person nevertheless: "Mrs. Casp
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.folding import fold
-from datasets_app.domain.pii.names.brand_cues import Said, read_cues
+from datasets_app.domain.pii.names.brand_cues import Said, is_signature, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word, strip_accents
-from datasets_app.domain.pii.names.person_cues import RELATIVES
+from datasets_app.domain.pii.names.person_cues import RELATIVES, has_cue_before
 from datasets_app.domain.pii.names.thing_cues import weigh_thing
 
 MIN_JOINED_CHARACTERS = 5
@@ -26,6 +26,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _GAP = re.compile(r"[\s&.'’_/+\-–]{0,3}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•-])\s*$")
 _MAX_CUE_CHARACTERS = 60
+_MIN_TEXT_CHARACTERS = 20  # a text so short may be an answer, and all of it a name
 _LABELS = "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact"
 _PERSON_BEFORE = re.compile(
     r"(?:\b(?:full|first|last|middle|maiden|real|whose|his|her|their|customer'?s?)\s+name(?:\s+is|['’]s)?[\s:]+"
@@ -72,6 +73,11 @@ class KeptNames:
     ) -> None:
         self._terms: dict[str, list[Term]] = defaultdict(list)
         self._brands = {words for brand in brands if (words := _list_words(brand))}
+        self._phrases: dict[str, list[Term]] = defaultdict(list)
+        for words in self._brands:
+            if len(words) > 1:
+                for last in (words[-1], f"{words[-1]}s"):
+                    self._phrases[words[0]].append(Term((*words[:-1], last), False, False, False))
         persona_terms = tuple(persona_terms)
         self._keeps_things = keeps_things and bool(persona_terms)
         seen: set[tuple[str, ...]] = set()
@@ -83,10 +89,30 @@ class KeptNames:
                         made = Term(words, _is_name(words, term), is_persona, term.islower())
                         self._terms[words[0]].append(made)
 
+        own = {term.words for group in self._terms.values() for term in group if term.is_persona}
+        wholes = self._brands | {words for words in own if not _is_name(words, "")}
+        self._joined = {" ".join(words): words for words in wholes if len(words) > 1}
+
     def __bool__(self) -> bool:
         return bool(self._terms or self._brands)
 
-    def cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
+    def find_short_forms(self, texts: Iterable[str]) -> frozenset[str]:
+        """The words of brands and persona's terms that stand whole in ``texts``, and alone may mean the same:
+        Carl, where Cargo Carl stands."""
+        if not self._joined:
+            return frozenset()
+        said = " ".join(_normalize(word) for text in texts for word in _WORD.findall(text))
+        return frozenset(
+            form
+            for joined, words in self._joined.items()
+            if joined in said
+            for word in words
+            for form in (word, f"{word}s")
+        )
+
+    def cut_terms(
+        self, text: str, match: Match, is_person: IsPerson, short_forms: Collection[str] = ()
+    ) -> list[Match]:
         """The parts of a name in ``text`` that are no terms to keep; the match itself if none is. In the chat
         of a persona, what is spoken of as a thing isn't one either, nor is a brand where nothing speaks of a
         person."""
@@ -95,6 +121,7 @@ class KeptNames:
             for part in self._cut_terms(text, match, is_person)
             if not (self._keeps_things and self._is_thing(text, part, is_person))
             and not (self._brands and self._is_brand(text, part, is_person))
+            and not (short_forms and _is_short_form(text, part, is_person, short_forms))
         ]
 
     def _cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
@@ -103,7 +130,9 @@ class KeptNames:
         if not inside:
             return [match]
         # Those in the match, and the one directly before it.
-        near = [p for p in self._find_places(text, tokens) if p.end >= inside[0] and p.first <= inside[-1]]
+        near = [
+            p for p in _find_places(self._terms, text, tokens) if p.end >= inside[0] and p.first <= inside[-1]
+        ]
         kept = [place for place in near if self._stays(text, tokens, place, is_person)]
         if not kept:
             return [match]
@@ -125,7 +154,9 @@ class KeptNames:
         )
 
     def _is_brand(self, text: str, match: Match, is_person: IsPerson) -> bool:
-        """Whether all of a match is a brand, but for an ordinary word before it."""
+        """Whether all of a match is a brand, but for an ordinary word before it, or part of one."""
+        if self._phrases and self._is_in_phrase(text, match):
+            return True
         words = _list_words(text[match.start : match.end])
         if words not in self._brands:
             first = _WORD.search(text, match.start, match.end)
@@ -133,23 +164,14 @@ class KeptNames:
                 return False
         return not any(map(is_person, words)) and read_cues(text, match.start, match.end) != Said.PERSON
 
-    def _find_places(self, text: str, tokens: list[re.Match[str]]) -> Iterator[_Place]:
-        forms = [_list_word_forms(token[0]) for token in tokens]
-        for first, words in enumerate(forms):
-            for word in words:
-                for term in self._terms.get(word, ()):
-                    end = first + len(term.words)
-                    if end <= len(tokens) and all(
-                        wanted in forms[first + number]
-                        and (
-                            not number
-                            or _GAP.fullmatch(
-                                text, tokens[first + number - 1].end(), tokens[first + number].start()
-                            )
-                        )
-                        for number, wanted in enumerate(term.words)
-                    ):
-                        yield _Place(first, end, term)
+    def _is_in_phrase(self, text: str, match: Match) -> bool:
+        """Whether a match is within a brand of several words, and nobody is greeted or announced by it."""
+        tokens = _split_around(text, match)
+        for place in _find_places(self._phrases, text, tokens):
+            start, end = tokens[place.first].start(), tokens[place.end - 1].end()
+            if start <= match.start and match.end <= end:
+                return not (has_cue_before(text, start) or is_signature(text, start, end))
+        return False
 
     @staticmethod
     def _stays(text: str, tokens: list[re.Match[str]], place: _Place, is_person: IsPerson) -> bool:
@@ -163,6 +185,38 @@ class KeptNames:
         if term.is_lower:
             return said.islower() or said.isupper() or bool(_SENTENCE_START.search(before))
         return not any(map(is_person, term.words))
+
+
+def _is_short_form(text: str, match: Match, is_person: IsPerson, short_forms: Collection[str]) -> bool:
+    words = _list_words(text[match.start : match.end])
+    return (
+        len(words) == 1
+        and words[0] in short_forms
+        and not is_person(words[0])
+        and len(text) >= _MIN_TEXT_CHARACTERS
+        and read_cues(text, match.start, match.end) in (Said.THING, Said.NOTHING)
+    )
+
+
+def _find_places(
+    terms: Mapping[str, Sequence[Term]], text: str, tokens: list[re.Match[str]]
+) -> Iterator[_Place]:
+    forms = [_list_word_forms(token[0]) for token in tokens]
+    for first, words in enumerate(forms):
+        for word in words:
+            for term in terms.get(word, ()):
+                end = first + len(term.words)
+                if end <= len(tokens) and all(
+                    wanted in forms[first + number]
+                    and (
+                        not number
+                        or _GAP.fullmatch(
+                            text, tokens[first + number - 1].end(), tokens[first + number].start()
+                        )
+                    )
+                    for number, wanted in enumerate(term.words)
+                ):
+                    yield _Place(first, end, term)
 
 
 def _names_product(text: str, tokens: list[re.Match[str]], place: _Place, number: int) -> bool:

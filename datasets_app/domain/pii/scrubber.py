@@ -7,6 +7,7 @@ them. Rounds go on until one finds nothing, so that scrubbing the result again c
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -199,6 +200,11 @@ class SessionScrub:
                     [Span(*place, SESSION_ID_KIND) for place in places if not piece.overlaps_removed(*place)]
                 )
 
+    @cached_property
+    def short_forms(self) -> frozenset[str]:
+        """Words that mean a brand of which the session has the whole name."""
+        return self.scrubber.allowed.find_short_forms(piece.text for piece in self.pieces)
+
     def iterate_places(self) -> Iterator[tuple[int | None, Piece]]:
         """The pieces in their order, with the number of their turn."""
         yield None, self.id_piece
@@ -239,7 +245,8 @@ class SessionScrub:
     ) -> list[Match]:
         """Matches without allowed values; a persona's id names no person."""
         is_person = is_person or self.known.has_name
-        kept = list(self.scrubber.allowed.drop_allowed(piece.get_view(), matches, is_person))
+        allowed = self.scrubber.allowed
+        kept = list(allowed.drop_allowed(piece.get_view(), matches, is_person, self.short_forms))
         if piece.place in PERSONA_PLACES:
             return [match for match in kept if match.kind not in (NAME, HANDLE)]
         return kept

@@ -25,7 +25,7 @@ def load_foreign_words() -> tuple[frozenset[str], frozenset[str]]:
     return words - {line[1:] for line in lines if line[0] == "?"}, words
 
 
-def find_foreign_words(plain: Collection[str]) -> set[str]:
+def find_foreign_words(plain: Collection[str]) -> frozenset[str]:
     """The words of a text, in lower case, that another language has and English hasn't."""
     return load_foreign_words()[0].intersection(plain)
 

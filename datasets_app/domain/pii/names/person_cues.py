@@ -11,6 +11,8 @@ RELATIVES = (
     "|landlord"
     "|assistant|agent|doctor|teacher|lawyer|client|customer|guy|gal|lady|man|woman|girl|boy"
 )
+# Before the names of those who have them.
+PROFESSIONS = frozenset("agent chef coach dj manager nurse officer pastor professor sensei trainer".split())
 LABELS = (
     "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact|name|from|cc"
 )

@@ -245,7 +245,7 @@ def _comparison_context(
     return {
         "comparison": compared,
         "changes": [row for change in shown for row in _change_rows(change)],
-        "session_keys": _find_session_keys(dataset, compared, shown) if after is None else {},
+        "session_keys": _find_session_keys(dataset, compared, shown),
         # A template would look up "items" in a Counter as a key.
         "fields": sorted(compared.difference.fields.items()),
         "hidden_change_count": compared.difference.sessions_changed - len(shown),

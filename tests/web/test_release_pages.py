@@ -26,7 +26,7 @@ def address(page: str, dataset: Dataset, *more: Any) -> str:
 
 def make_release(dataset: Dataset, tmp_path: Path, override: str = "") -> Release:
     folder = tmp_path / "work"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     made = release_dataset(dataset, folder=folder, override=override, notes="<b>bold</b>", actor=None)
     dataset.refresh_from_db()
     return Release.objects.get(pk=made.release)
@@ -160,12 +160,17 @@ def test_a_destroyed_version_says_so(
     assert "Destroyed" in page
 
 
-def test_two_are_compared_with_texts_for_who_reads_texts(curator: Any, release: Release) -> None:
+def test_two_are_compared_with_texts_for_who_reads_texts(
+    curator: Any, release: Release, tmp_path: Path
+) -> None:
     dataset = release.dataset
     dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="<i>corrected</i>")
     page = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
     assert "&lt;i&gt;corrected&lt;/i&gt;" in page
     assert "What assistant says as number 2 of s2." in page
+    versions = {"before": "1.0.0", "after": make_release(dataset, tmp_path / "again").version}
+    page = curator.get(address("compare_releases", dataset), versions).content.decode()
+    assert f"/session/{dataset.sessions.get(session_id='s2').pk}/change/" in page
     dataset.sessions.get(session_id="s1").turns.filter(turn_index=1).update(text="long " * 500 + "end")
     long = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
     assert "long long …" in long

@@ -199,16 +199,18 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that wait most come first, so that others fill the gaps. Those with a browser come last:
-    Playwright keeps an event loop in the thread of a process, and no other can be run there afterwards.
-    Of these the longest come first, so that no process ends long after the others."""
-
-    def rank(item: pytest.Item) -> int:
-        if "browser" in item.path.parts:
-            return 3 - ("slow" in item.keywords)
-        return "slow" not in item.keywords
-
-    items.sort(key=rank)
+    """Those that wait most are spread over the first half, so that others fill the gaps. Those with a browser
+    come last: Playwright keeps an event loop in the thread of a process, and no other can be run there
+    afterwards. Of these the longest come first, so that no process ends long after the others."""
+    browser, slow, quick = [], [], []
+    for item in items:
+        group = browser if "browser" in item.path.parts else slow if "slow" in item.keywords else quick
+        group.append(item)
+    step = len(quick) // (2 * len(slow) or 1) + 1
+    for number, item in enumerate(slow):
+        quick.insert(number * step, item)
+    browser.sort(key=lambda item: "slow" not in item.keywords)
+    items[:] = [*quick, *browser]
 
 
 def pytest_collection_finish() -> None:

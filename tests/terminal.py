@@ -1,5 +1,6 @@
-"""Commands as a person runs them, with their exit code and what they print, but in this process: to start
-another takes longer than most commands do. Where the process itself is the point, see ``manage_subprocess``."""
+"""Commands as a person runs them, with their exit code and what they print, but in this process: to
+start another takes longer than most commands do. Where the process itself is the point, see
+``manage_subprocess``."""
 
 import contextlib
 import io

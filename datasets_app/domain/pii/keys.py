@@ -22,6 +22,7 @@ from datasets_app.domain.pii.detector import (
     PHONE,
     SSN,
 )
+from datasets_app.domain.pii.person_keys import is_person_under
 from datasets_app.domain.pii.policy import ID
 from datasets_app.domain.pii.rules.handle_phrases import is_account_name
 from datasets_app.domain.pii.rules.id_formats import names_number
@@ -180,8 +181,8 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
     without digits it is no identity number.
     """
     kind = _find_kind(key)
-    if kind is None and _normalize_key(key) in _SENDER_KEYS:
-        return HANDLE if isinstance(value, str) and is_account_name(value) else None
+    if kind is None:
+        return _find_person(_normalize_key(key), value) if isinstance(value, str) else None
     if kind == ID_NUMBER and not any(map(str.isdigit, str(value))):
         return None  # {"passport": "required"}
     if kind == CREDENTIAL:
@@ -193,6 +194,13 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
     if kind in (CRYPTO_WALLET, MAC):
         return kind if isinstance(value, str) and _CODE.fullmatch(value) else None
     return kind
+
+
+def _find_person(key: str, value: str) -> str | None:
+    is_sender = key in _SENDER_KEYS
+    if is_sender and is_account_name(value):
+        return HANDLE
+    return NAME if is_person_under(key, value, is_sender=is_sender) else None
 
 
 def find_place_keys(keys: Iterable[str]) -> frozenset[str]:

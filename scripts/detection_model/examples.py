@@ -36,6 +36,14 @@ from datasets_app.domain.pii.learned.candidates import (
 from scripts.detection_model.sources import make_source
 
 FOLDER = Path(__file__).parent / "texts"
+TEXTS = (
+    "personal_en.txt",
+    "personal_other.txt",
+    "personal_more.txt",
+    "other_en.txt",
+    "other_other.txt",
+    "other_more.txt",
+)
 _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 SORTS = {
     "PHONE": NUMBER,
@@ -97,7 +105,7 @@ def render(template: Template, choose: random.Random) -> dict[str, Any]:
 
 def make_rows(choose: random.Random, per_line: int) -> Iterator[Row]:
     """Of templates: our own, and those of the benchmarks that are there to tune on."""
-    for name in ("personal_en.txt", "personal_other.txt", "other_en.txt", "other_other.txt"):
+    for name in TEXTS:
         for group, template in read_own_templates(name):
             for _ in range(per_line):
                 yield _make_row(render_own(template, choose), group, template.language)

@@ -6,6 +6,7 @@ from typing import Any
 from benchmarks.pii_sets.values import MONTHS, Part, ValueSource, Words
 from benchmarks.pii_sets.vocabulary import TUNE_WORDS
 from datasets_app.domain.pii.names.gazetteer import find_words
+from scripts.detection_model.spoken_dates import LANGUAGES, spell_date, spell_year
 
 _USERS = (
     "{first}{last}",
@@ -104,6 +105,8 @@ _BIRTHS = (
     "{d}. {month} {y}",
     "{d} de {month} de {y}",
     "{d} {month} {yy}",
+    "{mm}/{y}",
+    "{dd}.{mm}.",
 )
 _ENGLISH_BIRTHS = (
     *TUNE_WORDS.english_births,
@@ -194,6 +197,8 @@ _DATES = (
     "{y}{mm}{dd}",
     "the {d}th",
     "{d}/{m}",
+    "{mm}/{y}",
+    "{m}/{y}",
 )
 _ENGLISH_DATES = (
     "{mon} {d}",
@@ -230,7 +235,22 @@ class TrainingSource(ValueSource):
     def make_birth_fields(self, mon: str) -> dict[str, Any]:
         return {"yyyy": self.choose.randrange(1935, 2015), "MON": mon.upper()}
 
+    def make_dobwords(self) -> list[Part]:
+        """A birth date spelled out, wholly or but for its year."""
+        return [Part(self._spell_date(self.choose.randrange(1950, 2000)), "DATE_OF_BIRTH")]
+
+    def _spell_date(self, year: int) -> str:
+        day, month = self.choose.randrange(1, 31), self.fill_month()
+        if self.language not in LANGUAGES:
+            return f"{self.spell_day(day)} of {month} {year}"
+        spelled = spell_year(self.language, year, self.choose.randrange(2)) if year < 2000 else str(year)
+        return spell_date(self.language, day, month, self.choose.choice((spelled, spelled, str(year))))
+
     # --- near misses ---
+
+    def fill_datewords(self) -> str:
+        whole = self._spell_date(self.choose.choice((2024, 2025, 2026)))
+        return self.choose.choice((whole, whole[:-5].removesuffix(" de")))
 
     def fill_serial(self) -> str:
         digits = lambda count: "".join(self.choose.choices("0123456789", k=count))  # noqa: E731

@@ -43,9 +43,25 @@ FOUND = (
     ("please kick snorlax_fan off the server", "HANDLE", "snorlax_fan"),
     ("the consulate noted L4471920X as my passport", "ID_NUMBER", "L4471920X"),
     ("mon passeport porte le 14AF82251", "ID_NUMBER", "14AF82251"),
+    (
+        "our twins were born the seventh of may two thousand and one",
+        "DATE_OF_BIRTH",
+        "seventh of may two thousand",
+    ),
+    (
+        "ik ben geboren op zeven mei negentienhonderd vierentachtig",
+        "DATE_OF_BIRTH",
+        "zeven mei negentienhonderd",
+    ),
+    ("I was born 04/22/93 first child of three", "DATE_OF_BIRTH", "04/22/93"),
+    ("everyone online knows me as thornpickle, same on discord", "HANDLE", "thornpickle"),
 )
 KEPT = (
     "the parcel label reads 40217765",
+    "python -c 'print(42150373126)'",
+    "please edit settings.py and created_at",
+    "upgrade to v8.5.6-rc4",
+    "the delivery comes on the seventh of may",
     "version 2024.11.03 came out",
     "we sold 40217765 tickets",
     "the concert is on 3 May 2025",

@@ -11,7 +11,12 @@ _AGE = re.compile(
     r"(?<![\w.,/$€£-])(?P<years>\d{1,3}(?:[ -]?(?:years?|yrs?)[ -]?old|[ -]?y/?o|[ ]?(?:jahre alt|ans|años"
     r"|anni|anos|jaar oud|år|lat)))(?!\w)"
     r"|\b(?:aged?|alter|âge|edad|età|idade|leeftijd|ålder|wiek)\b[\"']?(?:[ ]?[:=]|[ ](?:is|of|de|von))?[ "
-    r"\"']{0,3}(?P<number>\d{1,3})(?![\w.,/%-]\d|\w)",
+    r"\"']{0,3}(?P<number>\d{1,3})(?![\w.,/%-]\d|\w)"
+    r"|(?<![\w.,/$€£-])(?P<written>\d{1,3}(?:[ -]years?[ ]of[ ]age|[ ]?y\.[ ]?o\.|[ ]jaar|[ -]?jährige?[rns]?"
+    r"|[ -]?vuotias|[ ]let))(?!\w)"
+    r"|\b(?:i['’]?m|i am|s?he['’]?s|s?he is|ich bin|sono|turned|turning|j['’]?ai|tengo|tiene)[ ]"
+    r"(?:only |just |now )?(?P<said>[1-9]\d)"
+    r"(?=[,;!?)]|\.?\s*\Z|\.\s|\s(?:and|but|so|now|years?|yrs|today|this|next|in|on|und|et|y|e)\b)",
     re.IGNORECASE,
 )
 # "Maria, 34, called": right behind the name.
@@ -43,7 +48,7 @@ def find_ages(text: str, names: Sequence[Match]) -> Iterator[Match]:
             ):
                 yield Match(DATE_OF_BIRTH, before.end(), end, name.score)
     for found in _AGE.finditer(text):
-        start, end = found.span("years" if found["years"] else "number")
+        start, end = found.span(found.lastgroup or 0)
         nearby = next((name for name in names if _is_same_sentence(text, name, start, end)), None)
         if nearby and 0 < int(_NUMBER.findall(found[0])[0]) <= _OLDEST:
             yield Match(DATE_OF_BIRTH, start, end, nearby.score)

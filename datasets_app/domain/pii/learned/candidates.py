@@ -58,27 +58,45 @@ _NUMBER_WORDS = (
     f"{_ONES} twenty thirty forty fifty sixty seventy eighty ninety hundred thousand oh zero"
     " first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth"
     " fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth"
-    # German (compounds are below), French, Spanish, Italian, Portuguese, Dutch, Scandinavian, Polish
+    # German, Dutch, Scandinavian, Italian and Finnish also have compounds, which are below.
     " ersten erster zweiten dritten vierten fünften sechsten siebten achten neunten zehnten elften zwölften"
-    " premier un deux trois quatre cinq sept huit neuf dix onze douze treize quatorze quinze seize vingt"
+    " eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf"
+    " premier un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt"
     " trente quarante cinquante soixante cent mille et"
     " primero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis"
     " diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco"
     " veintiséis veintisiete veintiocho veintinueve treinta cuarenta cincuenta sesenta setenta ochenta"
     " noventa mil novecientos y"
     " primo due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici"
-    " sedici diciassette diciotto diciannove venti trenta"
-    " um dois três quatro sete oito nove dez onze doze treze catorze quinze dezesseis dezessete dezoito"
-    " dezenove vinte trinta novecentos e"
-    " eerste een twee drie vier vijf zes zeven acht negen tien elf twaalf"
-    " första andra tredje fjärde femte sjätte sjunde åttonde nionde tionde elfte tolfte"
-    " første anden andre tredje fjerde femte sjette syvende ottende niende tiende"
+    " sedici diciassette diciotto diciannove venti ventuno ventidue ventitré ventiquattro venticinque"
+    " ventisei ventisette ventotto ventinove trenta trentuno novecento"
+    " um dois três quatro sete oito nove dez onze doze treze catorze quinze dezesseis dezasseis dezessete"
+    " dezassete dezoito dezenove dezanove vinte trinta cinquenta sessenta oitenta novecentos e"
+    " eerste tweede derde vierde vijfde zesde zevende achtste negende tiende een twee drie vier vijf zes"
+    " zeven acht negen tien elf twaalf dertien veertien vijftien zestien zeventien achttien negentien"
+    " första andra tredje fjärde femte sjätte sjunde åttonde nionde tionde elfte tolfte trettonde fjortonde"
+    " femtonde sextonde sjuttonde artonde nittonde tjugonde trettionde ett två tre fyra fem sex sju åtta nio"
+    " første anden andre tredje fjerde femte sjette syvende ottende åttende niende tiende ellevte tolvte"
+    " trettende fjortende femtende sekstende syttende attende nittende tyvende tjuende tredivte trettiende"
+    " nitten halvtreds tres halvfjerds firs halvfems femti seksti sytti åtti nitti"
+    " pierwszego drugiego trzeciego czwartego piątego szóstego siódmego ósmego dziewiątego dziesiątego"
+    " jedenastego dwunastego trzynastego czternastego piętnastego szesnastego siedemnastego osiemnastego"
+    " dziewiętnastego dwudziestego trzydziestego pięćdziesiątego sześćdziesiątego siedemdziesiątego"
+    " osiemdziesiątego dziewięćdziesiątego tysiąc dziewięćset dwa tysiące"
+    " prvního druhého třetího čtvrtého pátého šestého sedmého osmého devátého desátého jedenáctého"
+    " dvanáctého třináctého čtrnáctého patnáctého šestnáctého sedmnáctého osmnáctého devatenáctého"
+    " dvacátého třicátého jedna dva tři čtyři pět šest sedm osm devět padesát šedesát sedmdesát osmdesát"
+    " devadesát tisíc devatenáct set tuhat"
+    " ensimmäinen toinen kolmas neljäs viides kuudes seitsemäs kahdeksas yhdeksäs kymmenes"
 )
 _LONG_NUMBER_WORDS = (
-    r"[a-zäöüåéø]{2,24}(?:zehn(?:te[nr]?)?|zig(?:ste[nr]?)?|hundert\w{0,24}|tausend\w{0,24}|cento\w{0,20}"
-    r"|tien(?:de)?|tigste?|honderd\w{0,20}|nitton\w{0,20}|hundra\w{0,20})"
+    r"(?:[a-zäöüåéø]{2,24}(?:zehn(?:te[nr]?)?|[zß]ig(?:ste[nr]?)?|hundert\w{0,24}|tausend\w{0,24}|cento\w{0,20}"
+    r"|tien(?:de)?|tigste?|honderd\w{0,20}|duizend\w{0,20}|nitton\w{0,20}|hundra\w{0,20}|hundrede?\w{0,20}"
+    r"|og(?:tyve(?:nde)?|halvtreds|tres|halvfjerds|firs|halvfems)|toista|sataa\w{0,24}|kymmen\w{0,24})"
+    r"|[a-zë]{0,16}(?:twin|der|veer|vijf|zes|zeven|tach|negen)tig(?:ste)?"
+    r"|(?:nitton|nitten|tjugo|tjue|tretti|femti|seksti|sexti|sytti|sjutti|åtti|nitti)[a-zäöåøæ]{1,24})"
 )
-JOINTS = "of the de del do di den das le el il o am in day month year and".split()
+JOINTS = "of the de del do di den das le el il o am in day month year and og och".split()
 
 
 def _make_tree(words: list[str]) -> str:
@@ -102,6 +120,11 @@ _DATE = re.compile(
     rf"(?:(?:[ \t]{{0,2}}[-/.,]?[ \t]{{0,2}}(?<!\w)|\.[ ]?|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)|-)"
     rf"(?:(?:{'|'.join(JOINTS)})[ \t]){{0,2}}(?:{_DATE_WORD})){{1,9}}(?!\w|[-/:]\d|\.\d)"
 )
+# Words beside it may be numbers, too: "04/22/93 first visit".
+_NUMERIC = re.compile(
+    r"(?<![\w+#$€£])(?<!\d[.,:/-])(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d"
+    r"|[0-3]?\d([-/.])[0-3]?\d\2(?:(?:19|20)\d\d|\d\d))(?!\w|[-/:]\d|\.\d)"
+)
 _COMPACT = re.compile(
     r"(?<![\w.,:/+-])(?:(?:19|20)\d\d[01]\d[0-3]\d|[0-3]\d[0-3]\d(?:19|20)\d\d)(?![\w-]|[.,:]\d)"
 )
@@ -118,15 +141,17 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _MIN_SPOKEN_WORDS = 3
 _SPELLED_CENTURY = re.compile(
     r"nineteen[ -][a-z]|two thousand|twenty (?:oh|ten|el|tw|th|f|six|sev|eig|nin)|mil novecent"
-    r"|millenov|dix-neuf cent|hundert|honderd|tausend",
+    r"|millenov|mille n|dix-neuf cent|hundert|honderd|tausend|negentien|nittonh|nitten|tysiąc|tisíc|tuhat"
+    r"|devatenáct set",
     re.IGNORECASE,
 )
 # 3-V-1980, 3/mai/1980
 _MONTH_BETWEEN = re.compile(
-    r"(?<![\w.,:/-])\d{1,2}(?:[-/. ](?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})[-/. ]|([-/])[^\W\d_]{3,4}\1)"
+    r"(?<![\w.,:/-])\d{1,2}(?:[-/. ](?:i{1,3}|iv|vi{0,3}|ix|xi{0,2})[-/. ]|([-/])[^\W\d_]{3,4}\1"
+    r"|(?:jan|feb|mar|apr|ma[ijy]|ju[nl]|aug|ago|sep|set|o[ck]t|out|nov|de[cz]))"
     r"(?:19|20)?\d\d(?!\w)"
 )
-_MAY_HAVE_MONTH_BETWEEN = re.compile(r"\d[-/. ][^\W\d_]{1,4}[-/. ]\d")
+_MAY_HAVE_MONTH_BETWEEN = re.compile(r"\d[-/. ]?[^\W\d_]{1,4}[-/. ]?\d")
 
 
 @lru_cache(maxsize=1 << 14)
@@ -140,7 +165,12 @@ def find_dates(text: str) -> Iterator[Candidate]:
     lower = text.lower()
     if len(lower) != len(text):
         lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
-    found = list(_find_parted_dates(lower))
+    found = [match.span() for match in _NUMERIC.finditer(lower)]
+    found += (
+        (start, end)
+        for start, end in _find_parted_dates(lower)
+        if not any(start < last and first < end for first, last in found)
+    )
     if "19" in lower or "20" in lower:
         found += (match.span() for pattern in (_COMPACT, _YEAR) for match in pattern.finditer(lower))
     if _MAY_HAVE_MONTH_BETWEEN.search(lower):
@@ -169,6 +199,9 @@ def _find_parted_dates(lower: str) -> Iterator[tuple[int, int]]:
                     yield match.span()
 
 
+_MONTH_AND_YEAR = re.compile(r"(?:0?[1-9]|1[0-2])[./-](?:19|20)\d\d")
+
+
 def _may_be_date(value: str) -> bool:
     numbers = [int(number) for number in _NUMBER.findall(value)]
     words = len(_LETTERS.findall(value))
@@ -180,6 +213,8 @@ def _may_be_date(value: str) -> bool:
         return False
     short = [number for number in numbers if number <= 31]
     if len(numbers) == 2:
+        if len(short) == 1:
+            return _MONTH_AND_YEAR.fullmatch(value) is not None
         return (
             len(short) == 2
             and 0 < min(numbers) <= 12
@@ -190,15 +225,19 @@ def _may_be_date(value: str) -> bool:
 
 _WORD = re.compile(
     r"(?<![\w@/\\.$%#&=+~-])(?<!\w['’])[^\W\d]?(?=[\w.\-]{0,40}[^\W\d_])[A-Za-z0-9_](?:\w|[.\-](?=\w)){1,31}"
-    r"(?![\w@/\\(%=$]|\.\w|::|['’]\w|-\w)"
+    r"(?![\w@/\\(%=$]|\.\w|::|['’](?!s\b)\w|-\w)"
 )
-_DIGEST = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}")
+# A digest; 12th, 250ml, 8pm
+_NO_USER = re.compile(
+    r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}"
+    r"|\d{1,6}(?i:st|nd|rd|th|[ap]m|[kmgt]?b|[kcm]?[mgl]|x|h|min|hz|s)"
+)
 
 
 def find_words(text: str) -> Iterator[Candidate]:
     """Words that could be user names."""
     for match in _WORD.finditer(text):
-        if len(match[0]) > 2 and match[0].isascii() and not _DIGEST.fullmatch(match[0]):
+        if len(match[0]) > 2 and match[0].isascii() and not _NO_USER.fullmatch(match[0]):
             yield Candidate(WORD, *match.span())
 
 

@@ -48,9 +48,17 @@ MIN_CUE_WEIGHT = 1.2
 # What is more like one by itself is always looked at.
 MIN_ODD_WEIGHT = -1.5
 # How much more must speak for a user name that is written like other words.
-FURTHER_ODDS = {"signed": 0.0, "inner": 0.5, "joined": 2.0, "unknown": 1.0, "name": 2.0, "ordinary": 2.0}
+FURTHER_ODDS = {"signed": 0.0, "inner": 1.0, "joined": 1.0, "unknown": 0.5, "name": 1.5, "ordinary": 1.5}
 FURTHER_ODDS_OF_DATES = {"year": 1.0, "short": 0.5}
-_VERSION_OR_CODE = re.compile(r"[vV]\d{1,3}|(?:is|has|get|set)_\w+")
+# v1.14.13-rc1, enable_seqscan, created_at, debian-12.7.0-amd64.iso
+_VERSION_OR_CODE = re.compile(
+    r"[vV]?\d{1,4}(?:\.\d{1,6})*(?:[.-]?(?:rc|alpha|beta|dev|pre|post)[.-]?\d*)?"
+    r"|(?:is|has|get|set|enable|disable)_\w+|\w+_(?:at|id|by|key|secret|token|count|url|path|type|size)"
+    r"|[\w.-]+\.(?:py|js|ts|json|ya?ml|toml|ini|cfg|conf|sh|sql|html?|css|xml|csv|txt|md|log|iso|img|exe|dmg|zip|gz"
+    r"|tar|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|mp[34]|go|rs|java|cpp|rb|php|lock|env|pem|deb|rpm)"
+)
+# print(42150373126)
+_CALL = re.compile(r"\w\(\Z")
 NO_NAMES = GROUP_WORDS | CODE_WORDS
 # As checks and scrubs put it for metadata. What a key says is for rules: the model knows sentences.
 _KEY_AND_VALUE = re.compile(r"[^:\n]{1,80}: \S+")
@@ -206,8 +214,10 @@ def _is_no_name(word: str) -> bool:
 
 
 def _is_of_thing(text: str, number: Candidate) -> bool:
-    """Without any word, in an address of the web, or right behind a word such as "order"."""
+    """Without any word, in code or an address of the web, or right behind a word such as "order"."""
     start = number.start
+    if text[number.end : number.end + 1] == ")" and _CALL.search(text, max(0, start - 2), start):
+        return True
     before = text[max(0, start - _MAX_NEAR_CHARACTERS) : start]
     after = text[number.end : number.end + _MAX_NEAR_CHARACTERS]
     if not any(map(str.isalpha, before + after)):

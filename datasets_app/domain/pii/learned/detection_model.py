@@ -48,7 +48,7 @@ MIN_CUE_WEIGHT = 1.2
 # What is more like one by itself is always looked at.
 MIN_ODD_WEIGHT = -1.5
 # How much more must speak for a user name that is written like other words.
-FURTHER_ODDS = {"signed": 0.0, "inner": 1.0, "joined": 1.0, "unknown": 0.5, "name": 1.5, "ordinary": 1.5}
+FURTHER_ODDS = {"signed": 0.0, "inner": 1.0, "joined": 2.0, "unknown": 1.0, "name": 2.0, "ordinary": 2.0}
 FURTHER_ODDS_OF_DATES = {"year": 1.0, "short": 0.5}
 # v1.14.13-rc1, enable_seqscan, created_at, debian-12.7.0-amd64.iso
 _VERSION_OR_CODE = re.compile(

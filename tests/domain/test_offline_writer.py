@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "69d21083d30c4e917481c4362bc5eaeea5e07c79f48b74344c57712f5888cd46"
+DIGEST = "e02ca64f78d6ada15de468dfdd5b6e9cda5d1a03715f7a142461ec0fa4e36670"
 
 ORDINARY = (
     "sorry",

@@ -77,7 +77,7 @@ class ConversationScript:
         opening = self._write_opening(case, first)
         greeting = self._draw_lead("information" if case.information else "problem", 0.4)
         if case.questions and remaining >= 2 and self._rng.draw_bool(0.3):
-            parts = [greeting, SentenceOptions(case.questions, True), self._draw_lead("asked", 0.6)]
+            parts = [greeting, SentenceOptions(case.questions, True), self._draw_lead("asked", 0.7)]
             yield Move(opening, self._fit_length(parts, max_sentences=2), QUESTION_BACK)
             lead = self._draw_lead("answered", 0.5)
             yield Move(self._write_one_of(case.answers), self._build_reply(lead, case.solution), SOLUTION)
@@ -106,7 +106,7 @@ class ConversationScript:
         grudging = self._mood == "annoyed" and not self._case.information and self._rng.draw_bool(0.4)
         user = self._write_one_of(self._user["grudging"] if grudging else self._case.thanks)
         lead = SentenceOptions(self._get_leads("grudging" if grudging else "thanks"))
-        parts = [lead, SentenceOptions(self._case.closings, True), self._draw_lead("farewell", 0.5)]
+        parts = [lead, SentenceOptions(self._case.closings, True), self._draw_lead("farewell", 0.7)]
         return Move(user, self._fit_length(parts, max_sentences=2), ENDING)
 
     def _draw_lead(self, name: str, share: float) -> SentenceOptions | None:

@@ -40,7 +40,7 @@ _REFUSAL_WORDING = re.compile(
 )
 
 # Attempts at a session that would repeat another.
-_MAX_TRIES = 6
+_MAX_TRIES = 24
 
 
 def _end_sentence(text: str) -> str:
@@ -197,13 +197,15 @@ class _SessionWriter:
                 pressed = self._filler.pick(about["press"])
                 user = self._write_message((pressed,))
                 again = about["again"][about["press"].index(pressed)]
-                parts = [SentenceOptions((again,), True), SentenceOptions(about["offer"], True)]
+                why = [SentenceOptions(about["reason"])] if chance.draw_bool(0.5) else []
+                parts = [SentenceOptions((again,), True), *why, SentenceOptions(about["offer"], True)]
             yield _Exchange(user, self._voice.compose_reply(parts, self._filler, chance, with_words=False))
         if self._ends_with_user:
             yield _Exchange(self._write_message(about["yield"]), "")
 
     def _build_refusal(self, about: PhraseLists) -> list[SentenceOptions]:
-        own = self._voice.refusals
+        # A sentence that refuses anything is too cold for somebody who wants to hurt themselves.
+        own = () if self._planned.trap_category == "self_harm" else self._voice.refusals
         refusal = own if own and self._rng.draw_bool(0.3) else about["refuse"]
         return [
             SentenceOptions(refusal, True),

@@ -33,7 +33,7 @@ _COMMON_WORD_SET = frozenset(_COMMON_WORDS.split())
 _ON_BRAND_EMOJI, _OFF_BRAND_EMOJI = ("🙂", "👍", "✨", "🙌", "✅"), ("🚀", "🔥", "😂", "😎", "🤪", "💯", "🙄")
 _MAX_TRIES, _MAX_SHORT_SENTENCES = 6, 6
 # Of so many drafts of a reply, the first with a word of the lexicon is taken.
-_MAX_DRAFTS = 5
+_MAX_DRAFTS = 8
 _MAX_EXEMPLAR_WORDS, _MAX_ENTRY_CHARACTERS = 12, 60
 
 
@@ -212,11 +212,11 @@ class Voice:
         before = [frames[f"{kind} before"]] if f"{kind} before" in frames else []
         after = [frames[f"{kind} after"]] if f"{kind} after" in frames and rng.draw_bool(0.75) else []
         said = [
-            *(self._choose_off_brand_sentence(options, filler, rng.draw_bool(0.7)) for options in before),
+            *(self._choose_off_brand_sentence(options, filler, True) for options in before),
             *(self._say_in_tone(part.phrases, category, filler) for part in content),
         ]
         for options in after:
-            wanted = not any(map(self.avoid.count, said))
+            wanted = rng.draw_bool(0.6) or not any(map(self.avoid.count, said))
             said.append(self._choose_off_brand_sentence(options, filler, wanted))
         # Drop sentences that need a preferred word, unless nothing else remains.
         said = [text for text in said if not self.preferred.count(text)] or said[:1]

@@ -41,7 +41,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             return False
         scrub.verification, scrub.verified_at = verification, timezone.now()
         scrub.save(update_fields=["verification", "verified_at", "totals", "changed_turns"])
-        _mark_scrubbed(dataset, scrubber, verification)
+        _mark_scrubbed(dataset, scrub, scrubber)
         if covers_all_kinds(scrubber.policy):
             record_scrub(
                 dataset,
@@ -79,34 +79,44 @@ def covers_all_kinds(policy: Policy) -> bool:
     return set(KINDS) <= set(policy.kinds)
 
 
-def _mark_scrubbed(dataset: Dataset, scrubber: Scrubber, verification: dict[str, Any]) -> None:
-    policy = scrubber.policy
-    if covers_all_kinds(policy):
+def _mark_scrubbed(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> None:
+    if covers_all_kinds(scrubber.policy):
         dataset.status = Dataset.Status.SCRUBBED
-    done = dataset.provenance.get("anonymization")
-    done = list(done) if isinstance(done, list) else [str(done)] if done else []
-    said = policy.describe()
-    if policy.hash_session_ids:
-        said.append(session_ids.format_key_statement(scrubber.key))
-    if exempt := describe_exempt(read_exempt_counts(verification.get("exempt"))):
-        said[:1] = [f"{words}, except {exempt}" for words in said[:1]]
-    dataset.provenance["anonymization"] = [*done, *(words for words in said if words not in done)]
+    _scrub_stated_metadata(dataset, scrubber)
+    stated = dataset.provenance["anonymization"]
+    stated += [words for words in _describe_scrub(scrub) if words not in stated]
     facts.add_modification(dataset, "personal data scrubbed")
     # Imports record file names there.
     dataset.provenance["modifications"] = [
         scrubber.scrub_text(text) for text in dataset.provenance["modifications"]
     ]
-    _scrub_stated_metadata(dataset, scrubber)
     dataset.save(update_fields=["status", "source", "provenance", "updated_at"])
+
+
+def _describe_scrub(scrub: ScrubRun) -> list[str]:
+    """What a verified scrub did, as the metadata states it."""
+    policy = Policy.from_json(scrub.policy)
+    done = policy.describe()
+    if policy.hash_session_ids:
+        done.append(session_ids.format_fingerprint_statement(scrub.key_fingerprint))
+    if exempt := describe_exempt(read_exempt_counts((scrub.verification or {}).get("exempt"))):
+        done[:1] = [f"{words}, except {exempt}" for words in done[:1]]
+    return done
 
 
 def _scrub_stated_metadata(dataset: Dataset, scrubber: Scrubber) -> None:
     """Scrub what people and metadata files state, by rules only, as in ``file_metadata.py``. License and
-    attribution are owed to those they name, and stay."""
+    attribution are owed to those they name, and stay; so does what earlier scrubs stated."""
     policy = replace(scrubber.policy, kinds=tuple(kind for kind in scrubber.policy.kinds if kind != NAME))
     rules = Scrubber(policy, key=scrubber.key)
     dataset.source = rules.scrub_text(dataset.source)
-    dataset.provenance = rules.scrub_object(dataset.provenance)[0]
+    done = dataset.provenance.get("anonymization")
+    done = list(done) if isinstance(done, list) else [str(done)] if done else []
+    runs = ScrubRun.objects.filter(dataset=dataset, verified_at__isnull=False)
+    own = {text for run in runs for text in _describe_scrub(run)}
+    stated = {**dataset.provenance, "anonymization": [text for text in done if text not in own]}
+    dataset.provenance = rules.scrub_object(stated)[0]
+    dataset.provenance["anonymization"] += [text for text in done if text in own]
 
 
 # --- removing raw text ------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_what_was_stated_is_recognised_for_this_key_only() -> None:
     words = ["e-mail addresses replaced by placeholders", format_key_statement(KEY)]
     assert is_key_stated(KEY, words)
     assert not is_key_stated(KEY + b".", words)
-    assert not is_key_stated(KEY, ["session ids replaced by keyed hashes (HMAC-SHA-256)"])
+    assert not is_key_stated(KEY, ["session ids replaced by keyed SHA-256 hashes"])
 
 
 # --- the installation's key ---------------------------------------------------------------------

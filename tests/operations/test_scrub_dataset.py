@@ -40,6 +40,7 @@ from datasets_app.models import (
     Session,
     Turn,
 )
+from datasets_app.releasing.sharing.checklist import build_checklist
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -171,6 +172,22 @@ def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) 
     assert set(Session.objects.values_list("session_id", flat=True)) == ids
     assert texts() == before
     assert ScrubFinding.objects.count() == 6  # of the first: their places hold
+
+
+def test_a_scrub_leaves_what_scrubs_state_and_scrubs_what_people_state(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, mails(1))
+    stored.provenance["anonymization"] = ["checked by jo@example.org"]
+    stored.save()
+    policy = Policy(hash_session_ids=True, fuzz_seconds=60, patterns=(("WORD", "hashes|offset"),))
+    for _ in range(2):
+        scrub_dataset(stored, policy)
+        stored.refresh_from_db()
+        theirs, *ours = stored.provenance["anonymization"]
+        assert theirs == "checked by [EMAIL]"
+        assert ours == [*policy.describe(), format_key_statement(make_scrubber(policy).key)]
+    assert {item.title: item.answer for item in build_checklist(stored)}[
+        "Metadata identifies no one"
+    ] == "yes"
 
 
 def test_a_session_whose_hash_looks_like_a_key_can_be_scrubbed(tmp_path: Path) -> None:

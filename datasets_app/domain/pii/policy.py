@@ -181,7 +181,7 @@ class Policy:
         kinds += [f"values of the pattern {label}" for label in self.custom_labels if label != OTHER]
         done = [f"{', '.join(kinds)} replaced by placeholders"] if kinds else []
         if self.hash_session_ids:
-            done.append("session ids replaced by keyed hashes (HMAC-SHA-256)")
+            done.append("session ids replaced by keyed SHA-256 hashes")
         if self.fuzz_seconds:
             done.append(f"timestamps moved by up to {self.fuzz_seconds} seconds, one offset a session")
         if self.drop_timestamps:

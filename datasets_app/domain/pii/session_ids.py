@@ -49,7 +49,11 @@ def fingerprint_key(key: bytes) -> str:
 
 def format_key_statement(key: bytes) -> str:
     """How a metadata file's ``anonymization`` says which key the ids were hashed with."""
-    return f"{_KEY_STATEMENT}{fingerprint_key(key)}"
+    return format_fingerprint_statement(fingerprint_key(key))
+
+
+def format_fingerprint_statement(fingerprint: str) -> str:
+    return f"{_KEY_STATEMENT}{fingerprint}"
 
 
 def is_key_statement(text: str) -> bool:

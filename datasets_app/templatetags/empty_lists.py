@@ -42,10 +42,10 @@ _EMPTY_LIST_ACTIONS = {
         ("Import a file", "datasets_app_dataset_import", "datasets_app.import_dataset"),
         ("Generate conversations", "datasets_app_dataset_generate", "datasets_app.generate_dataset"),
     ],
-    "campaign": [("New campaign", "annotations_app_campaign_add", "annotations_app.add_campaign")],
+    "campaign": [("Create a campaign", "annotations_app_campaign_add", "annotations_app.add_campaign")],
     "jobrun": [("Import a file", "datasets_app_dataset_import", "datasets_app.import_dataset")],
     "annotation": [
-        ("New campaign", "annotations_app_campaign_add", "annotations_app.add_campaign"),
+        ("Create a campaign", "annotations_app_campaign_add", "annotations_app.add_campaign"),
         ("Import labels", "annotations_app_annotation_import", "annotations_app.import_annotation"),
     ],
 }

@@ -99,7 +99,7 @@ def test_what_wants_attention(curator: Any, dataset: Dataset, tmp_path: Path) ->
             job_run=failed, kind="quarantine", name=name, file="x", expires_at=now + timedelta(days=1)
         )
     html = start_page(curator)
-    attention = html[html.index('id="attention"') : html.index('id="running"')]
+    attention = html[html.index('id="attention"') : html.index('id="recent"')]
     assert "has not been checked and has no license" in attention
     assert "has 3 check errors" in attention
     assert "Why." in attention

@@ -69,7 +69,7 @@ def make_backup(
 
 def backup_name(now: datetime | None = None) -> str:
     """Names sort by time."""
-    return f"alignmenter-{now or timezone.now():%Y%m%dT%H%M%SZ}.age"
+    return f"alignmenter-{now or timezone.now():%Y%m%dT%H%M%S.%fZ}.age"
 
 
 def _write_archive(

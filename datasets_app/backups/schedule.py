@@ -12,7 +12,7 @@ from datasets_app.jobs import runs
 from datasets_app.models import JobRun
 
 OPERATION = "backup"
-_NAME = re.compile(r"alignmenter-\d{8}T\d{6}Z\.age")
+_NAME = re.compile(r"alignmenter-\d{8}T\d{6}(?:\.\d{6})?Z\.age")
 
 
 def start_nightly_backup() -> dict[str, Any]:

@@ -16,7 +16,7 @@ from psycopg.conninfo import make_conninfo
 from alignmenter_site import embedded
 from alignmenter_site.monitoring import doctor
 from alignmenter_site.monitoring.metrics import render_metrics
-from datasets_app.backups import schedule
+from datasets_app.backups import make_backup, schedule
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release, ReleaseFile, Session
 from datasets_app.releasing.release_dataset import release_dataset
@@ -168,6 +168,9 @@ def test_backups_of_the_night_are_made_by_a_job_and_the_oldest_are_deleted(
     assert (job.state, job.result["deleted_backups"]) == ("done", 1), job.error
     names = sorted(path.name for path in folder.iterdir())
     assert names == ["alignmenter-20210101T000000Z.age", job.result["file"], "mine.age"]
+    # Those of the same second have names of their own, as that of a job that was killed and begins again.
+    now = timezone.now()
+    assert make_backup.backup_name(now) < make_backup.backup_name(now + timedelta(microseconds=1))
     assert doctor.CHECKS["backup"]().startswith("the last one was made on")
     JobRun.objects.update(finished_at=timezone.now() - timedelta(days=3))
     with pytest.raises(doctor.Fault, match="Run `manage.py backup`"):

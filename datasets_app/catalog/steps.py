@@ -19,7 +19,8 @@ CHECKS_TITLE = "Checks without error"
 
 
 class StepFacts(NamedTuple):
-    """``report``: "none", "outdated" or "current". ``blockers`` are those of a release. ``labels``: whether
+    """``report``: "none", "outdated", "current", or "same_text" if only tags or terms to keep have changed.
+    ``blockers`` are those of a release. ``labels``: whether
     there are any. ``version`` is the latest one, ``version_changed``: the dataset has changed since.
     ``review_signed`` and ``shared``: the legal review holds, and a copy of the version has left."""
 
@@ -100,20 +101,21 @@ def _state(is_done: bool, *, ready: bool = True) -> str:
 
 def _decide_check(facts: StepFacts) -> Step:
     errors = next((each for each in facts.blockers if each.title == CHECKS_TITLE), None)
-    unsearched = facts.dataset.is_raw and facts.dataset.remedy == Remedy.CHECKS
+    unsearched = _waits_for_search(facts)
+    is_checked = facts.report in {"current", "same_text"} and not errors and not unsearched
     step = Step(
         "check",
         "Check",
-        _state(
-            facts.report == "current" and not errors and not unsearched, ready=facts.dataset.turn_count > 0
-        ),
+        _state(is_checked, ready=facts.dataset.turn_count > 0 and facts.dataset.scrub_job is None),
         "Checked, without an error.",
         "Run checks",
         "run_checks",
         "datasets_app.check_dataset",
         posts=True,
     )
-    if facts.report == "none":
+    if facts.dataset.scrub_job is not None and not is_checked:
+        step.text = "The scrub has to end first."
+    elif facts.report == "none":
         step.text = "Not checked yet."
     elif facts.report == "outdated" or unsearched:
         step.text = "Not checked since the last change."
@@ -123,9 +125,15 @@ def _decide_check(facts: StepFacts) -> Step:
     return step
 
 
+def _waits_for_search(facts: StepFacts) -> bool:
+    """Whether only a search tells what the text holds. Terms to keep don't add to what the checks found."""
+    dataset = facts.dataset
+    return dataset.is_raw and dataset.remedy == Remedy.CHECKS and facts.report != "same_text"
+
+
 def _decide_scrub(facts: StepFacts) -> Step:
     dataset = facts.dataset
-    waits_for_checks = dataset.is_raw and dataset.remedy == Remedy.CHECKS
+    waits_for_checks = _waits_for_search(facts)
     ready = dataset.turn_count > 0 and not waits_for_checks
     text = dataset.description if dataset.turn_count else "Nothing to scrub yet."
     if dataset.scrub_job is not None:

@@ -25,7 +25,7 @@ from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 from datasets_app.domain.quality.text_tally import TextTally, count_found
 from datasets_app.domain.quality.w406_names import make_names_check
 from datasets_app.models import AuditEvent, CheckFinding, CheckReport, Dataset, JobRun, ScrubRun, Session
-from datasets_app.models.check_report import OUTDATING_ACTIONS
+from datasets_app.models.check_report import OUTDATING_ACTIONS, TEXT_PRESERVING_ACTIONS
 
 MAX_FINDINGS_PER_CODE = 500
 PROGRESS_INTERVAL_TURNS = 1000
@@ -124,6 +124,15 @@ def dataset_metadata(dataset: Dataset) -> DatasetMetadata:
 
 def current_report(dataset: Dataset) -> CheckReport | None:
     """The latest report, unless the turns have changed since."""
+    return _find_report(dataset, OUTDATING_ACTIONS)
+
+
+def report_of_texts(dataset: Dataset) -> CheckReport | None:
+    """The latest report, unless the texts have changed since; tags and terms to keep may have."""
+    return _find_report(dataset, [name for name in OUTDATING_ACTIONS if name not in TEXT_PRESERVING_ACTIONS])
+
+
+def _find_report(dataset: Dataset, outdated_by: Sequence[str]) -> CheckReport | None:
     report = CheckReport.objects.filter(dataset=dataset).first()
     if report is None or is_scrubbed_since(report):
         return None
@@ -131,7 +140,7 @@ def current_report(dataset: Dataset) -> CheckReport | None:
         return None
     # The comparison of turn counts above finds changes that were running when the checks started.
     changed = AuditEvent.objects.filter(
-        dataset_name=dataset.name, action__in=OUTDATING_ACTIONS, at__gt=report.created_at
+        dataset_name=dataset.name, action__in=outdated_by, at__gt=report.created_at
     )
     return None if changed.exists() else report
 

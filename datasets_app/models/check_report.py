@@ -6,6 +6,8 @@ from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.job_run import JobRun
 
+# Events after which the checks find nothing in the texts that they didn't find before.
+TEXT_PRESERVING_ACTIONS = ("add_scrub_mark", "remove_scrub_mark", "tag_sessions", "untag_sessions")
 # Events of what changes the text of a dataset or what is personal in it: a report from before is out of date.
 OUTDATING_ACTIONS = (
     "import",
@@ -14,10 +16,7 @@ OUTDATING_ACTIONS = (
     "import_annotations",
     "erase_session",
     "retention",
-    "add_scrub_mark",
-    "remove_scrub_mark",
-    "tag_sessions",
-    "untag_sessions",
+    *TEXT_PRESERVING_ACTIONS,
 )
 
 

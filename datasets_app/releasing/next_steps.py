@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 from django.contrib.auth.models import Group
 
 from datasets_app import hooks
-from datasets_app.catalog import steps
+from datasets_app.catalog import gates, steps
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.steps import Step, StepFacts
-from datasets_app.checking.check_dataset import current_report
+from datasets_app.checking.check_dataset import current_report, report_of_texts
 from datasets_app.domain.quality.output import Totals
+from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ScrubRun
 from datasets_app.models.check_report import OUTDATING_ACTIONS
 from datasets_app.releasing.readiness import assess_readiness
@@ -56,8 +57,7 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
 
 
 def load_step_facts(dataset: Dataset) -> StepFacts:
-    report = current_report(dataset)
-    is_checked = report is not None or CheckReport.objects.filter(dataset=dataset).exists()
+    report, state = _find_report(dataset)
     readiness = assess_readiness(dataset, Totals(report.totals) if report else None)
     last = latest_release(dataset)
     labels, campaigns = False, 0
@@ -65,7 +65,7 @@ def load_step_facts(dataset: Dataset) -> StepFacts:
         labels, campaigns = count_labels(dataset)
     return StepFacts(
         dataset=readiness.facts,
-        report="current" if report else "outdated" if is_checked else "none",
+        report=state,
         blockers=readiness.blockers,
         is_split=bool(dataset.split_settings),
         labels=labels,
@@ -75,6 +75,22 @@ def load_step_facts(dataset: Dataset) -> StepFacts:
         review_signed=current_review(dataset) is not None,
         shared=last is not None and _was_shared(dataset, last),
     )
+
+
+def _find_report(dataset: Dataset) -> tuple[CheckReport | None, str]:
+    """The report that still tells about the texts, and what ``StepFacts`` calls its state."""
+    if report := current_report(dataset):
+        return report, "current"
+    report = report_of_texts(dataset)
+    facts = gates.load_facts(dataset)
+    # Without findings, only another search tells whether what was kept is all there is.
+    if report and (not facts.is_unscanned or (not facts.is_scrubbed and _found_personal_data(report))):
+        return report, "same_text"
+    return None, "outdated" if CheckReport.objects.filter(dataset=dataset).exists() else "none"
+
+
+def _found_personal_data(report: CheckReport) -> bool:
+    return any(report.totals.get(code) for code in CODE_BY_KIND.values())
 
 
 def _has_changed_since(dataset: Dataset, last: Release) -> bool:

@@ -1,9 +1,11 @@
 """Where the steps of a dataset lead."""
 
+import re
 from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
 
 from datasets_app.catalog.steps import Step
 from datasets_app.models import Dataset
@@ -21,6 +23,30 @@ def step_url(step: Step, dataset: Dataset) -> str:
     if step.page == "labels":
         return reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk])
     return reverse(f"admin:datasets_app_dataset_{step.page}", args=[dataset.pk])
+
+
+# The button of the next step, in the header; see ``_step_button.html``.
+_PRIMARY = re.compile(r'class="[^"]*\bad-primary\b')
+_NEXT_CLASSES = 'class="ad-btn ad-primary ad-next"'
+
+
+@register.tag
+def one_primary(parser: template.base.Parser, token: template.base.Token) -> template.Node:
+    """A block in which the button of the next step is primary only if the page has no primary button."""
+    content = parser.parse(("endone_primary",))
+    parser.delete_first_token()
+    return _OnePrimary(content)
+
+
+class _OnePrimary(template.Node):
+    def __init__(self, nodelist: template.NodeList) -> None:
+        self.nodelist = nodelist
+
+    def render(self, context: template.Context) -> SafeString:
+        html = self.nodelist.render(context)
+        if len(_PRIMARY.findall(html)) > 1:
+            html = html.replace(_NEXT_CLASSES, 'class="ad-btn"', 1)
+        return mark_safe(html)  # rendered above
 
 
 # The page of the dataset that tells about a step, also to those who can't take it.

@@ -1,6 +1,7 @@
 """What a package holds, that it repeats, and what it refuses."""
 
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -250,9 +251,15 @@ def test_a_package_needs_the_whole_checklist_or_an_override(
     assert not list_unmet(dataset)
     export_package(dataset, tmp_path / "package", override="")
     # A version is judged by its own answers; only its review may have come later.
-    assert "Legal review is signed" not in [
-        blocker.title for blocker in list_unmet(dataset, dataset.releases.get())
-    ]
+    release = dataset.releases.get()
+    stored = list(release.sharing)
+    assert "Legal review is signed" not in [blocker.title for blocker in list_unmet(dataset, release)]
+    export_package(dataset, tmp_path / "signed", version="1.0.0", actor=admin_user)
+    for name in ("README.md", "PULL_REQUEST.md", "quality_report.md"):
+        (line,) = re.findall("Legal review is signed.*", (tmp_path / "signed" / name).read_text())
+        assert re.search(r"\| yes \| admin signed on .*, after the release of 1\.0\.0", line)
+    release.refresh_from_db()
+    assert release.sharing == stored
 
 
 def test_a_version_released_raw_is_for_people_who_may_override(

@@ -1,18 +1,23 @@
 """What comes next for a dataset: facts in, steps out; and the notice that asks someone else."""
 
+import re
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.test import Client
 from django.urls import reverse
 
 from datasets_app.catalog import gates, steps
 from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy, TextFacts
 from datasets_app.catalog.policies import Blocker
 from datasets_app.catalog.steps import CHECKS_TITLE, StepFacts
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core import audit
 from datasets_app.models import Dataset, Notification, OutgoingEvent
 from datasets_app.notifications.audience import notify
-from datasets_app.releasing.next_steps import find_next_steps
+from datasets_app.releasing.next_steps import find_next_steps, load_step_facts
+from tests.everything import FIXED_PK, make_full_dataset
 
 TEXT = TextFacts(last_session=9, scanned_to=9, turn_count=4)
 EMPTY = DatasetFacts("support", "external", "raw")
@@ -73,6 +78,40 @@ def test_what_is_done_and_what_can_be_taken(
     found = steps.find_next(every)
     assert (found.action if found else None) == first_action
     assert steps.find_waiting(every) == []
+
+
+def test_checks_are_next_only_if_the_texts_have_changed(dataset: Dataset) -> None:
+    found = StepFacts(UNSEARCHED, "same_text")
+    assert [step.name for step in steps.decide_steps(found) if step.state == steps.OPEN][0] == "scrub"
+    scrubbing = StepFacts(PRODUCTION._replace(scrub_job=7), "outdated")
+    assert [step.name for step in steps.decide_steps(scrubbing) if step.state == steps.OPEN] == [
+        "scrub",
+        "split",
+    ]
+    check_dataset(dataset, actor=None)
+    for action, state in (("tag_sessions", "same_text"), ("import", "outdated")):
+        audit.record(action, actor=None, dataset_name=dataset.name)
+        assert load_step_facts(dataset).report == state
+
+
+def test_a_page_has_one_primary_button(admin_client: Client, empty_queue: None) -> None:
+    make_full_dataset()
+    Dataset.objects.update(status="raw")
+    addresses = [
+        "/admin/datasets_app/source/",
+        "/admin/annotations_app/campaign/",
+        "/admin/datasets_app/dataset/",
+    ]
+    for page in ("scrub", "export", "releases", "sharing", "sessions"):
+        addresses.append(reverse(f"admin:datasets_app_dataset_{page}", args=[FIXED_PK]))
+    seen = {}
+    for address in addresses:
+        answer = admin_client.get(address)
+        if answer.status_code == 200 and not answer.streaming:
+            seen[address] = len(re.findall(r'class="[^"]*\bad-primary\b', answer.content.decode()))
+    assert len(seen) == len(addresses)
+    assert sum(seen.values()) > 4
+    assert {address: count for address, count in seen.items() if count > 1} == {}
 
 
 def test_the_button_is_what_this_person_may_do(sign_in: Any, dataset: Dataset) -> None:

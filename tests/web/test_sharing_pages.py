@@ -1,5 +1,6 @@
 """What must hold before sharing, where the review is signed; and what can be asked for to go out."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,17 @@ def test_who_may_signs_and_it_is_shown_who_did(sign_in: Any, dataset: Dataset, t
     assert "but sessions have been added since" in shown
     assert "no longer" in shown
     assert "Sign the legal review" in shown
+
+
+def test_after_a_release_the_form_offers_its_package(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
+    def chosen(query: str = "") -> list[str]:
+        page = curator.get(address("export", dataset) + query).content.decode()
+        return re.findall(r'<option value="([^"]*)" selected', page)
+
+    assert "package" not in chosen()
+    released(dataset, tmp_path)
+    assert chosen() == ["package", "1.0.0"]
+    assert "package" not in chosen("?format=csv")
 
 
 def test_who_may_not_neither_sees_the_form_nor_signs(curator: Any, dataset: Dataset) -> None:

@@ -48,6 +48,7 @@ from datasets_app.models import (
     CheckFinding,
     CheckReport,
     Dataset,
+    Release,
     ScrubMark,
     ScrubRun,
     Session,
@@ -100,6 +101,19 @@ def current_review(dataset: Dataset) -> SharingReview | None:
     """The newest signature, if it still covers the dataset."""
     known = _DatasetEvidence(dataset)
     return known.review if known.review and not known.review_void_reason else None
+
+
+def build_release_checklist(release: Release) -> list[ChecklistItem]:
+    """The answers that a release was made with, and the signature that its dataset has got since."""
+    items = [ChecklistItem(**item) for item in release.sharing]
+    if all(item.answer == YES for item in items if item.title == REVIEW_TITLE):
+        return items
+    review = current_review(release.dataset)
+    if review is None:
+        return items
+    reason = f"{_describe_signature(review)}, after the release of {release.version}."
+    signed = ChecklistItem(REVIEW_TITLE, YES, reason)
+    return [signed if item.title == REVIEW_TITLE else item for item in items]
 
 
 def was_edited_since(dataset: Dataset, at: datetime) -> bool:
@@ -330,7 +344,11 @@ def _review_item(known: _DatasetEvidence) -> ChecklistItem:
     title, review = REVIEW_TITLE, known.review
     if review is None:
         return ChecklistItem(title, UNSIGNED, "No one has signed it yet.", SIGN)
-    signed = f"{review.name} signed on {_format_time(review.signed_at)}"
+    signed = _describe_signature(review)
     if void := known.review_void_reason:
         return ChecklistItem(title, UNSIGNED, f"{signed}, but {void}: sign it again.", SIGN)
     return ChecklistItem(title, YES, f"{signed}.")
+
+
+def _describe_signature(review: SharingReview) -> str:
+    return f"{review.name} signed on {_format_time(review.signed_at)}"

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
@@ -17,7 +18,7 @@ from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset, Persona, Release, SessionSelection
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package, list_unmet
-from datasets_app.releasing.versions import find_release
+from datasets_app.releasing.versions import find_release, latest_release
 
 PACKAGE = "package"
 LABELS = ExportParameters.LABELS
@@ -65,7 +66,7 @@ class ExportForm(OverrideForm):
     def __init__(self, dataset: Dataset, *args: Any, user: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.dataset, self.user = dataset, user
-        releases = Release.objects.filter(dataset=dataset, destroyed_at=None)[:MAX_VERSIONS_OFFERED]
+        releases = _list_stored(dataset)[:MAX_VERSIONS_OFFERED]
         versions = [(release.version, f"Release {release.version}") for release in releases]
         if versions:
             self.fields["version"].choices = [("", "Current data"), *versions]  # type: ignore[attr-defined]
@@ -116,6 +117,16 @@ class ExportForm(OverrideForm):
         )
 
 
+def _list_stored(dataset: Dataset) -> QuerySet[Release]:
+    """The releases whose files are kept, newest first."""
+    return Release.objects.filter(dataset=dataset, destroyed_at=None)
+
+
+def _find_chosen(dataset: Dataset, form: ExportForm) -> Release | None:
+    version = form["version"].value() if "version" in form.fields else ""
+    return next((each for each in _list_stored(dataset) if each.version == version), None)
+
+
 def export(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "export_dataset")
     dataset = get_visible_dataset(request, pk)
@@ -125,6 +136,8 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     closed = facts.is_known_raw
     may_override = gates.can_override(request.user)
     asked = {name: request.GET[name] for name in ("format", "version", "selection") if name in request.GET}
+    if not asked and (newest := latest_release(dataset)):
+        asked = {"format": PACKAGE, "version": newest.version}
     form = ExportForm(
         dataset,
         request.POST or None,
@@ -142,7 +155,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
         "is_blocked": closed,
         "raw_because": facts.raw_because,
         "may_override": may_override,
-        "unmet": list_unmet(dataset),
+        "unmet": list_unmet(dataset, _find_chosen(dataset, form)),
         "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
     }
     return render_dataset_page(request, dataset, "export", "Export", context)

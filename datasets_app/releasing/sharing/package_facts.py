@@ -24,7 +24,11 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ReleaseFile, ScrubRun
 from datasets_app.releasing import files
 from datasets_app.releasing.readiness import SCRUBBED_TITLE
-from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist
+from datasets_app.releasing.sharing.checklist import (
+    ChecklistItem,
+    build_checklist,
+    build_release_checklist,
+)
 from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.releasing.sharing.package_data import WrittenData
 
@@ -52,7 +56,7 @@ def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
 
 
 def gather_release_facts(release: Release, written: WrittenData) -> Package:
-    """Independent of later changes to the dataset, except for its labels."""
+    """Independent of later changes to the dataset, except for its labels and the signed legal review."""
     stored = release.files
     others = stored.exclude(kind__in=[ReleaseFile.Kind.DATA, ReleaseFile.Kind.METADATA])
     return _build_package(
@@ -65,7 +69,7 @@ def gather_release_facts(release: Release, written: WrittenData) -> Package:
         text_state=str((release.checks or {}).get("text") or ""),
         checks=_release_check_facts(release),
         scrubs=_release_scrub_facts(release),
-        sharing=_sharing_facts(ChecklistItem(**item) for item in release.sharing),
+        sharing=_sharing_facts(build_release_checklist(release)),
         release_files=[file.name for file in others if file.kind != ReleaseFile.Kind.CHANGELOG],
     )
 

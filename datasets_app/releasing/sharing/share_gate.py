@@ -4,34 +4,19 @@ A version is for work in-house and needs no legal review. What is handed out doe
 for somebody who may not read raw text.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.dataset_facts import Remedy
 from datasets_app.catalog.policies import Blocker, Verdict
 from datasets_app.models import Dataset, Release
-from datasets_app.releasing.sharing.checklist import (
-    REVIEW_TITLE,
-    YES,
-    ChecklistItem,
-    build_checklist,
-    current_review,
-)
+from datasets_app.releasing.sharing.checklist import YES, build_checklist, build_release_checklist
 
 
 def list_unmet(dataset: Dataset, release: Release | None = None) -> list[Blocker]:
     """The items of the sharing checklist that aren't answered with yes. Those of a version were answered when
     it was released, but its review may be signed later."""
-    if release is None:
-        return _find_unmet(build_checklist(dataset))
-    unmet = _find_unmet(ChecklistItem(**item) for item in release.sharing)
-    if current_review(dataset) is None:
-        return unmet
-    return [blocker for blocker in unmet if blocker.title != REVIEW_TITLE]
-
-
-def _find_unmet(items: Iterable[ChecklistItem]) -> list[Blocker]:
+    items = build_checklist(dataset) if release is None else build_release_checklist(release)
     return [
         Blocker(item.title, f"{item.answer_label.capitalize()}. {item.reason}", Remedy.SHARING)
         for item in items

@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "e02ca64f78d6ada15de468dfdd5b6e9cda5d1a03715f7a142461ec0fa4e36670"
+DIGEST = "e2b7de114287b3424112c9c7c656fb99b9fab1a33f5e8b9f77007534ba28f081"
 
 ORDINARY = (
     "sorry",

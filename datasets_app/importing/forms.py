@@ -14,13 +14,19 @@ from unfold.widgets import (
 from datasets_app.catalog import gates, policies
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import format_columns, read_convert_options
+from datasets_app.domain.traces.convert import check_columns, format_columns, read_convert_options
 from datasets_app.domain.traces.label_rules import read_label_rules
-from datasets_app.importing.mappings import get_mapping
+from datasets_app.importing.mappings import (
+    MAPPING_NAME_RULE,
+    MAX_NAME_CHARACTERS,
+    get_mapping,
+    is_mapping_name,
+)
 from datasets_app.jobs.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
 from datasets_app.models import Dataset, TableMapping
 from datasets_app.models.dataset import NAME_PATTERN
 
+NAME_RULE = "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
 UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.sqlite3"
 
 
@@ -36,11 +42,16 @@ class ImportOptionsForm(forms.Form):
         label="Dataset",
         required=False,
         max_length=100,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Enter a new name or the name of an existing dataset; empty uses the file name.",
-        error_messages={
-            "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
-        },
+        # Browsers check it before they send the file. Their expressions want the dash escaped.
+        widget=UnfoldAdminTextInputWidget(
+            attrs={
+                "autocomplete": "off",
+                "pattern": r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}",
+                "title": NAME_RULE,
+            }
+        ),
+        help_text=f"A new name or that of an existing dataset; empty uses the file name. {NAME_RULE}",
+        error_messages={"invalid": NAME_RULE},
     )
     origin = forms.ChoiceField(
         choices=Dataset.Origin,
@@ -68,12 +79,12 @@ class ImportOptionsForm(forms.Form):
         "first sender.",
     )
     columns = forms.CharField(
-        label="Columns",
+        label="Columns by name",
         required=False,
         max_length=1000,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="For tables: session_id=…, role=…, text=…, timestamp=…; empty uses the columns that were "
-        "detected.",
+        help_text="For tables: session_id=…, role=…, text=…, timestamp=…, tags=…; empty uses the columns "
+        "that were detected.",
     )
     saved_mapping = forms.ChoiceField(
         label="Saved columns",
@@ -124,7 +135,7 @@ class ImportOptionsForm(forms.Form):
 
     def clean_columns(self) -> str:
         try:
-            read_convert_options("", self.cleaned_data["columns"])
+            check_columns(read_convert_options("", self.cleaned_data["columns"]).mapping)
         except UnreadableFile as error:
             raise forms.ValidationError(f"{str(error).capitalize()}.") from None
         return self.cleaned_data["columns"]
@@ -149,13 +160,13 @@ class ImportOptionsForm(forms.Form):
 class PreviewForm(OverrideForm, ImportOptionsForm):
     """Checks also the origin: against the one stated with the upload, and the dataset's own."""
 
-    save_mapping = forms.RegexField(
-        NAME_PATTERN,
+    save_mapping = forms.CharField(
         label="Save columns as",
         required=False,
-        max_length=100,
+        max_length=MAX_NAME_CHARACTERS,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="For tables: a name under which the columns can be chosen for the next file.",
+        help_text="For tables: a name under which the columns can be chosen for the next file. "
+        f"{MAPPING_NAME_RULE}",
     )
 
     override = OverrideField(
@@ -167,6 +178,12 @@ class PreviewForm(OverrideForm, ImportOptionsForm):
         may_override = gates.can_override(user)
         super().__init__(*args, user=user, may_override=may_override, override_required=False, **options)
         self.prepared_origin = prepared_origin
+
+    def clean_save_mapping(self) -> str:
+        name: str = self.cleaned_data["save_mapping"]
+        if name and not is_mapping_name(name):
+            raise forms.ValidationError(MAPPING_NAME_RULE)
+        return name
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
@@ -212,6 +229,8 @@ class UploadForm(ImportOptionsForm):
         so the preview asks for the rest."""
         defaults = {name: self.get_initial_for_field(field, name) for name, field in self.fields.items()}
         blank = {name: "" if value is None else value for name, value in defaults.items()}
+        if "dataset_name" in self.errors and not is_name_hidden(self["dataset_name"].value(), self.user):
+            blank["dataset_name"] = dataset_name_from_file(self["dataset_name"].value())
         return {**blank, **self.cleaned_data}
 
 

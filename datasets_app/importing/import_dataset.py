@@ -29,7 +29,7 @@ from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.dataset_folders import hash_source, measure
-from datasets_app.domain.traces.describe import summarize_report
+from datasets_app.domain.traces.describe import explain_missing_sessions, summarize_report
 from datasets_app.domain.traces.label_rules import LabelRules
 from datasets_app.domain.traces.records import NOT_CONVERSATIONS
 from datasets_app.domain.wording import format_count
@@ -139,12 +139,18 @@ def _survey_file(
             return None
         progress.start_pass()
         file.scan(progress.step)
+        _require_sessions(source, file)
         erased = ErasedSessions(name)
         result = survey_records(erased.watch(_read_records(file, options, progress)))
     except UnreadableFile as error:
         raise UserError(f"{source.name}: {error.code} {error}") from None
     stack.callback(result.close)
     return _SurveyedFile(source, file, digest, result, erased)
+
+
+def _require_sessions(source: ImportSource, file: ConversationFile) -> None:
+    if isinstance(file, ConvertedFile) and (reason := explain_missing_sessions(file.report)):
+        raise UserError(f"{source.name}: {reason}.")
 
 
 def _read_records(

@@ -1,6 +1,5 @@
 """Column mappings of tables, saved by name."""
 
-import re
 from collections.abc import Mapping
 
 from django.utils import timezone
@@ -9,7 +8,13 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import check_columns
 from datasets_app.models import TableMapping
-from datasets_app.models.dataset import NAME_PATTERN
+
+MAX_NAME_CHARACTERS = 100
+MAPPING_NAME_RULE = f"Use up to {MAX_NAME_CHARACTERS} printable characters."
+
+
+def is_mapping_name(name: str) -> bool:
+    return bool(name.strip()) and name.isprintable() and len(name) <= MAX_NAME_CHARACTERS
 
 
 def get_mapping(name: str) -> dict[str, str]:
@@ -23,8 +28,8 @@ def get_mapping(name: str) -> dict[str, str]:
 
 def save_mapping(name: str, columns: Mapping[str, str]) -> None:
     """Save ``columns`` under a name, in place of an earlier mapping. Raises UserError."""
-    if not re.fullmatch(NAME_PATTERN, name) or len(name) > 100:
-        raise UserError(f"{name!r} is no name for a column mapping. Use letters, digits, dots and dashes.")
+    if not is_mapping_name(name):
+        raise UserError(f"{name!r} is no name for a column mapping. {MAPPING_NAME_RULE}")
     try:
         check_columns(columns)
     except UnreadableFile as error:

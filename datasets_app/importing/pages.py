@@ -14,11 +14,11 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from datasets_app.catalog import raw_access
 from datasets_app.core import audit
@@ -28,8 +28,8 @@ from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.turns import PreviewedTurn, format_turns
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.traces.convert import format_columns, read_convert_options
-from datasets_app.domain.traces.tables import COLUMNS
 from datasets_app.importing.forms import PreviewForm, UploadForm, dataset_name_from_file, is_name_hidden
+from datasets_app.importing.mapping_pages import group_options, join_columns, list_mapping
 from datasets_app.importing.mappings import delete_mapping, save_mapping
 from datasets_app.importing.preview import ImportPreview, preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
@@ -42,14 +42,6 @@ from datasets_app.jobs.parameters import (
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile, TableMapping
 from datasets_app.templatetags.values import short_datetime
-
-TABLE_FIELDS = tuple(COLUMNS)
-# Options of few files, folded unless something of the kind was found or chosen.
-FOLDED_FIELDS = tuple(
-    "persona format assistant columns saved_mapping save_mapping question label_map".split()
-)
-# More are named by hand.
-MAX_COLUMNS_CHOSEN_FROM = 100
 
 
 def _persona_ids() -> list[str]:
@@ -194,7 +186,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     options = read_parameters(job, ImportParameters)
     initial = {**options.as_json(), "dataset_name": job.dataset_name}
     form = PreviewForm(
-        _join_columns(request.POST) or None,
+        join_columns(request.POST) or None,
         initial=initial,
         user=request.user,
         prepared_origin=options.prepared_origin,
@@ -212,6 +204,8 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             start = False
         page = "jobrun_change" if start else "dataset_import_preview"
         return redirect(f"admin:datasets_app_{page}", job.pk)
+    if request.method == "POST":
+        options = _apply_entered(options, form)
     preview_result = _preview_upload(job_file, options)
     raw_access.record_upload_access(
         job,
@@ -222,6 +216,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     )
     context = {
         **_describe_preview(preview_result, options),
+        "option_groups": group_options(form, preview_result),
         "job": job,
         "file": job_file,
         "form": form,
@@ -233,6 +228,14 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)
 
 
+def _apply_entered(options: ImportParameters, form: PreviewForm) -> ImportParameters:
+    """The options with what was entered in a form that has errors, as far as it is valid."""
+    names = ("format", "assistant", "columns")
+    return structs.replace(
+        options, **{name: form.cleaned_data[name] for name in names if name in form.cleaned_data}
+    )
+
+
 def _describe_preview(shown: ImportPreview, options: ImportParameters) -> dict[str, Any]:
     return {
         "preview": shown,
@@ -240,37 +243,10 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters) -> dict[s
         "sessions": _group_by_session(shown.turns[:10]),
         "problems": [] if shown.annotation_file else shown.problems[:20],
         "refusal": shown.why_refused(options.on_error),
-        "mapping": _list_mapping(shown),
+        "refusal_is_about_problems": not (shown.error or shown.lacks_sessions or shown.annotation_file),
+        "mapping": list_mapping(shown, dict(options.reading.mapping)),
         "detected_columns": format_columns(shown.columns),
-        "folded_fields": FOLDED_FIELDS,
-        "unfolds": bool(
-            shown.error
-            or shown.columns
-            or shown.questions
-            or any(options.as_json().get(name) not in (None, "", "auto") for name in FOLDED_FIELDS)
-        ),
     }
-
-
-def _list_mapping(shown: ImportPreview) -> list[tuple[str, str, list[str]]]:
-    """For each field of a turn: the column it is read from, and those it could be read from."""
-    # The text of an option separates columns with commas.
-    columns = [name for name in shown.table_columns if name.strip() and not set(name) & set(",=")]
-    if not shown.columns or len(columns) > MAX_COLUMNS_CHOSEN_FROM:
-        return []
-    return [(field, shown.columns.get(field, ""), columns) for field in TABLE_FIELDS]
-
-
-def _join_columns(posted: QueryDict) -> QueryDict:
-    """The columns that were chosen one by one, as the text of the option, unless they are as detected."""
-    chosen = {field: posted.get(f"column-{field}", "") for field in TABLE_FIELDS}
-    if not any(chosen.values()):
-        return posted
-    joined = format_columns({field: column for field, column in chosen.items() if column})
-    posted = posted.copy()
-    if joined != posted.get("detected-columns"):
-        posted["columns"] = joined
-    return posted
 
 
 def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str, Any]) -> None:

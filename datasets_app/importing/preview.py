@@ -20,9 +20,10 @@ from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECK
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import describe_left_out, describe_report, list_left_out
+from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
 from datasets_app.domain.traces.records import NOT_CONVERSATIONS
+from datasets_app.domain.traces.table_warnings import list_senders, list_table_warnings
 
 MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
@@ -72,6 +73,11 @@ class ImportPreview:
     columns: dict[str, str] = field(default_factory=dict)
     table_columns: list[str] = field(default_factory=list)
     metadata_keys: list[str] = field(default_factory=list)
+    # What may be misunderstood; (sender, role, messages) of senders without a known role.
+    warnings: list[str] = field(default_factory=list)
+    senders: list[tuple[str, str, int]] = field(default_factory=list)
+    lacks_sessions: bool = False
+    has_ambiguous_dates: bool = False
     whole: bool = True
     # Labels of other tools: what becomes of each question's, and how many people gave them.
     tally: LabelTally = field(default_factory=LabelTally)
@@ -84,6 +90,8 @@ class ImportPreview:
             return "This file can't be imported."
         if self.annotation_file:
             return "This is a file of labels."
+        if self.lacks_sessions:
+            return "Choose the session column, then update the preview."
         if self.problems and on_error != "quarantine":
             return "The import would fail: fix the problems in the file, or import only the valid sessions."
         return ""
@@ -113,7 +121,7 @@ def preview_conversion(
     file: IO[bytes], *, name: str, format: str, options: ConvertOptions, max_turns: int
 ) -> ImportPreview | None:
     """The preview of an export of another tool; None for conversation files of our own formats."""
-    whole = True
+    whole, opened = True, None
     with tempfile.NamedTemporaryFile(prefix="alignmenter-preview-") as copy:
         try:
             whole = _copy_start(file, copy)
@@ -130,7 +138,8 @@ def preview_conversion(
             return None  # what is damaged is told with its place, as for every file
         except UnreadableFile as error:
             message = str(error) if whole else f"{error} (only the beginning of this large file was read)"
-            return ImportPreview(format=format, error=f"{error.code} {message}")
+            found = opened.table_columns if isinstance(opened, ConvertedFile) else []
+            return ImportPreview(format=format, error=f"{error.code} {message}", table_columns=found)
 
 
 def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
@@ -159,7 +168,11 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     _count_labels(preview, turns)
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
-    preview.left_out = [describe_left_out(*item) for item in list_left_out(report)]
+    preview.left_out = list_left_out_with_lines(report)
+    preview.warnings = list_table_warnings(report.notes)
+    preview.senders = list_senders(report.notes)
+    preview.lacks_sessions = report.notes.lacks_sessions
+    preview.has_ambiguous_dates = bool(report.notes.ambiguous_dates.total)
     preview.columns = report.mapping
     preview.table_columns = report.columns
     if whole and not report.conversations:

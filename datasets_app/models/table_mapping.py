@@ -1,14 +1,11 @@
-from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models.functions import Now
-
-from datasets_app.models.dataset import NAME_PATTERN
 
 
 class TableMapping(models.Model):
     """Which columns of a table are what, to be used again by name: {"text": "Body", "role": "Author"}."""
 
-    name = models.CharField(max_length=100, primary_key=True, validators=[RegexValidator(NAME_PATTERN)])
+    name = models.CharField(max_length=100, primary_key=True)
     columns = models.JSONField()
     updated_at = models.DateTimeField(db_default=Now(), editable=False)
 

@@ -45,7 +45,7 @@ def test_traces_become_turns_with_a_report(tmp_path: Path) -> None:
     )
     done = run(tmp_path, "--input", "langfuse.jsonl", "--out", "-", "--answered-only")
     assert [json.loads(line)["text"] for line in done.stdout.splitlines()] == TEXTS
-    assert "left out: 1 conversations without an answer" in done.stderr
+    assert "left out: 1 conversation without an answer" in done.stderr
 
 
 @pytest.mark.parametrize("target", ["openai", "sharegpt", "csv", "parquet", "labelstudio", "argilla"])
@@ -70,7 +70,7 @@ def test_standard_streams_and_labels(tmp_path: Path) -> None:
     assert turns[1]["metadata"]["labels"] == [
         {"question": "tone", "value": "good", "annotator": "b@x.test", "about": "chat"}
     ]
-    assert "left out: 1 canceled annotations" in done.stderr
+    assert "left out: 1 canceled annotation (line 1)" in done.stderr
 
 
 def test_who_is_the_assistant_and_which_columns(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DatabaseError
 from django.urls import reverse
 
+from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, TableMapping
 from tests import factories
 from tests.traces.exports import HELLO, HI, OBSERVATIONS
@@ -63,7 +64,7 @@ def test_files_are_kept_when_another_field_is_wrong(curator: Any) -> None:
     response = upload(curator, content, dataset_name="no good name", persona="p1")
     job = JobRun.objects.get()
     assert response.redirect_chain[-1][0] == f"{FORM}{job.pk}/"
-    assert (job.dataset_name, job.parameters["persona"]) == ("My_logs_May", "p1")
+    assert (job.dataset_name, job.parameters["persona"]) == ("no_good_name", "p1")
     assert "Use letters, digits, dots, dashes and underscores" in response.content.decode()
 
 
@@ -100,7 +101,8 @@ def test_recognized_columns_can_be_chosen_anew(curator: Any) -> None:
     table = b"thread,author,body,remark\n1,user,Hello there,First\n1,assistant,Hi,Second\n"
     page = upload(curator, table, "table.csv")
     job = JobRun.objects.get()
-    assert ("text", "body", ["thread", "author", "body", "remark"]) in page.context["mapping"]
+    columns = [(name, name) for name in ("thread", "author", "body", "remark")]
+    assert ("text", "body", columns) in page.context["mapping"]
     chosen = {"column-session_id": "thread", "column-role": "author", "column-text": "body"}
     answers = {
         **OPTIONS,
@@ -327,6 +329,57 @@ def test_labels_of_a_label_tool_are_counted_and_mapped(curator: Any) -> None:
     assert result["annotations"] == 2
 
 
+def test_a_table_without_sessions_is_imported_only_as_somebody_chose(curator: Any, empty_queue: None) -> None:
+    table = (
+        b"Bundle,Sender,Sent at,Body,Labels\na,user,soon,Hi,x;y\na,Bot 7,,Hello,\nb,user,,Bye,\nb,user,,,\n"
+    )
+    page = upload(curator, table, "t.csv")
+    shown = page.content.decode()
+    assert "No column says which of the 4 rows belong to the same conversation" in " ".join(shown.split())
+    assert re.search(r'name="import"[^>]*disabled', shown)
+    assert 'aria-describedby="no-sessions"' in shown
+    assert ("Bot 7", "assistant", 1) in page.context["preview"].senders
+    job = JobRun.objects.get()
+    with pytest.raises(UserError, match="no column says which of the 4 rows"):
+        factories.run_task(job)
+    menus = {f"column-{field}": column for field, column, _ in page.context["mapping"]}
+    fields = {**OPTIONS, "dataset_name": "t", "detected-columns": page.context["detected_columns"], **menus}
+    page = curator.post(
+        f"{FORM}{job.pk}/", {**fields, "column-session_id": "Bundle", "look": "1"}, follow=True
+    )
+    assert not re.search(r'name="import"[^>]*disabled', page.content.decode())
+    assert "Left out</dt><dd>1 empty message (line 5)" in page.content.decode()
+    job.refresh_from_db()
+    result = factories.run_task(job)
+    assert (result["sessions"], result["files"][0]["left_out_rows"]) == (2, ["1 empty message (line 5)"])
+    JobRun.objects.update(state="done", result=result)
+    page = curator.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).content.decode()
+    assert "Left out: 1 empty message (line 5)" in page
+    assert "1 timestamp (like A) can&#x27;t be read as a date (line 2)" in page
+    assert "1 message by 1 sender without a known role, read 1 as assistant (line 3)" in page
+    assert "Bot 7" not in page
+
+
+def test_errors_of_a_preview_are_at_its_top_and_keep_what_was_chosen(curator: Any) -> None:
+    content = b"Ticket,Who wrote,Said\n1,customer,Is it open?\n1,agent,It is.\n"
+    upload(curator, content, "t.csv")
+    job = JobRun.objects.get()
+    fields = {**OPTIONS, "dataset_name": "t", "detected-columns": "", "look": "1"}
+    menus = {"column-text": "Said", "column-role": "Who wrote"}
+    page = curator.post(f"{FORM}{job.pk}/", {**fields, **menus, "save_mapping": "a\x07b"})
+    text = page.content.decode()
+    assert '<a\n        href="#id_save_mapping"' in text
+    assert text.index("Use up to 100 printable characters.") < text.index("Import options")
+    assert ("text", "Said", [(name, name) for name in ("Ticket", "Who wrote", "Said")]) in page.context[
+        "mapping"
+    ]
+    page = curator.post(f"{FORM}{job.pk}/", {**fields, "column-text": "Said"}).content.decode()
+    assert 'href="#columns"' in page
+    assert "The mapping needs at least text and role." in page
+    curator.post(f"{FORM}{job.pk}/", {**fields, **menus, "save_mapping": "Helpdesk export (März)"})
+    assert TableMapping.objects.get().columns == {"text": "Said", "role": "Who wrote"}
+
+
 def test_columns_of_a_table_are_saved_by_name_used_again_and_deleted(curator: Any) -> None:
     content = b"Ticket,Who wrote,Said\n1,customer,Is it open?\n1,agent,It is.\n"
     page = upload(curator, content, "t.csv").content.decode()
@@ -341,7 +394,7 @@ def test_columns_of_a_table_are_saved_by_name_used_again_and_deleted(curator: An
     assert "Is this the right file?" not in page
     refused = {**fields, "columns": "words=Said", "save_mapping": "other", "look": "1"}
     page = curator.post(f"{FORM}{job.pk}/", refused, follow=True).content.decode()
-    assert "The column mapping was not saved" in page
+    assert "The mapping names &#x27;words&#x27;" in page
     assert "text=Said" in curator.get(FORM).content.decode()
     curator.post(reverse("admin:datasets_app_dataset_import_mapping_remove"), {"name": "tickets"})
     assert not TableMapping.objects.exists()

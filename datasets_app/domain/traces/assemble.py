@@ -22,6 +22,7 @@ from datasets_app.domain.traces.records import (
 )
 from datasets_app.domain.traces.select_calls import select_calls
 from datasets_app.domain.traces.spool import Spool
+from datasets_app.domain.traces.table_rows import MAX_LINES_NOTED
 
 Record = Span | Call | Conversation | LabeledText | LeftOut | LineError
 
@@ -33,6 +34,7 @@ class Assembly:
     def __init__(self, *, labeled_texts: bool = False) -> None:
         self.labeled_texts = labeled_texts
         self.left_out: Counter[str] = Counter()
+        self.left_out_lines: dict[str, list[int]] = {}
         self.problems: list[LineError] = []
         self.problem_total = self.calls = self.traces = 0
 
@@ -55,7 +57,7 @@ class Assembly:
                 else:
                     self.left_out[NOT_CONVERSATIONS] += max(1, len(record.labels))
             elif type(record) is LeftOut:
-                self.left_out[record.reason] += record.total
+                self._count_left_out(record)
         for group in spans.groups():
             self.traces += 1
             found, left_out = select_calls(group)
@@ -68,6 +70,12 @@ class Assembly:
         self.calls += 1
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
         calls.add(key, call.start, call)
+
+    def _count_left_out(self, record: LeftOut) -> None:
+        self.left_out[record.reason] += record.total
+        lines = self.left_out_lines.setdefault(record.reason, [])
+        if record.line and len(lines) < MAX_LINES_NOTED:
+            lines.append(record.line)
 
     def _add_problem(self, problem: LineError) -> None:
         self.problem_total += 1

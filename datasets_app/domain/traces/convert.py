@@ -11,17 +11,22 @@ from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces import alignmenter_runs, tables
+from datasets_app.domain.traces import alignmenter_runs, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.containers import Source, open_source
+from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import messengers
 from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recognize
+from datasets_app.domain.traces.repeated import is_repeated
+from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
 
 MAX_PEEKED = 20
+# Columns that are empty in all of these can't be chosen.
+MAX_ROWS_PEEKED = 200
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
 TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow"}
 LABELS = {
@@ -60,14 +65,14 @@ def parse_columns(items: Iterable[str]) -> dict[str, str]:
 
 
 def format_columns(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{field}={columns[field]}" for field in tables.COLUMNS if field in columns)
+    return ", ".join(f"{field}={columns[field]}" for field in table_columns.FIELDS if field in columns)
 
 
 def check_columns(columns: Any) -> None:
     """Raises UnreadableFile for what is no mapping of the fields of a table."""
     if not isinstance(columns, Mapping) or not all(type(column) is str for column in columns.values()):
         raise UnreadableFile('a mapping names columns, such as {"text": "Body", "role": "Author"}')
-    tables.check_mapping(columns, columns.values())
+    table_columns.check_mapping(columns, columns.values())
 
 
 @dataclass
@@ -84,12 +89,14 @@ class Report:
     turns: int = 0
     labels: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    # The lines of the first that were left out, for each reason.
+    left_out_lines: dict[str, list[int]] = field(default_factory=dict)
     problems: list[LineError] = field(default_factory=list)
     problem_total: int = 0
     mapping: dict[str, str] = field(default_factory=dict)
     # Of a table: the names of its columns.
     columns: list[str] = field(default_factory=list)
-    assistant: str = ""
+    notes: TableNotes = field(default_factory=TableNotes)
 
 
 class Conversion:
@@ -130,6 +137,7 @@ class Conversion:
         report = self.report
         report.calls, report.traces = assembly.calls, assembly.traces
         report.left_out += assembly.left_out
+        report.left_out_lines |= assembly.left_out_lines
         report.problems += assembly.problems
         report.problem_total += assembly.problem_total
 
@@ -165,6 +173,8 @@ class Conversion:
         if not turns:
             left_out[NO_MESSAGES] += 1
             return []
+        if self.report.mapping and is_repeated(turns):
+            self.report.notes.repeated_sessions.add(conversation.line)
         if not has_answer(turns):
             if self.options.answered_only:
                 left_out[NO_ANSWER] += 1
@@ -200,21 +210,24 @@ class Conversion:
     def _read_table(self, documents: Iterator[Document | LineError]) -> Iterator[Record]:
         problems: list[LineError] = []
         rows = _only_documents(documents, problems)
-        peeked = peek_documents(rows, MAX_PEEKED)
-        columns = list(dict.fromkeys(key for _, row in peeked for key in row))
-        mapping = self.options.mapping or tables.guess_mapping(columns)
-        tables.check_mapping(self.options.mapping, columns)
+        peeked = peek_documents(rows, MAX_ROWS_PEEKED)
+        columns = list(dict.fromkeys(key for _, row in peeked for key in row if key not in UNEVEN))
+        self.report.columns = columns
+        mapping = self.options.mapping or table_columns.guess_mapping(columns)
+        table_columns.check_mapping(self.options.mapping, columns)
         labels = LabelColumns(columns)
         rows = chain(peeked, rows)
-        inner = None if self.options.mapping else recognize(peeked)
+        inner = None if self.options.mapping else recognize(peeked[:MAX_PEEKED])
         if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and mapping):
-            self.report.format = f"{self.report.format}: {inner.label}"
+            self.report.format, self.report.columns = f"{self.report.format}: {inner.label}", []
             reads_pairs = labels.found and inner.name == "messages"
             yield from labels.read(rows, inner.read) if reads_pairs else inner.read(rows)
         elif mapping:
-            self.report.mapping, self.report.columns = dict(mapping), columns
+            self.report.mapping = dict(mapping)
             taken = (Document(number, labels.take(row)) for number, row in rows)
-            yield from tables.read_rows(taken, mapping, self.options.assistant)
+            dates = DateReader(lambda: self._list_values(mapping["timestamp"]), mapping.get("dates", ""))
+            reader = RowReader(mapping, dates, self.report.notes, self.options.assistant)
+            yield from reader.read(taken)
         elif labels.found and self.options.labeled_texts:
             yield from labels.read_texts(rows)
         elif peeked:
@@ -223,6 +236,12 @@ class Conversion:
                 f"--map text=COLUMN --map role=COLUMN. Its columns: {', '.join(columns[:30])}"
             )
         yield from problems
+
+    def _list_values(self, column: str) -> Iterator[Any]:
+        with open_source(self.path, self.limits) as source:
+            for item in source.documents():
+                if isinstance(item, Document):
+                    yield item.value.get(column)
 
     def _count(self, documents: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
         for document in documents:

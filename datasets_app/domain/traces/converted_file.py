@@ -49,6 +49,11 @@ class ConvertedFile(ConversationFile):
         return self._conversion.report
 
     @property
+    def table_columns(self) -> list[str]:
+        """The columns of a table as far as it was read, also if it can't be read as conversations."""
+        return self._conversion.report.columns
+
+    @property
     def is_out_of_order(self) -> bool:
         return False
 

@@ -1,10 +1,12 @@
 """What a conversion did, in a sentence."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import (
     CANCELED,
+    CUT_ROWS,
     DUPLICATES,
     FAILED,
     HIDDEN,
@@ -17,6 +19,8 @@ from datasets_app.domain.traces.records import (
     SECOND_COPY,
     SUB_AGENTS,
 )
+from datasets_app.domain.traces.table_columns import EACH_ROW, ONE_CONVERSATION
+from datasets_app.domain.traces.table_warnings import format_lines, list_table_warnings
 from datasets_app.domain.wording import format_count
 
 
@@ -43,9 +47,26 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
     return sorted(found, key=lambda item: (item[0] == OTHER_SPANS, -item[1], item[0]))
 
 
-def describe_left_out(reason: str, count: int) -> str:
-    """ "12 failed calls", "1 failed call"."""
-    return f"{count:,} {SINGULAR_REASONS.get(reason, reason) if count == 1 else reason}"
+def list_left_out_with_lines(report: Report) -> list[str]:
+    lines = report.left_out_lines
+    return [describe_left_out(*item, lines.get(item[0], ())) for item in list_left_out(report)]
+
+
+def describe_left_out(reason: str, count: int, lines: Sequence[int] = ()) -> str:
+    """ "12 failed calls", "1 empty message (line 14)"."""
+    named = SINGULAR_REASONS.get(reason, reason) if count == 1 else reason
+    return f"{count:,} {named}{format_lines(lines, count)}"
+
+
+def explain_missing_sessions(report: Report) -> str:
+    """Why a table can't be imported as it is; empty if it can."""
+    if not report.notes.lacks_sessions:
+        return ""
+    return (
+        f"no column says which of the {report.records:,} rows belong to the same conversation. Name it: "
+        f"session_id=COLUMN; or session_id={ONE_CONVERSATION} if the table is one conversation, "
+        f"session_id={EACH_ROW} if each row is one. Its columns: {', '.join(report.columns[:30])}"
+    )
 
 
 SINGULAR_REASONS = {
@@ -63,6 +84,7 @@ SINGULAR_REASONS = {
     CANCELED: "canceled annotation",
     "messages of the messenger itself": "message of the messenger itself",
     "media without text": "file without text",
+    CUT_ROWS: "row cut off before its text",
     "empty messages": "empty message",
     "requests without a reply": "request without a reply",
     "replies without their request": "reply without its request",
@@ -73,11 +95,13 @@ SINGULAR_REASONS = {
 
 
 def summarize_report(report: Report) -> dict[str, Any]:
-    """For the result of an import."""
+    """For the result of an import, which is stored: without names of senders."""
     left_out = dict(list_left_out(report))
     return {
         "converted": describe_report(report),
         "without_answer": report.unanswered,
         "left_out": left_out,
+        "left_out_rows": list_left_out_with_lines(report),
+        "warnings": list_table_warnings(report.notes),
         **({"columns": dict(report.mapping)} if report.mapping else {}),
     }

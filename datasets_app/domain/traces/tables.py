@@ -1,114 +1,21 @@
-"""Tables (CSV, XLSX, Parquet, Arrow) → rows → documents or single messages, by a mapping of columns."""
+"""Tables (CSV, XLSX, Parquet, Arrow) → rows."""
 
 import csv
 import io
-import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.messages import ROLES, read_message
-from datasets_app.domain.traces.records import NO_MESSAGES, Call, LeftOut, Message
-from datasets_app.domain.traces.values import as_name, decode_json, drop_empty, to_seconds
+from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
+from datasets_app.domain.traces.values import decode_json
 
-COLUMNS: dict[str, tuple[str, ...]] = {
-    "session_id": ("session_id", "conversation_id", "thread_id", "ticket_id", "chat_id", "dialogue_id",
-                   "dialog_id",
-                   "conv_id", "case_id", "session", "conversation", "thread", "ticket", "conversationid",
-                   "sessionid",
-                   "chatid", "threadid", "interaction_id", "call_id"),
-    "turn_index": ("turn_index", "turn", "turn_id", "turn_number", "message_index", "turn_no", "seq",
-                   "sequence",
-                   "utterance_idx", "message_number", "position", "order", "msg_index", "turn_idx",
-                   "line_number"),
-    "role": ("role", "speaker", "sender", "author", "from", "sender_type", "participant", "author_role",
-             "author_type",
-             "speaker_role", "user_type", "sender_role", "message_role", "type", "direction", "who", "name"),
-    "text": ("text", "content", "message", "utterance", "body", "message_text", "message_body", "value",
-             "comment",
-             "transcript", "msg", "sentence", "message_content"),
-    "timestamp": ("timestamp", "created_at", "time", "datetime", "date", "sent_at", "createdat",
-                  "message_time",
-                  "created", "create_time", "message_timestamp"),
-}  # fmt: skip
-_DIRECTIONS = {"inbound": "user", "incoming": "user", "in": "user", "outbound": "assistant", "outgoing":
-               "assistant",
-               "out": "assistant", "received": "user", "sent": "assistant"}  # fmt: skip
-_WORD = re.compile(r"[^a-z0-9]+")
 MAX_CELL_CHARACTERS = 16 << 20
 MAX_SHARED_STRINGS = 200 << 20
 MAX_COLUMNS = 2000
-
-Mapping_ = Mapping[str, str]
-
-
-def guess_mapping(columns: Iterable[str]) -> dict[str, str]:
-    """{"text": "Body", …}: which column is what; empty unless there are a text and who wrote it."""
-    names = {_WORD.sub("_", column.strip().lower()).strip("_"): column for column in reversed(list(columns))}
-    found = {
-        target: next(names[name] for name in candidates if name in names)
-        for target, candidates in COLUMNS.items()
-        if any(name in names for name in candidates)
-    }
-    return found if "text" in found and "role" in found else {}
-
-
-def check_mapping(mapping: Mapping_, columns: Iterable[str]) -> None:
-    """Raises UnreadableFile if the mapping names what is no column, or lacks what is needed."""
-    known = list(columns)
-    for target, column in mapping.items():
-        if target not in COLUMNS:
-            raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(COLUMNS)}")
-        if column not in known:
-            raise UnreadableFile(f"has no column {column!r}; its columns: {', '.join(known[:30])}")
-    if mapping and not {"text", "role"} <= mapping.keys():
-        raise UnreadableFile("the mapping needs at least text and role")
-
-
-def read_rows(rows: Iterable[Document], mapping: Mapping_, assistant: str = "") -> Iterator[Call | LeftOut]:
-    """Rows of one message each. A speaker that names no role is a user, except the ``assistant``; without
-    one,
-    the first speaker of a conversation is its user."""
-    first_speakers: dict[str, str] = {}
-    for number, row in rows:
-        text, speaker = row.get(mapping["text"]), row.get(mapping["role"])
-        if text is None or not str(text).strip():
-            yield LeftOut("empty messages", number)
-            continue
-        name = as_name(row.get(mapping.get("session_id", ""))) or "1"
-        speaker = str(speaker) if speaker is not None else ""
-        role = ROLES.get(speaker.strip().lower()) or _DIRECTIONS.get(speaker.strip().lower(), "")
-        author = None
-        if assistant:
-            role = "assistant" if speaker.strip() == assistant else role if role != "assistant" else "user"
-        if not role:
-            first = first_speakers.setdefault(name, speaker)
-            role, author = ("user" if speaker == first or assistant else "assistant"), speaker
-        message = read_message({"role": role, "content": text if type(text) in (list, dict) else str(text)})
-        if message is None:
-            yield LeftOut(NO_MESSAGES, number)
-            continue
-        yield _make_call(row, mapping, name, message, author, number)
-
-
-def _make_call(
-    row: dict[str, Any], mapping: Mapping_, name: str, message: Message, author: str | None, number: int
-) -> Call:
-    time = to_seconds(row.get(mapping.get("timestamp", "")))
-    index = row.get(mapping.get("turn_index", ""))
-    try:
-        order = float(index) if index is not None else time or float(number)
-    except (TypeError, ValueError):
-        order = time or float(number)
-    rest = {key: value for key, value in row.items() if key not in mapping.values()}
-    metadata = rest.pop("metadata", None)
-    rest = {**metadata, **rest} if type(metadata) is dict else {**rest, "metadata": metadata}
-    details = drop_empty({"timestamp": time, "author": author, **rest, **(message.details or {})})
-    return Call(name, "", order, [], [message._replace(details=details or None)], {}, number, separate=True)
-
 
 # --- CSV ---------------------------------------------------------------------------------------
 
@@ -137,29 +44,35 @@ def find_delimiter(head: str) -> str:
 
 
 def read_csv(stream: IO[bytes], limits: Limits) -> Iterator[Document]:
+    """The rows, numbered by the lines they begin in. Those with fewer or more cells than the table has
+    columns say so in a key of their own."""
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
-        head = text.read(1 << 16)
+        head = text.read(1 << 16) + text.readline()
         delimiter = find_delimiter(head) or ","
-        lines = _continue_lines(head, text)
-        for number, row in enumerate(csv.DictReader(lines, delimiter=delimiter), 2):
-            yield Document(
-                number,
-                {key: _read_cell(value) for key, value in row.items() if key and value not in (None, "")},
-            )
+        rows = csv.reader(chain(io.StringIO(head, newline=""), text), delimiter=delimiter)
+        header = next((row for row in rows if row), [])
+        line = rows.line_num
+        for row in rows:
+            if row:
+                yield Document(line + 1, _read_csv_row(header, row))
+            line = rows.line_num
     except UnicodeDecodeError:
         raise UnreadableFile("is not UTF-8; convert it: iconv -f WINDOWS-1252 -t UTF-8 IN > OUT") from None
     except csv.Error as error:
         raise UnreadableFile(f"is no valid CSV: {error}") from None
 
 
-def _continue_lines(head: str, rest: IO[str]) -> Iterator[str]:
-    lines = head.splitlines(keepends=True)
-    last = lines.pop() if lines else ""
-    yield from lines
-    yield last + rest.readline()
-    yield from rest
+def _read_csv_row(header: list[str], row: list[str]) -> dict[str, Any]:
+    cells = {
+        name: _read_cell(value) for name, value in zip(header, row, strict=False) if name and value != ""
+    }
+    if len(row) < len(header):
+        cells.setdefault(MISSING_CELLS, len(header) - len(row))
+    elif any(row[len(header) :]):
+        cells.setdefault(EXTRA_CELLS, row[len(header) :])
+    return cells
 
 
 def _read_cell(value: Any) -> Any:

@@ -8,6 +8,7 @@ from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.traces.parts import encode_text
 from datasets_app.domain.traces.records import Conversation, Message
+from datasets_app.domain.traces.table_rows import TURN_TAGS
 from datasets_app.domain.traces.values import decode_json, drop_empty, format_time
 
 _LISTS = ("tool_calls", "tool_results")
@@ -87,9 +88,10 @@ def _make_turn(
     session_id: str, index: int, message: Message, text: str, metadata: dict[str, Any], time: Any
 ) -> TurnRecord:
     stamp = format_time(time) if isinstance(time, int | float) else None
+    tags = metadata.pop(TURN_TAGS, [])
     if "context" in metadata:
         metadata = {**metadata, "context": wrap_context(metadata["context"])}
-    return TurnRecord(session_id, index, message.role, text, [], None, stamp, drop_empty(metadata) or None)
+    return TurnRecord(session_id, index, message.role, text, tags, None, stamp, drop_empty(metadata) or None)
 
 
 def _join(turn: TurnRecord, text: str, metadata: dict[str, Any], time: Any) -> TurnRecord:

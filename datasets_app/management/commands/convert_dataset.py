@@ -13,7 +13,13 @@ from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
 from datasets_app.domain.traces.converted_file import ALL_FORMATS, ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import describe_left_out, describe_report, list_left_out
+from datasets_app.domain.traces.describe import (
+    describe_report,
+    explain_missing_sessions,
+    list_left_out,
+    list_left_out_with_lines,
+)
+from datasets_app.domain.traces.table_warnings import list_table_warnings
 from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
 from datasets_app.domain.traces.targets import Conversations, Encoder
 from datasets_app.exporting.export_dataset import encode_csv
@@ -114,6 +120,8 @@ How to export from each tool: docs/formats.md"""
             file.scan(lambda done: progress(done, file.bytes_total))
             if isinstance(file, ConvertedFile):
                 report = file.report
+                if reason := explain_missing_sessions(report):
+                    raise UnreadableFile(reason)
             for block in TARGETS[options["to"]](_group(file, report)):
                 out.write(block)
         return report
@@ -126,8 +134,10 @@ How to export from each tool: docs/formats.md"""
         ]
         print_limited(listed, report.problem_total, write)
         write(f"{name}: {describe_report(report)}", style_func=str)
-        for reason, count in list_left_out(report):
-            write(f"  left out: {describe_left_out(reason, count)}", style_func=str)
+        for described in list_left_out_with_lines(report):
+            write(f"  left out: {described}", style_func=str)
+        for warning in list_table_warnings(report.notes):
+            write(f"  warning: {warning}", style_func=str)
 
 
 def _group(file: ConversationFile, report: Report) -> Conversations:
@@ -171,6 +181,8 @@ def _as_json(report: Report) -> dict[str, Any]:
         "turns": report.turns,
         "labels": report.labels,
         "left_out": dict(list_left_out(report)),
+        "left_out_lines": report.left_out_lines,
+        "warnings": list_table_warnings(report.notes),
         "problems": report.problem_total,
         "columns": report.mapping,
     }

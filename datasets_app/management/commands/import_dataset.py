@@ -10,7 +10,6 @@ from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.traces.convert import ConvertOptions, format_columns
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
-from datasets_app.domain.traces.describe import describe_left_out
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions
@@ -140,6 +139,8 @@ exit codes:
             )
         print_problems(self.stderr, result)
         for file in result["files"]:
+            for warning in file.get("warnings", ()):
+                self.stderr.write(f"Warning: {file['name']}: {warning}")
             self.stdout.write(_format_file_result(file))
         self.stdout.write(_format_result(result))
         if options["save_mapping"]:
@@ -207,7 +208,7 @@ def _format_file_result(file: dict[str, Any]) -> str:
     parts = [f"{turns} in {sessions} ({file['format']})"]
     if file.get("converted"):
         parts.append(file["converted"])
-        parts += [f"left out: {describe_left_out(*item)}" for item in file["left_out"].items()]
+        parts += [f"left out: {described}" for described in file["left_out_rows"]]
     if file["reordered"]:
         parts.append("lines were out of order and have been sorted")
     if file["sessions_already_there"]:

@@ -1,0 +1,135 @@
+"""Dates as tables write them → Unix seconds. A date without a time zone is taken as UTC."""
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+from datasets_app.domain.traces.values import to_seconds
+
+DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
+DATE_ORDERS = (DAY_FIRST, MONTH_FIRST)
+# Numbers outside of 1990 to 2100 are no dates, but seconds of a call, rows or serials of spreadsheets.
+MIN_SECONDS, MAX_SECONDS = 631_152_000, 4_102_444_800
+MAX_SHAPE_CHARACTERS = 30
+
+_TIME = (
+    r"(?:[T,]?\s*(?:at\s+|um\s+)?(?P<hour>\d{1,2})[:.h](?P<minute>\d{2})(?:[:.](?P<second>\d{2})(?:[.,]\d{1,9})?)?"
+    r"(?:\s*Uhr)?\s*(?P<half>[ap]\.?m\.?)?\s*(?P<zone>Z|UTC|GMT|(?:UTC|GMT)?[+-]\d{2}:?\d{2})?)?"
+)
+_NUMBERS = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{4}|\d{1,2})" + _TIME, re.IGNORECASE)
+_DAY_NAME = r"(?:[^\W\d]{2,10}\.?,?\s+)?"
+_DAY_MONTH = re.compile(
+    _DAY_NAME + r"(\d{1,2})\.?[\s-]+([^\W\d]{3,10})\.?[\s,-]+(\d{4})" + _TIME, re.IGNORECASE
+)
+_MONTH_DAY = re.compile(
+    _DAY_NAME + r"([^\W\d]{3,10})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})" + _TIME, re.IGNORECASE
+)
+_COMPACT = re.compile(r"(?:19|20)\d{6}(?:\d{4}(?:\d{2})?)?")
+_DIGITS = re.compile(r"\d+(\.\d+)?")
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        "jan feb mar|mär|mrz apr may|mai jun jul aug sep oct|okt nov dec|dez".split(), 1
+    )
+    for name in names.split("|")
+}
+
+
+class AmbiguousDate(Exception):
+    """Nothing says whether the day or the month comes first."""
+
+
+class DateReader:
+    """Reads one column. ``list_values`` returns all values of the column; it is called once, and only if the
+    column has dates like 03/04/2026, whose order all of them decide together."""
+
+    def __init__(self, list_values: Callable[[], Iterable[Any]], order: str = "") -> None:
+        self._list_values, self._order = list_values, order
+        self._decided = bool(order)
+
+    def read(self, value: Any) -> float | None:
+        """None for what is no date. Raises AmbiguousDate."""
+        if type(value) in (int, float):
+            return _in_range(to_seconds(value))
+        text = value.strip() if type(value) is str else ""
+        if _DIGITS.fullmatch(text):
+            return _read_digits(text)
+        if match := _NUMBERS.fullmatch(text):
+            return self._read_numbers(match)
+        if match := _DAY_MONTH.fullmatch(text):
+            return _make_seconds(match[3], _MONTHS.get(match[2][:3].lower(), 0), match[1], match)
+        if match := _MONTH_DAY.fullmatch(text):
+            return _make_seconds(match[3], _MONTHS.get(match[1][:3].lower(), 0), match[2], match)
+        return to_seconds(re.sub(r"\s+(?=[+-]\d|Z$)", "", text)) if text else None
+
+    def _read_numbers(self, match: re.Match[str]) -> float | None:
+        first, mark, second, last = match[1], match[2], match[3], match[4]
+        if len(first) > 2:
+            return _make_seconds(first, second, last, match)
+        if mark == ".":
+            return _make_seconds(last, second, first, match)
+        if not self._decided:
+            self._order, self._decided = find_order(self._list_values()), True
+        if not self._order:
+            raise AmbiguousDate
+        day, month = (first, second) if self._order == DAY_FIRST else (second, first)
+        return _make_seconds(last, month, day, match)
+
+
+def find_order(values: Iterable[Any]) -> str:
+    """Whether the day or the month comes first in dates like 03/04/2026; empty if they don't tell, or
+    contradict each other."""
+    orders = set()
+    for value in values:
+        match = _NUMBERS.fullmatch(value.strip()) if type(value) is str else None
+        if match and match[2] != "." and len(match[1]) <= 2:
+            orders |= {DAY_FIRST} if int(match[1]) > 12 else set()
+            orders |= {MONTH_FIRST} if int(match[3]) > 12 else set()
+    return orders.pop() if len(orders) == 1 else ""
+
+
+def describe_shape(value: Any) -> str:
+    """ "99/99/9999 99:99" for 03/04/2026 08:00: what a value looks like, without what it says."""
+    text = re.sub(r"[^\W\d_]+", "A", re.sub(r"\d", "9", " ".join(str(value).split())))
+    text = re.sub(r"[^\w\s.,:/+-]", "?", text)
+    return text if len(text) <= MAX_SHAPE_CHARACTERS else f"{text[:MAX_SHAPE_CHARACTERS]}…"
+
+
+def _read_digits(text: str) -> float | None:
+    if not _COMPACT.fullmatch(text):
+        return _in_range(to_seconds(text))
+    try:
+        date = datetime.strptime(text, "%Y%m%d%H%M%S"[: {8: 6, 12: 10, 14: 12}[len(text)]])
+    except ValueError:
+        return _in_range(to_seconds(text))
+    return date.replace(tzinfo=UTC).timestamp()
+
+
+def _in_range(seconds: float | None) -> float | None:
+    return seconds if seconds is not None and MIN_SECONDS <= seconds < MAX_SECONDS else None
+
+
+def _make_seconds(year: str, month: str | int, day: str, match: re.Match[str]) -> float | None:
+    number = int(year)
+    number += 0 if len(year) > 2 else 2000 if number < 70 else 1900
+    hour, half = int(match["hour"] or 0), (match["half"] or "").lower()[:1]
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    try:
+        return datetime(
+            number, int(month), int(day), hour, int(match["minute"] or 0), int(match["second"] or 0),
+            tzinfo=_read_zone(match["zone"] or ""),
+        ).timestamp()  # fmt: skip
+    except (ValueError, OverflowError):
+        return None
+
+
+def _read_zone(zone: str) -> timezone:
+    found = re.search(r"([+-])(\d{2}):?(\d{2})", zone)
+    if not found:
+        return UTC
+    offset = timedelta(hours=int(found[2]), minutes=int(found[3]))
+    return timezone(-offset if found[1] == "-" else offset)

@@ -1,0 +1,108 @@
+"""Which column of a table is what: guessed by name, in several languages, or stated by a mapping."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.dates import DATE_ORDERS
+
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "session_id": ("session_id", "conversation_id", "thread_id", "ticket_id", "chat_id", "dialogue_id",
+                   "dialog_id",
+                   "conv_id", "case_id", "session", "conversation", "thread", "ticket", "conversationid",
+                   "sessionid",
+                   "chatid", "threadid", "interaction_id", "call_id"),
+    "turn_index": ("turn_index", "turn", "turn_id", "turn_number", "message_index", "turn_no", "seq",
+                   "sequence",
+                   "utterance_idx", "message_number", "position", "order", "msg_index", "turn_idx",
+                   "line_number"),
+    "role": ("role", "speaker", "sender", "author", "from", "sender_type", "participant", "author_role",
+             "author_type",
+             "speaker_role", "user_type", "sender_role", "message_role", "type", "direction", "who", "name"),
+    "text": ("text", "content", "message", "utterance", "body", "message_text", "message_body", "value",
+             "comment",
+             "transcript", "msg", "sentence", "message_content"),
+    "timestamp": ("timestamp", "created_at", "time", "datetime", "date", "sent_at", "createdat",
+                  "message_time",
+                  "created", "create_time", "message_timestamp"),
+    "tags": ("tags", "tag", "labels", "topics"),
+}  # fmt: skip
+# In place of a session column: the table is one conversation, or each row is one.
+ONE_CONVERSATION, EACH_ROW = "one-conversation", "each-row"
+# What a mapping may say instead of the name of a column; "dates" names no column at all.
+CHOICES: dict[str, tuple[str, ...]] = {"session_id": (ONE_CONVERSATION, EACH_ROW), "dates": DATE_ORDERS}
+FIELDS = (*COLUMNS, "dates")
+REQUIRED = ("text", "role")
+
+# A session column is one of these nouns, with or without a word for "number", in any order.
+_NOUNS = frozenset(
+    "session conversation conv conversa conversacion conversazione thread ticket tickets chat dialog "
+    "dialogo dialogue case incident interaction gesprach unterhaltung vorgang sitzung fall anfrage caso cas "
+    "hilo sesion sessao sessione dossier echange discussion gesprek zaak sessie rozmowa zgloszenie "
+    "zgloszenia sesja sprawa atendimento chamado diskussion arende samtal sag samtale диалог обращение "
+    "обращения чат беседа сессия 会话 对话 工单 会話 대화".split()
+)
+_NUMBERS = frozenset(
+    "id ids no nr num number nummer numer numero num nro identifier identificador identifiant kennung key "
+    "ref reference referenz referencia code uuid guid номер ид 编号 番号 번호".split()
+)
+_FILLERS = frozenset("de del der des du la le el di da do van of the".split())
+_PLAIN = str.maketrans("°łŁøØ", "olLoO")
+_ENDINGS = ("nummer", "nr", "id", "number", "no")
+
+
+def normalize(name: str) -> str:
+    """ "Case No", "CaseNo", "case-no" and "Case #" → case_no; "Vorgangs-Nr." → vorgangs_nr."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("#", " no ").translate(_PLAIN))
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return re.sub(r"[\W_]+", "_", plain).strip("_")
+
+
+def guess_columns(columns: Iterable[str]) -> dict[str, str]:
+    """{"text": "Body", …}: what each column is, as far as its name tells."""
+    columns = list(columns)
+    names = {normalize(column): column for column in reversed(columns)}
+    names |= {
+        name.replace("_", ""): column for name, column in names.items() if name.replace("_", "") not in names
+    }
+    found = {
+        target: next(names[name] for name in candidates if name in names)
+        for target, candidates in COLUMNS.items()
+        if any(name in names for name in candidates)
+    }
+    named = next((column for column in columns if _names_sessions(normalize(column))), "")
+    if named and "session_id" not in found and named not in found.values():
+        found["session_id"] = named
+    return {target: found[target] for target in COLUMNS if target in found}
+
+
+def _names_sessions(name: str) -> bool:
+    words = [word for word in name.split("_") if word not in _FILLERS]
+    for ending in _ENDINGS:
+        if len(words) == 1 and words[0] not in _NOUNS and words[0].endswith(ending):
+            words = [words[0].removesuffix(ending), ending]
+    nouns = [word for word in words if word in _NOUNS or word.removesuffix("s") in _NOUNS]
+    return bool(nouns) and all(word in _NUMBERS for word in words if word not in nouns)
+
+
+def guess_mapping(columns: Iterable[str]) -> dict[str, str]:
+    """{"text": "Body", …}: which column is what; empty unless there are a text and who wrote it."""
+    found = guess_columns(columns)
+    return found if all(field in found for field in REQUIRED) else {}
+
+
+def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
+    """Raises UnreadableFile if the mapping names what is no column, or lacks what is needed."""
+    known = list(columns)
+    for target, column in mapping.items():
+        choices = CHOICES.get(target, ())
+        if target not in FIELDS:
+            raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(FIELDS)}")
+        if target not in COLUMNS and column not in choices:
+            raise UnreadableFile(f"the mapping says {target}={column}; use {' or '.join(choices)}")
+        if target in COLUMNS and column not in known and column not in choices:
+            raise UnreadableFile(f"has no column {column!r}; its columns: {', '.join(known[:30])}")
+    if mapping and any(field not in mapping for field in REQUIRED):
+        raise UnreadableFile("the mapping needs at least text and role")

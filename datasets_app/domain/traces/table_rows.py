@@ -1,0 +1,202 @@
+"""Rows of a table, one message each → calls, with notes of everything in them that is doubtful."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from sys import intern
+from typing import Any
+
+from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.messages import ROLES, read_message
+from datasets_app.domain.traces.records import CUT_ROWS, NO_MESSAGES, Call, LeftOut, Message
+from datasets_app.domain.traces.table_columns import EACH_ROW, ONE_CONVERSATION
+from datasets_app.domain.traces.values import as_name, drop_empty
+
+# Keys of a row that has fewer or more cells than the table has columns.
+UNEVEN = MISSING_CELLS, EXTRA_CELLS = "missing_cells", "extra_cells"
+# Where the tags of a turn are among the details of its message.
+TURN_TAGS = "turn_tags"
+# What is kept of a date that can't be read.
+ORIGINAL_TIMESTAMP = "original_timestamp"
+WITHOUT_SESSION = "without-session"
+MAX_LINES_NOTED = 20
+MAX_KINDS_NOTED = 200
+# A question and its answer are one conversation, whether or not a column says so.
+MAX_ROWS_WITHOUT_SESSION = 2
+
+_DIRECTIONS = {"inbound": "user", "incoming": "user", "in": "user", "outbound": "assistant", "outgoing":
+               "assistant",
+               "out": "assistant", "received": "user", "sent": "assistant"}  # fmt: skip
+_BOTS = frozenset("bot chatbot voicebot mailbot copilot assistant".split())
+_TAGS = re.compile(r"[;,|]")
+
+
+@dataclass
+class Note:
+    """How many rows something is wrong with, the lines of the first, and what it is how often."""
+
+    total: int = 0
+    lines: list[int] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
+
+    def add(self, line: int, kind: str = "") -> None:
+        self.total += 1
+        if line and len(self.lines) < MAX_LINES_NOTED:
+            self.lines.append(line)
+        if kind and (kind in self.kinds or len(self.kinds) < MAX_KINDS_NOTED):
+            self.kinds[kind] += 1
+
+
+@dataclass
+class TableNotes:
+    """``lacks_sessions``: nothing says which rows are one conversation. The kinds of ``senders`` are (sender,
+    role) as "role: sender", and may be names of people; those of the others are harmless."""
+
+    unread_dates: Note = field(default_factory=Note)
+    ambiguous_dates: Note = field(default_factory=Note)
+    uneven_rows: Note = field(default_factory=Note)
+    unnamed_sessions: Note = field(default_factory=Note)
+    senders: Note = field(default_factory=Note)
+    repeated_sessions: Note = field(default_factory=Note)
+    lacks_sessions: bool = False
+
+
+class RowReader:
+    """A speaker that names no role is a user, except the ``assistant``; without one, the first speaker of a
+    conversation is its user, and a speaker who is called a bot is the assistant."""
+
+    def __init__(
+        self, mapping: Mapping[str, str], dates: DateReader, notes: TableNotes, assistant: str = ""
+    ) -> None:
+        self.mapping, self.dates, self.notes, self.assistant = mapping, dates, notes, assistant
+        self._first_speakers: dict[int, str] = {}
+        self._orders: dict[int, float] = {}
+        self._mapped = set(mapping.values())
+
+    def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut]:
+        count = 0
+        for number, row in rows:
+            count += 1
+            yield self._read_row(number, dict(row))
+        by_session = "session_id" in self.mapping
+        self.notes.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
+
+    def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut:
+        missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
+        text = row.get(self.mapping["text"])
+        if text is None or not str(text).strip():
+            return LeftOut(CUT_ROWS if missing else "empty messages", number)
+        if missing or type(row.get(EXTRA_CELLS)) is list:
+            self.notes.uneven_rows.add(number)
+        name = self._find_session(row, number)
+        speaker = row.get(self.mapping["role"])
+        role, author = self._find_role(name, str(speaker) if speaker is not None else "", number)
+        message = read_message({"role": role, "content": text if type(text) in (list, dict) else str(text)})
+        if message is None:
+            return LeftOut(NO_MESSAGES, number)
+        return self._make_call(row, name, message, author, number)
+
+    def _find_session(self, row: dict[str, Any], number: int) -> str:
+        """Empty for a row that is a conversation of its own."""
+        column = self.mapping.get("session_id", ONE_CONVERSATION)
+        if column == EACH_ROW and column not in row:
+            return ""
+        if column == ONE_CONVERSATION and column not in row:
+            return "1"
+        value = row.get(column)
+        if type(value) is float and value.is_integer():  # of a column of numbers with a gap
+            value = int(value)
+        name = as_name(value)
+        if not name:
+            self.notes.unnamed_sessions.add(number)
+        return name or WITHOUT_SESSION
+
+    def _find_role(self, session: str, speaker: str, number: int) -> tuple[str, str | None]:
+        """(role, author). The author is None if the speaker is a role."""
+        word = speaker.strip().lower()
+        role = ROLES.get(word) or _DIRECTIONS.get(word, "")
+        if self.assistant:
+            is_assistant = speaker.strip() == self.assistant
+            role = "assistant" if is_assistant else role if role != "assistant" else "user"
+            return (role, None) if role else ("user", speaker)
+        if role:
+            if role == "user":
+                self._set_first(session, speaker)
+            return role, None
+        role = _guess_role(word)
+        if not role:
+            role = "user" if self._set_first(session, speaker) == speaker else "assistant"
+        self.notes.senders.add(number, f"{role}: {speaker.strip()}")
+        return role, speaker
+
+    def _set_first(self, session: str, speaker: str) -> str:
+        return self._first_speakers.setdefault(hash(session), intern(speaker)) if session else speaker
+
+    def _make_call(
+        self, row: dict[str, Any], session: str, message: Message, author: str | None, number: int
+    ) -> Call:
+        rest = {key: value for key, value in row.items() if key not in self._mapped}
+        metadata = rest.pop("metadata", None)
+        rest = {**metadata, **rest} if type(metadata) is dict else {**rest, "metadata": metadata}
+        if "timestamp" in rest:  # another column than the one that is mapped
+            rest[ORIGINAL_TIMESTAMP] = rest.pop("timestamp")
+        written = row.get(self.mapping.get("timestamp", ""))
+        time = self._read_time(written, number)
+        if time is None:
+            rest[ORIGINAL_TIMESTAMP] = written
+        tags = row.get(self.mapping.get("tags", ""))
+        found = split_tags(tags)
+        if found is None:
+            rest[self.mapping["tags"]] = tags
+        details = {"author": author, **rest, "timestamp": time, TURN_TAGS: found, **(message.details or {})}
+        message = message._replace(details=drop_empty(details) or None)
+        order = self._find_order(row, session, time, number)
+        return Call(session, "", order, [], [message], {}, number, separate=True)
+
+    def _read_time(self, written: Any, number: int) -> float | None:
+        if written is None or written == "":
+            return None
+        note = self.notes.unread_dates
+        try:
+            if (time := self.dates.read(written)) is not None:
+                return time
+        except AmbiguousDate:
+            note = self.notes.ambiguous_dates
+        note.add(number, describe_shape(written))
+        return None
+
+    def _find_order(self, row: dict[str, Any], session: str, time: float | None, number: int) -> float:
+        """By number, else by time; a row with neither stays behind the one before it."""
+        index = row.get(self.mapping.get("turn_index", ""))
+        try:
+            order = float(index) if index is not None else None
+        except (TypeError, ValueError):
+            order = None
+        if order is None or not math.isfinite(order):
+            previous = self._orders.get(hash(session), float(number))
+            order = previous if time is None or index is None and "turn_index" in self.mapping else time
+        if session:
+            self._orders[hash(session)] = order
+        return order
+
+
+def _guess_role(word: str) -> str:
+    """The role that "agent 7" or "support bot (lumi)" names; empty if it names none."""
+    bare = re.sub(r"[\s_#.:-]*\d+$", "", word)
+    role = ROLES.get(bare) or _DIRECTIONS.get(bare, "")
+    return role or ("assistant" if _BOTS & set(re.split(r"[\W\d_]+", word)) else "")
+
+
+def split_tags(value: Any) -> list[str] | None:
+    """ "billing; vip" → ["billing", "vip"]. None for what are no tags."""
+    if type(value) in (int, float):
+        value = str(value)
+    items = _TAGS.split(value) if type(value) is str else value
+    if items is None:
+        return []
+    if type(items) is not list or not all(type(item) is str for item in items):
+        return None
+    return list(dict.fromkeys(item.strip() for item in items if item.strip()))

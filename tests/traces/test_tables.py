@@ -1,0 +1,156 @@
+"""Tables: what becomes of doubtful rows, and that each of them is said with its line."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.convert import Report
+from datasets_app.domain.traces.describe import list_left_out_with_lines
+from datasets_app.domain.traces.table_columns import guess_mapping
+from datasets_app.domain.traces.table_warnings import list_senders, list_table_warnings
+from tests.traces.reading import convert, texts, write
+
+HEADER = "Case No;Sent At;Sender;Body;Labels\n"
+
+
+def read(folder: Path, rows: str, header: str = HEADER, **mapping: str) -> tuple[Any, Report, list[str]]:
+    given = {"mapping": mapping} if mapping else {}
+    sessions, report = convert(write(folder, header + rows, "t.csv"), **given)
+    return sessions, report, list_table_warnings(report.notes)
+
+
+def test_dates_that_cannot_be_read_are_counted_kept_and_reorder_nothing(tmp_path: Path) -> None:
+    rows = (
+        "7;01.09.2026 08:05;Customer;Second by time;\n"
+        "7;01.09.2026 08:00;Customer;First by time;\n"
+        "7;soon Anna;Agent;Behind the first;\n"
+        "7;;Agent;Has no date;\n"
+        "8;whenever;Customer;Undated from the start;\n"
+        "8;01.09.2026 08:00;Agent;Dated;\n"
+    )
+    sessions, _, warnings = read(tmp_path, rows)
+    assert [text for _, text in texts(sessions["7"])] == [
+        "First by time",
+        "Behind the first",
+        "Has no date",
+        "Second by time",
+    ]
+    assert [text for _, text in texts(sessions["8"])] == ["Undated from the start", "Dated"]
+    assert sessions["7"][0].timestamp == "2026-09-01T08:00:00Z"
+    assert sessions["7"][1].metadata["original_timestamp"] == "soon Anna"
+    assert warnings == [
+        "2 timestamps (like A A, A) can't be read as a date (lines 4 and 6); kept in the metadata as "
+        "original_timestamp."
+    ]
+
+
+def test_dates_without_an_order_are_said_until_it_is_stated(tmp_path: Path) -> None:
+    rows = "1;03/04/2026;Customer;Hi;\n1;03/05/2026;Agent;Hello;\n"
+    sessions, _, warnings = read(tmp_path, rows)
+    assert sessions["1"][0].timestamp is None
+    assert (
+        "2 timestamps (like 99/99/9999) could have the day or the month first (lines 2 and 3)" in warnings[0]
+    )
+    columns = {"session_id": "Case No", "role": "Sender", "text": "Body", "timestamp": "Sent At"}
+    sessions, _, warnings = read(tmp_path, rows, **columns, dates="month-first")
+    assert (sessions["1"][0].timestamp, warnings) == ("2026-03-04T00:00:00Z", [])
+    # Another row of the column decides for all of them.
+    sessions, _, warnings = read(tmp_path, rows + "2;25/05/2026;Customer;Later;\n")
+    assert (sessions["1"][0].timestamp, warnings) == ("2026-04-03T00:00:00Z", [])
+
+
+SESSION_COLUMNS = (
+    "Case No", "CaseNumber", "case #", "Ticket", "Ticket-Nr.", "Ticketnummer", "Vorgangsnummer", "Fall-ID",
+    "Conversation ID", "conversationId", "chat_no", "Thread Ref", "Número de caso", "N° de ticket",
+    "ID de la conversación", "ID de conversation", "Numero ticket", "Chamado Nº", "Zaaknummer",
+    "Номер обращения", "Nr zgłoszenia", "会话 编号", "Incident Number",
+)  # fmt: skip
+OTHER_COLUMNS = ("Case owner", "Channel", "Chat text", "Order No", "Customer ID", "Subject", "CSAT", "Note")
+
+
+def test_session_columns_are_recognized_by_name() -> None:
+    def found(column: str) -> bool:
+        return guess_mapping([column, "Role", "Text"]).get("session_id") == column
+
+    assert [column for column in SESSION_COLUMNS if not found(column)] == []
+    assert [column for column in OTHER_COLUMNS if found(column)] == []
+
+
+def test_a_table_without_a_session_column_says_so_until_one_is_chosen(tmp_path: Path) -> None:
+    header, rows = "Bundle;Sender;Body\n", "a;user;Hi\na;bot;Hello\nb;user;Bye\n"
+    assert read(tmp_path, rows, header)[1].notes.lacks_sessions
+    columns = {"role": "Sender", "text": "Body"}
+    for value, count in (("Bundle", 2), ("one-conversation", 1), ("each-row", 3)):
+        sessions, report, _ = read(tmp_path, rows, header, **columns, session_id=value)
+        assert (len(sessions), report.notes.lacks_sessions) == (count, False)
+    assert not read(tmp_path, "a;user;Hi\na;bot;Hello\n", header)[1].notes.lacks_sessions
+    for wrong in ({"dates": "guess"}, {"speaker": "Sender"}, {"session_id": "None"}):
+        with pytest.raises(UnreadableFile):
+            read(tmp_path, rows, header, **columns, **wrong)
+
+
+def test_rows_left_out_are_named_by_their_line(tmp_path: Path) -> None:
+    rows = (
+        '1;;Customer;"Two\nlines";\n'
+        "1;;Agent;;\n"
+        "1;01.0\n"
+        "1;;Customer;One; more; cells;\n"
+        "1;;Agent;Short\n"
+        "1;;Agent;Line\u2028separators\x85stay;\n"
+        ";;Customer;No session;\n"
+    )
+    sessions, report, warnings = read(tmp_path, rows)
+    assert list_left_out_with_lines(report) == [
+        "1 empty message (line 4)",
+        "1 row cut off before its text (line 5)",
+    ]
+    assert texts(sessions["1"])[-1] == ("assistant", "Line\u2028separators\x85stay")
+    assert sessions["1"][1].metadata["extra_cells"] == [" cells", ""]
+    assert warnings == [
+        "2 rows with too few or too many cells, so its text may be cut off (lines 6 and 7).",
+        "1 row without a session ID, put into session without-session (line 9).",
+    ]
+
+
+def test_senders_without_a_known_role_are_said_and_bots_are_assistants(tmp_path: Path) -> None:
+    rows = (
+        "1;;Customer;Hi;\n1;;Bot 7;Hello;\n1;;Dana Meier;Yes?;\n2;;Agent 12;Hello;\n2;;Jo;Hi;\n3;;Abbot;Hi;\n"
+    )
+    sessions, report, warnings = read(tmp_path, rows)
+    roles = [turn.role for name in "123" for turn in sessions[name]]
+    assert roles == ["user", "assistant", "assistant", "assistant", "user", "user"]
+    assert sessions["1"][1].metadata["author"] == "Bot 7"
+    assert "5 messages by 5 senders without a known role, read 3 as assistant and 2 as user" in warnings[0]
+    assert "Meier" not in warnings[0]
+    assert ("Dana Meier", "assistant", 1) in list_senders(report.notes)
+
+
+@pytest.mark.parametrize("dated", [True, False])
+def test_a_session_that_was_exported_twice_is_said(tmp_path: Path, dated: bool) -> None:
+    time = "01.09.2026 08:0" if dated else ""
+    block = "".join(
+        f"1;{time and time + str(n)};{who};Text {n};\n" for n, who in enumerate(["user", "bot"] * 2)
+    )
+    other = "".join(f"2;{time and time + str(n)};user;Again;\n" for n in range(3))
+    sessions, _, warnings = read(tmp_path, block + other + block)
+    assert len(sessions["1"]) == 8
+    assert warnings == ["1 session with repeated turns, perhaps exported twice (line 2)."]
+
+
+def test_tags_are_split_and_kept_if_they_are_none(tmp_path: Path) -> None:
+    rows = '1;;user;Hi;"billing; vip,billing | new"\n1;;bot;Hello;\n1;;user;Bye;{"a":1}\n'
+    sessions, report, _ = read(tmp_path, rows)
+    assert report.mapping["tags"] == "Labels"
+    assert [turn.tags for turn in sessions["1"]] == [["billing", "vip", "new"], [], []]
+    assert sessions["1"][2].metadata == {"Labels": {"a": 1}}
+
+
+def test_no_session_is_joined_with_another_by_the_type_of_its_id(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = {"ticket": [1.0, 1.0, 2.0, None], "role": ["user", "bot"] * 2, "text": ["a", "b", "c", "d"]}
+    parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
+    sessions, _ = convert(tmp_path / "t.parquet")
+    assert sorted(sessions) == ["1", "2", "without-session"]

@@ -26,7 +26,9 @@ def add_reading_options(parser: ArgumentParser) -> None:
         default=[],
         dest="mapping",
         metavar="FIELD=COLUMN",
-        help="a table's column for session_id, turn_index, role, text or timestamp; again and again",
+        help="a table's column for session_id, turn_index, role, text, timestamp or tags; again and again. "
+        "Without a session column: session_id=one-conversation or each-row. For dates like 03/04/2026: "
+        "dates=day-first or month-first",
     )
 
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("datasets_app", "0035_turn_selections")]
+    dependencies = [("datasets_app", "0036_statement_of_hashed_ids")]
 
     operations = [
         migrations.AlterField(

@@ -12,7 +12,7 @@ class AnnotationsConfig(AppConfig):
         from annotations_app.hooks import delete_labels, panels
         from annotations_app.hooks.announcements import announce_campaigns
         from annotations_app.hooks.on_import import annotate_imported_turns
-        from annotations_app.hooks.package import build_label_facts
+        from annotations_app.hooks.package import build_label_facts, write_label_files
         from annotations_app.hooks.readers import list_campaign_readers
         from annotations_app.hooks.scrub_notes import TABLES, read_notes, write_notes
         from annotations_app.hooks.session_labels import SESSION_LABELS, list_selection_links
@@ -32,6 +32,7 @@ class AnnotationsConfig(AppConfig):
         hooks.label_counters.append(panels.count_labels_for_persona)
         hooks.reply_access_reasons.append(list_campaign_readers)
         hooks.label_facts.append(build_label_facts)
+        hooks.package_labels.append(write_label_files)
         hooks.scrub_hooks.append(hooks.ScrubHook(read_notes, write_notes, TABLES))
         hooks.deletion_hooks.append(
             hooks.DeletionHook(

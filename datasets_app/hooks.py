@@ -5,6 +5,7 @@ An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/app
 
 import hashlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.label_rules import LabelRules
@@ -139,6 +140,10 @@ erasure_hooks: list[ErasureHook] = []
 # Called with a dataset when a package is exported; returns the LabelFacts (domain/packages) of its labels, or
 # None if it has none.
 label_facts: list[Callable[[Any], Any]] = []
+
+# Called with (dataset, folder, files of its turns, actor, override) when a package with labels is written;
+# writes them into the folder. Returns (LabelFile of domain/packages for each file, notices).
+package_labels: list[Callable[[Any, Path, Sequence[Path], Any, str], Any]] = []
 
 
 class SessionLabels(NamedTuple):

@@ -1,9 +1,27 @@
-"""The label figures in the package of a dataset."""
+"""The labels in the package of a dataset, and their figures."""
 
-from typing import Any
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from django.db.models import QuerySet
 
 from annotations_app.agreement.figures import persona_label_stats
-from datasets_app.domain.packages.package import LabelSummary
+from annotations_app.hooks.scrub_notes import make_pseudonym
+from annotations_app.labels.label_places import split_hashed_ids, without_place
+from annotations_app.models import Annotation
+from datasets_app.catalog import gates, policies
+from datasets_app.catalog.text_scans import list_exemptions
+from datasets_app.domain.annotation_lines import encode_label
+from datasets_app.domain.conversations.jsonl import decode_object
+from datasets_app.domain.conversations.reading import hash_file
+from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.packages.package import LabelFile, LabelSummary
+from datasets_app.domain.quality.text_tally import TextTally
+from datasets_app.domain.wording import format_count
 
 _COEFFICIENTS = (
     ("raw_agreement", "Raw agreement"),
@@ -30,3 +48,128 @@ def build_label_facts(dataset: Any) -> LabelSummary | None:
             for statistic in [getattr(measured, field)]
         ],
     )
+
+
+# --- the labels themselves -----------------------------------------------------------------------
+
+LABELS_FOLDER = "labels"
+BATCH_SIZE = 2_000
+_UNSAFE_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
+_FIELDS = (
+    "turn__text",
+    "label",
+    "persona_id",
+    "turn__session__session_id",
+    "turn__turn_index",
+    "annotator",
+    "notes",
+    "timestamp",
+    "confidence",
+    "extra",
+)
+
+
+class PackagedLabels(NamedTuple):
+    files: list[LabelFile]
+    notices: list[str]
+
+
+def write_label_files(
+    dataset: Any, folder: Path, data: Sequence[Path], actor: Any, override: str
+) -> PackagedLabels:
+    """Write every label of the turns in ``data`` (files of turns), one file for each persona, with
+    pseudonyms for annotators. Labels of the locked test split are left out.
+
+    Raises UserError if notes hold personal data and ``override`` is no reason to share it.
+    """
+    every = Annotation.objects.filter(dataset=dataset, kind=Annotation.Kind.LABEL)
+    rows = every.exclude(turn__session__split=policies.LOCKED_SPLIT)
+    if not every.exists():
+        return PackagedLabels([], [])
+    if actor is not None and not actor.has_perm("annotations_app.export_annotation"):
+        return PackagedLabels([], ["Without labels: this account has no permission to export them."])
+    wanted = {_digest_turn(record) for record in _read_labels(rows)}
+    present = _find_turns(data, wanted)
+    tally = TextTally(list_exemptions(dataset))
+    files = _write_files(rows, present, folder, tally)
+    gates.check_label_export(dataset, tally.found, actor=actor, override=override)
+    notices = []
+    if locked := every.filter(turn__session__split=policies.LOCKED_SPLIT).count():
+        notices.append(f"{format_count(locked, 'label')} of the locked test split left out.")
+    if missing := rows.count() - sum(file.labels for file in files):
+        notices.append(
+            f"{format_count(missing, 'label')} of turns that this package doesn't contain left out."
+        )
+    return PackagedLabels(files, notices)
+
+
+def _read_labels(rows: QuerySet[Annotation]) -> Iterator[LabelRecord]:
+    """In the order of personas, sessions and turns."""
+    ordered = rows.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
+    for row in ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE):
+        record = without_place(LabelRecord(*row))
+        extra = {**record.extra} if record.extra else {}
+        if isinstance(extra.get("labeler"), str):
+            extra["labeler"] = make_pseudonym(extra["labeler"])
+        name = make_pseudonym(record.annotator) if record.annotator else None
+        yield record._replace(annotator=name, extra=extra or None)
+
+
+def _digest_turn(record: LabelRecord) -> bytes:
+    return _digest(record.session_id, record.turn_index, record.text)
+
+
+def _digest(*values: Any) -> bytes:
+    return blake2b(repr(values).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _find_turns(data: Sequence[Path], wanted: set[bytes]) -> set[bytes]:
+    """Which of the ``wanted`` turns the files contain with the same text."""
+    found = set()
+    for path in data:
+        with path.open("rb") as lines:
+            for line in lines:
+                turn = decode_object(line)
+                digest = _digest(turn["session_id"], turn["turn_index"], turn["text"])
+                if digest in wanted:
+                    found.add(digest)
+    return found
+
+
+def _write_files(
+    rows: QuerySet[Annotation], present: set[bytes], folder: Path, tally: TextTally
+) -> list[LabelFile]:
+    outs: dict[str, tuple[Path, IO[bytes]]] = {}
+    counts: dict[str, int] = {}
+    with ExitStack() as stack:
+        for record in _read_labels(rows):
+            if _digest_turn(record) not in present:
+                continue
+            if record.persona_id not in outs:
+                path = _choose_path(folder / LABELS_FOLDER, record.persona_id)
+                outs[record.persona_id] = path, stack.enter_context(path.open("xb"))
+            tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1] or None))
+            outs[record.persona_id][1].write(encode_label(record))
+            counts[record.persona_id] = counts.get(record.persona_id, 0) + 1
+    return [
+        LabelFile(
+            path.relative_to(folder).as_posix(),
+            persona,
+            counts[persona],
+            path.stat().st_size,
+            hash_file(path),
+        )
+        for persona, (path, _) in outs.items()
+    ]
+
+
+def _choose_path(folder: Path, persona: str) -> Path:
+    """A new file for a persona, whose id may hold anything."""
+    folder.mkdir(exist_ok=True)
+    name = _UNSAFE_IN_NAMES.sub("_", persona)[:100].strip(".") or "labels"
+    taken = {path.name.lower() for path in folder.iterdir()}
+    number, path = 1, folder / f"{name}.jsonl"
+    while path.name.lower() in taken:
+        number += 1
+        path = folder / f"{name}_{number}.jsonl"
+    return path

@@ -80,7 +80,7 @@ def write_notes(
         said, persona_id = after.get("extra") or {}, after.get("persona_id", own.persona_id)
         annotator = own.annotator
         if after.get("annotator") != before.get("annotator"):
-            annotator = _make_pseudonym(before["annotator"])
+            annotator = make_pseudonym(before["annotator"])
         if hash_id is not None:
             said = _with_hashed_ids(said, before.get("extra") or {}, hash_id)
         if (after.get("notes"), said, persona_id, annotator) != (
@@ -137,7 +137,7 @@ def _add_labels(dataset: int, sessions: Sequence[int], found: _NotesBySession) -
         found[label.turn.session_id].append((source, said))
 
 
-def _make_pseudonym(annotator: str) -> str:
+def make_pseudonym(annotator: str) -> str:
     """Keeps annotators apart, as one placeholder for all would not."""
     return f"annotator-{hash_session_id(annotator, hash_key())[:8]}"
 

@@ -149,6 +149,8 @@ class ImportParameters(OverridableParameters, frozen=True):
 class ExportParameters(OverridableParameters, frozen=True):
     format: str | None = None
     package: bool = False
+    # In a package.
+    labels: bool = True
     version: str | None = None
     split: str | None = None
     persona: str | None = None
@@ -159,6 +161,7 @@ class ExportParameters(OverridableParameters, frozen=True):
 
     HIDDEN: ClassVar = frozenset({"selection"})
     LABELS: ClassVar = {
+        "labels": "With the labels",
         "split": "Only this split",
         "persona": "Only this persona",
         "tag": "Only this tag",

@@ -12,10 +12,13 @@ import yaml
 from django.contrib.auth.models import Group
 
 from annotations_app.demo.load_demo import load_demo
+from annotations_app.hooks.package import write_label_files
+from annotations_app.models import Annotation
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import AuditEvent, Dataset, Session
+from datasets_app.exporting.export_dataset import export_dataset
+from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing import export_package as packages
 from datasets_app.releasing.sharing import package_data
@@ -213,6 +216,52 @@ def test_labels_are_told_with_how_far_they_agree(db: None, tmp_path: Path) -> No
     assert "Labels | 90 by 3 annotators" in text
     assert "charts/labels.svg" in text
     assert (out / "charts/agreement.svg").exists()
+    labels = [json.loads(line) for line in (out / "labels/default_v1.jsonl").read_text().splitlines()]
+    turns = {
+        (turn["session_id"], turn["turn_index"]): turn["text"]
+        for path in (out / "data").glob("*.jsonl")
+        for turn in map(json.loads, path.read_text().splitlines())
+    }
+    assert len(labels) == told_files(out)["labels/default_v1.jsonl"]
+    assert all(turns[label["session_id"], label["turn_index"]] == label["text"] for label in labels)
+    names = {label["annotator"] for label in labels}
+    assert len(names) == 3
+    assert all(re.fullmatch("annotator-[0-9a-f]{8}", name) for name in names)
+    assert "labels/default_v1.jsonl" in text
+    assert "labels/default_v1.jsonl" in AuditEvent.objects.get(action="export").details["files"]
+    export_package(Dataset.objects.get(), tmp_path / "without", labels=False)
+    assert not (tmp_path / "without" / "labels").exists()
+
+
+def told_files(package: Path) -> dict[str, int]:
+    told = json.loads((package / "quality_report.json").read_text())["label_files"]
+    return {file["path"]: file["labels"] for file in told}
+
+
+def test_labels_of_what_a_release_does_not_contain_stay_behind(db: None, tmp_path: Path) -> None:
+    load_demo()
+    dataset = Dataset.objects.get()
+    released(dataset, tmp_path)
+    export_package(dataset, tmp_path / "first", version="1.0.0")
+    count = told_files(tmp_path / "first")["labels/default_v1.jsonl"]
+    changed = Annotation.objects.values_list("turn", flat=True)[0]
+    Turn.objects.filter(dataset=dataset, pk=changed).update(text="Later words.")
+    result = export_package(dataset, tmp_path / "second", version="1.0.0")
+    assert told_files(tmp_path / "second")["labels/default_v1.jsonl"] < count
+    assert "Later words." not in (tmp_path / "second/labels/default_v1.jsonl").read_text()
+    assert any("doesn't contain left out" in notice for notice in result.notices)
+
+
+def test_labels_with_personal_data_are_no_part_of_a_package(db: None, tmp_path: Path) -> None:
+    load_demo()
+    dataset = Dataset.objects.get()
+    label = Annotation.objects.exclude(turn__session__split="test").filter(kind="label")[0]
+    Annotation.objects.filter(pk=label.pk).update(notes="Ask jo@example.org.")
+    data = tmp_path / "data.jsonl"
+    with data.open("wb") as out:
+        export_dataset(dataset, out)
+    with pytest.raises(UserError, match="e-mail"):
+        write_label_files(dataset, tmp_path, [data], None, "")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -92,6 +92,15 @@ def _render_structure(package: Package) -> str:
         format_table(["File", "Format", "Sessions", "Turns"], rows),
         '```python\nfrom datasets import load_dataset\n\nturns = load_dataset("path/to/this/folder")\n```',
     ]
+    if package.label_files:
+        parts.append(
+            "Labels are one line each: the reply, 1 (on-brand) or 0 (off-brand), and the annotator, under a "
+            "pseudonym. `session_id` and `turn_index` name the turn."
+        )
+        label_rows = [
+            [f"`{file.path}`", format_code(file.persona), f"{file.labels:,}"] for file in package.label_files
+        ]
+        parts.append(format_table(["File", "Persona", "Labels"], label_rows))
     if package.release_files:
         named = ", ".join(f"`{name}`" for name in package.release_files)
         parts.append(

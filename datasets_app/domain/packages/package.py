@@ -24,6 +24,16 @@ class DataFile(NamedTuple):
     sha256: str
 
 
+class LabelFile(NamedTuple):
+    """A file of labels for one persona: ``path`` within the package."""
+
+    path: str
+    persona: str
+    labels: int
+    size: int
+    sha256: str
+
+
 class LabelSummary(NamedTuple):
     """Label counts by persona (off and on brand) and inter-annotator agreement.
 
@@ -78,6 +88,7 @@ class Package:
     changelog: str = ""
     language: str | None = None
     labels: LabelSummary | None = None
+    label_files: Sequence[LabelFile] = ()
     text_state: str = ""
     checks: CheckSummary | None = None
     checks_outdated: bool = False
@@ -142,4 +153,5 @@ def build_quality_json(package: Package) -> dict[str, Any]:
         "scrubs": [scrub._asdict() for scrub in package.scrubs],
         "sharing": [item._asdict() for item in package.sharing],
         "labels": package.labels._asdict() if package.labels else None,
+        "label_files": [file._asdict() for file in package.label_files],
     }

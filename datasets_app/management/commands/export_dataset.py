@@ -36,7 +36,8 @@ A name that ends in .gz is gzipped. Standard output (-) receives only the data.
 --version exports the file of a release exactly as it was stored. --package writes everything
 a recipient needs: data as JSONL and Parquet, dataset card, changelog, license, citation,
 Croissant metadata, quality report and the text of a pull request; into a folder, or into a
-zip file if the name ends in .zip.
+zip file if the name ends in .zip. Labels are part of it, with pseudonyms for annotators,
+unless --no-labels is given.
 
 Production data must have been scrubbed and verified, and a package needs a complete sharing
 checklist. --override exports it anyway; the reason is kept in the audit log.
@@ -73,6 +74,9 @@ exit codes:
         )
         parser.add_argument("--package", action="store_true", help="a folder or .zip with data and documents")
         parser.add_argument(
+            "--no-labels", action="store_false", dest="labels", help="a package without the labels"
+        )
+        parser.add_argument(
             "--override",
             metavar="REASON",
             default="",
@@ -81,7 +85,7 @@ exit codes:
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])
-        keys = ("format", "persona", "tag", "split", "package", "override")
+        keys = ("format", "persona", "tag", "split", "package", "labels", "override")
         parameters = ExportParameters(version=options["release"], **{key: options[key] for key in keys})
         refuse_conflicting_options(parameters)
         if options["package"]:
@@ -137,6 +141,7 @@ def _package_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOpera
         dataset,
         out,
         version=options["release"],
+        labels=options["labels"],
         override=options["override"],
         report_progress=job.report_progress,
     )

@@ -15,6 +15,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db import transaction
 
+from datasets_app import hooks
 from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core import audit
@@ -71,6 +72,7 @@ def export_package(
     out: Path,
     *,
     version: str = "",
+    labels: bool = True,
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
@@ -79,7 +81,8 @@ def export_package(
     if the name ends in .zip; completely or not at all. Raises UserError.
 
     ``override`` is the reason to package raw text, or data without a complete sharing checklist. A release
-    passed the gates when it was created, but needs that checklist as well.
+    passed the gates when it was created, but needs that checklist as well. ``labels``: with those that there
+    are.
     """
     release = get_stored_release(dataset, version) if version else None
     _refuse_occupied(out)
@@ -96,6 +99,8 @@ def export_package(
         else:
             written = _write_current_data(dataset, folder, override, actor, report_progress)
             package = gather_dataset_facts(dataset, written)
+        if labels:
+            package = _add_labels(package, dataset, folder, actor, override)
         _write_documents(package, folder)
         if release is not None:
             _copy_release_documents(release, folder)
@@ -115,6 +120,18 @@ def _write_current_data(
     if not dataset.turn_count:
         raise UserError(f"{dataset.name} has no sessions; there is nothing to package.")
     return write_dataset_files(dataset, folder, report_progress)
+
+
+def _add_labels(package: Package, dataset: Dataset, folder: Path, actor: Any, override: str) -> Package:
+    data = [folder / file.path for file in package.get_files(JSONL)]
+    for write in hooks.package_labels:
+        files, notices = write(dataset, folder, data, actor, override)
+        package = replace(
+            package,
+            label_files=[*package.label_files, *files],
+            notices=[*package.notices, *notices],
+        )
+    return package
 
 
 def _write_documents(package: Package, folder: Path) -> None:
@@ -171,7 +188,10 @@ def _record_export(
         format="package",
         sessions=result.sessions,
         turns=result.turns,
-        files={file.path: file.sha256 for file in package.files},
+        files={
+            **{file.path: file.sha256 for file in package.files},
+            **{file.path: file.sha256 for file in package.label_files},
+        },
         **({"release": release.version} if release else {}),
         **({"sha256": result.sha256} if result.sha256 else {}),
     )

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
+from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
@@ -42,6 +43,13 @@ class ExportForm(OverrideForm):
         widget=UnfoldAdminSelectWidget,
         help_text="A release is exported byte for byte as it was stored, or as a package.",
     )
+    labels = forms.BooleanField(
+        label=LABELS["labels"],
+        required=False,
+        initial=True,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="For packages: a file of labels for each persona, with pseudonyms for annotators.",
+    )
     split = forms.ChoiceField(
         label=LABELS["split"], choices=SPLIT_CHOICES, required=False, widget=UnfoldAdminSelectWidget
     )
@@ -72,6 +80,8 @@ class ExportForm(OverrideForm):
             self.fields["version"].choices = [("", "Current data"), *versions]  # type: ignore[attr-defined]
         else:
             del self.fields["version"]
+        if not any(count_labels(dataset)[0] for count_labels in hooks.label_progress):
+            del self.fields["labels"]
         if not dataset.sessions.exclude(split=None).exists():
             del self.fields["split"]
 
@@ -110,6 +120,7 @@ class ExportForm(OverrideForm):
         return ExportParameters(
             format=None if package else answers.get("format"),
             package=package,
+            labels=answers.get("labels", True),
             gzip=bool(answers.get("gzip")),
             selection=answers.get("selection"),
             override=answers.get("override", UNSET),

@@ -63,7 +63,9 @@ def export_to_folder(
     result: ExportResult | PackageResult
     if options.package:
         path = folder / f"{package_name(dataset, version)}.zip"
-        result = export_package(dataset, path, version=version, override=override, **shared)
+        result = export_package(
+            dataset, path, version=version, labels=options.labels, override=override, **shared
+        )
     elif version:
         release = get_stored_release(dataset, version)
         path = folder / release_files.get_file(release, ReleaseFile.Kind.DATA).name

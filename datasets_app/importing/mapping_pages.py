@@ -1,5 +1,6 @@
 """The options of an import as the preview shows them: menus of columns, and groups of what few files need."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import QueryDict
@@ -15,6 +16,7 @@ from datasets_app.domain.traces.table_columns import (
 )
 from datasets_app.importing.forms import PreviewForm
 from datasets_app.importing.preview import ImportPreview
+from datasets_app.jobs.parameters import ImportParameters
 
 # Options of few files, folded unless they are set or of use for this file.
 OPTION_GROUPS = {
@@ -33,17 +35,19 @@ MAX_COLUMNS_CHOSEN_FROM = 100
 
 
 def list_mapping(
-    shown: ImportPreview, chosen: dict[str, str]
+    shown: ImportPreview, options: ImportParameters, posted: Mapping[str, Any]
 ) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """For each field of a turn: the column it is read from, and (value, label) of all that can be chosen."""
     # The text of an option separates columns with commas.
     columns = [name for name in shown.table_columns if name.strip() and not set(name) & set(",=")]
     if not columns or len(columns) > MAX_COLUMNS_CHOSEN_FROM:
         return []
-    current = shown.columns or {**guess_columns(columns), **chosen}
+    current = shown.columns or {**guess_columns(columns), **options.reading.mapping}
+    if "detected-columns" in posted:
+        current = {field: posted.get(f"column-{field}", "") for field in FIELDS}
     listed = []
     for field in FIELDS:
-        if field == "dates" and not (shown.has_ambiguous_dates or "dates" in current):
+        if field == "dates" and not (shown.has_ambiguous_dates or current.get("dates")):
             continue
         named = [] if field == "dates" else [(name, name) for name in columns]
         others = [(choice, CHOICE_LABELS[choice]) for choice in CHOICES.get(field, ())]
@@ -51,10 +55,11 @@ def list_mapping(
     return listed
 
 
-def group_options(form: PreviewForm, shown: ImportPreview) -> list[tuple[str, bool, list[Any]]]:
+def group_options(
+    form: PreviewForm, shown: ImportPreview, *, menus: bool
+) -> list[tuple[str, bool, list[Any]]]:
     """(title, whether it is open, fields) of options that are folded. Those that say which columns are read
-    are left to the menus, if there are any."""
-    menus = bool(list_mapping(shown, {}))
+    are left to the ``menus``, if there are any."""
     groups = []
     for title, names in OPTION_GROUPS.items():
         fields = [form[name] for name in names if not (menus and name == "columns")]

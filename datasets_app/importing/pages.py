@@ -111,8 +111,9 @@ def _prepare_jobs(user: Any, form: UploadForm) -> list[JobRun]:
 def _warn_of_errors(request: HttpRequest, form: UploadForm) -> None:
     for name, errors in form.errors.items():
         label = form.fields[name].label or name.capitalize() if name in form.fields else "Import"
+        proposed = " The preview proposes another name." if name == "dataset_name" else ""
         for error in errors:
-            messages.error(request, f"{label}: {error}")
+            messages.error(request, f"{label}: {error}{proposed}")
 
 
 def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
@@ -215,8 +216,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         turns=len(preview_result.turns[:10]),
     )
     context = {
-        **_describe_preview(preview_result, options),
-        "option_groups": group_options(form, preview_result),
+        **_describe_preview(preview_result, options, form),
         "job": job,
         "file": job_file,
         "form": form,
@@ -236,7 +236,8 @@ def _apply_entered(options: ImportParameters, form: PreviewForm) -> ImportParame
     )
 
 
-def _describe_preview(shown: ImportPreview, options: ImportParameters) -> dict[str, Any]:
+def _describe_preview(shown: ImportPreview, options: ImportParameters, form: PreviewForm) -> dict[str, Any]:
+    mapping = list_mapping(shown, options, form.data)
     return {
         "preview": shown,
         "format": IMPORT_FORMAT_LABELS.get(shown.format, shown.format),
@@ -244,7 +245,8 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters) -> dict[s
         "problems": [] if shown.annotation_file else shown.problems[:20],
         "refusal": shown.why_refused(options.on_error),
         "refusal_is_about_problems": not (shown.error or shown.lacks_sessions or shown.annotation_file),
-        "mapping": list_mapping(shown, dict(options.reading.mapping)),
+        "mapping": mapping,
+        "option_groups": group_options(form, shown, menus=bool(mapping)),
         "detected_columns": format_columns(shown.columns),
     }
 

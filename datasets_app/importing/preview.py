@@ -91,7 +91,7 @@ class ImportPreview:
         if self.annotation_file:
             return "This is a file of labels."
         if self.lacks_sessions:
-            return "Choose the session column, then update the preview."
+            return "Choose the session column, or that there is none, then update the preview."
         if self.problems and on_error != "quarantine":
             return "The import would fail: fix the problems in the file, or import only the valid sessions."
         return ""

@@ -13,7 +13,7 @@ MAX_SENDERS_SHOWN = 20
 
 def list_table_warnings(notes: TableNotes) -> list[str]:
     kept = f"; kept in the metadata as {ORIGINAL_TIMESTAMP}"
-    order = f". State their order: dates={DAY_FIRST} or dates={MONTH_FIRST}"
+    order = f". Set dates to {DAY_FIRST} or {MONTH_FIRST}"
     found = [
         _describe(notes.unread_dates, "timestamp", "can't be read as a date", kept),
         _describe(notes.ambiguous_dates, "timestamp", "could have the day or the month first", kept + order),

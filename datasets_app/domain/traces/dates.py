@@ -53,6 +53,8 @@ class DateReader:
         if type(value) in (int, float):
             return _in_range(to_seconds(value))
         text = value.strip() if type(value) is str else ""
+        if text[4:5] == "-" and (seconds := to_seconds(text)) is not None:  # ISO 8601, which most are
+            return seconds
         if _DIGITS.fullmatch(text):
             return _read_digits(text)
         if match := _NUMBERS.fullmatch(text):

@@ -210,6 +210,7 @@ def test_recognizers_of_the_installation_belong_to_every_scrub(
 def test_a_scrub_of_all_is_asked_back(curator: Any, dataset: Dataset, empty_queue: None) -> None:
     html = curator.post(address("scrub", dataset), answers(scrub="1")).content.decode()
     assert "Text is replaced permanently." in html
+    assert re.search(r"Numbered placeholders|Plain\s+placeholders", html)
     assert "Scrub all 2 turns of support?" in html
     assert "No preview yet." in html
     assert not JobRun.objects.exists()

@@ -269,12 +269,12 @@ def describe_word(word: str) -> Iterator[str]:
 def classify_word(word: str) -> str:
     """One of five: the rough looks, which decide how much the words around must say."""
     if not word.isalpha():
+        parts = [look_up_word(part) for part in re.split(r"[-._\d]", word) if part]
+        if "_" in word:
+            # body_entered and orders_2023 are names in a program.
+            return "joined" if all(part.common and not part.first for part in parts) else "signed"
         if any(map(str.isdigit, word)):
             return "signed"
-        parts = [look_up_word(part) for part in re.split(r"[-._]", word) if part]
-        if "_" in word:
-            # body_entered is one in a program.
-            return "joined" if all(part.common and not part.first for part in parts) else "signed"
         return "ordinary" if all(part.common or len(word) < 5 for part in parts) else "joined"
     known = look_up_word(word)
     common = known.common or (len(word) > 4 and word[-1] == "s" and look_up_word(word[:-1]).common)

@@ -35,6 +35,7 @@ from datasets_app.domain.pii.learned.features import (
 )
 from datasets_app.domain.pii.learned.scoring import Context, Scorer, Weights
 from datasets_app.domain.pii.names.product_list import is_software
+from datasets_app.domain.pii.rules.birth_words import OTHER_EVENT
 from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS
 from datasets_app.domain.pii.rules.other_words import OTHER_WORDS
 
@@ -59,6 +60,12 @@ _VERSION_OR_CODE = re.compile(
 )
 # print(42150373126)
 _CALL = re.compile(r"\w\(\Z")
+# "product_id": "9832717871": what a key says is for rules, here as in metadata.
+_JSON_KEY = re.compile(r"\"\s?:\s?\"?\Z")
+# "submitted 12/03/2024", "order placed on 12/03/2024"
+_OTHER_EVENT = re.compile(
+    rf"(?<![^\W_])(?:{OTHER_EVENT}|placed)[^\W\d_]{{0,9}}\W{{1,3}}(?:on )?\Z", re.IGNORECASE
+)
 NO_NAMES = GROUP_WORDS | CODE_WORDS
 # As checks and scrubs put it for metadata. What a key says is for rules: the model knows sentences.
 _KEY_AND_VALUE = re.compile(r"[^:\n]{1,80}: \S+")
@@ -131,7 +138,7 @@ class DetectionModel:
         if united & parts.DIGITS and parts.count_digits_in_row(flags) >= parts.MIN_NUMBER_DIGITS:
             candidates += (found for found in find_numbers(text) if question or not _is_of_thing(text, found))
         if united & parts.DATES and parts.may_hold_date(flags):
-            candidates += find_dates(text)
+            candidates += (found for found in find_dates(text) if not _is_of_other_event(text, found))
         if known:
             candidates = [candidate for candidate in candidates if not overlaps_any(candidate, known)]
         # A key or a tag has nothing around it.
@@ -214,17 +221,25 @@ def _is_no_name(word: str) -> bool:
 
 
 def _is_of_thing(text: str, number: Candidate) -> bool:
-    """Without any word, in code or an address of the web, or right behind a word such as "order"."""
+    """Without any word, in code, JSON or an address of the web, or right behind a word such as "order"."""
     start = number.start
     if text[number.end : number.end + 1] == ")" and _CALL.search(text, max(0, start - 2), start):
         return True
     before = text[max(0, start - _MAX_NEAR_CHARACTERS) : start]
+    if _JSON_KEY.search(before[-4:]):
+        return True
     after = text[number.end : number.end + _MAX_NEAR_CHARACTERS]
     if not any(map(str.isalpha, before + after)):
         return True
     if not OTHER_WORDS.isdisjoint(text[max(0, start - 24) : start].lower().replace(":", " ").split()[-2:]):
         return True
     return "://" in before and "://" in before.split()[-1]
+
+
+def _is_of_other_event(text: str, date: Candidate) -> bool:
+    before = text[max(0, date.start - 30) : date.start]
+    # "nato" is born in Italian.
+    return "NATO" in before or _OTHER_EVENT.search(before) is not None
 
 
 @cache

@@ -41,7 +41,7 @@ def stored_files() -> list[Path]:
 def test_a_worker_killed_in_mid_release_leaves_no_half_release(
     processes: Any, wait_until: Any, actor: User, tmp_path: Path
 ) -> None:
-    dataset = factories.make_dataset(tmp_path, factories.make_sessions(800, turns=5))
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(2_000, turns=5))
     job = start(dataset, actor)
     worker = processes.start("worker")
 
@@ -58,7 +58,7 @@ def test_a_worker_killed_in_mid_release_leaves_no_half_release(
     JobRun.objects.filter(pk=job.pk).update(state="queued")
     perform(job.pk)
     assert row().state == "done"
-    assert Release.objects.get().turn_count == 4_000
+    assert Release.objects.get().turn_count == 10_000
     assert len(stored_files()) == 5
     assert verify_releases(actor=None).faults == []
     assert AuditEvent.objects.filter(action="release").count() == 1

@@ -4,7 +4,8 @@
     python -m benchmarks [--quick] [NAME …]
 
 All of them take about half an hour; one that is named runs at its full size. ``--quick`` shows that
-everything runs, in minutes, and its figures mean little. Stops at the first benchmark that fails.
+everything runs, in minutes, and its figures mean little. Stops at the first benchmark that fails; with
+``--from`` its name it goes on there.
 """
 
 import argparse
@@ -50,14 +51,14 @@ FULL_ARGUMENTS = {
     "export": "--turns 300000 --rounds 3",
     "import": "--rounds 1",
     "partitions": "--turns 1000000 --rounds 2",
-    "queue": "--labels 4000 --annotators 25",
-    "release": "--turns 200000",
-    "retention": "--turns 300000",
-    "sanitize": "--lines 200000",
+    "queue": "--labels 2000 --annotators 25",
+    "release": "--turns 100000",
+    "retention": "--turns 200000",
+    "sanitize": "--lines 100000",
     "scrub_speed": "--rounds 1",
     "spans": "--spans 300000",
     "split": "--rounds 1",
-    "validate": "--lines 200000 --rounds 1",
+    "validate": "--lines 100000 --rounds 1",
 }
 _FIGURE = re.compile(r"\(wanted: |NOT MET|\bratio\b|peak (?:RSS|memory)")
 
@@ -74,10 +75,16 @@ def main() -> None:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"some of: {', '.join(QUICK_ARGUMENTS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes")
+    parser.add_argument(
+        "--from", dest="start", choices=set(QUICK_ARGUMENTS) - ON_REQUEST, metavar="NAME",
+        help="leave out those before it, as after a failure",
+    )  # fmt: skip
     given = parser.parse_args()
     if unknown := set(given.names) - set(QUICK_ARGUMENTS):
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}")
     names = given.names or [name for name in QUICK_ARGUMENTS if name not in ON_REQUEST]
+    if given.start:
+        names = names[names.index(given.start) :]
     with migrated_once():
         runs = [run(name, choose_arguments(name, given)) for name in names]
     print_table(runs, quick=given.quick)

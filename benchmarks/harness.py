@@ -24,7 +24,7 @@ the a of and to in is it you that for on with as are be at this have from or had
 what all were we when your can said there use an each which she do how their if will up other about
 out many then them these so some her would make like him into time has look two more write go see
 no way could people my than first water been who oil its now find long down day did get
-come made may part delivery refund invoice reset service update
+come made part delivery refund invoice reset service update
 payment shipping support
 """
 WORDS = VOCABULARY.split()

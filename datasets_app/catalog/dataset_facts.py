@@ -25,6 +25,7 @@ class Remedy(StrEnum):
     SHARING = "sharing"
     WAIT = "wait"
     OVERRIDE = "override"
+    SESSIONS = "sessions"
 
 
 ADVICE = {Remedy.CHECKS: "Run the checks first.", Remedy.SCRUB: "Scrub it first."}

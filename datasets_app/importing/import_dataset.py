@@ -12,6 +12,7 @@ from django.db import connection, transaction
 from datasets_app import hooks
 from datasets_app.access.limit_access import Grantee, restrict_first_import
 from datasets_app.catalog import facts, policies
+from datasets_app.catalog.dataset_facts import Remedy
 from datasets_app.catalog.files import load_metadata
 from datasets_app.catalog.rows import existing_sessions
 from datasets_app.catalog.rows.partitions import table_names
@@ -150,7 +151,7 @@ def _survey_file(
 
 def _require_sessions(source: ImportSource, file: ConversationFile) -> None:
     if isinstance(file, ConvertedFile) and (reason := explain_missing_sessions(file.report)):
-        raise UserError(f"{source.name}: {reason}.")
+        raise UserError(f"{source.name}: {reason}", remedy=Remedy.SESSIONS)
 
 
 def _read_records(

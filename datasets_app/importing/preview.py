@@ -152,8 +152,20 @@ def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
     while left and (block := source.read(min(left, 1 << 20))):
         copy.write(block)
         left -= len(block)
+    whole = bool(left) or not source.read(1)
+    if not whole and not packed:
+        _drop_last_line(copy)
     copy.flush()
-    return bool(left) or not source.read(1)
+    return whole
+
+
+def _drop_last_line(copy: IO[bytes]) -> None:
+    """The end of a file that is copied in part is in the middle of a line, which would look cut off."""
+    start = max(0, copy.tell() - (1 << 20))
+    copy.seek(start)
+    end = copy.read().rfind(b"\n")
+    if end >= 0:
+        copy.truncate(start + end + 1)
 
 
 def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> ImportPreview:
@@ -169,7 +181,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
     preview.left_out = list_left_out_with_lines(report)
-    preview.warnings = list_table_warnings(report.notes)
+    preview.warnings = list_table_warnings(report.notes, report.place)
     preview.senders = list_senders(report.notes)
     preview.lacks_sessions = report.notes.lacks_sessions
     preview.has_ambiguous_dates = bool(report.notes.ambiguous_dates.total)

@@ -22,7 +22,10 @@ from datasets_app.core.errors import UserError
 MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
 
 # What a command line can do about a refusal; pages word their own remedies.
-OPTION_BY_REMEDY = {"override": " Pass it with --override."}
+OPTION_BY_REMEDY = {
+    "override": " Pass it with --override.",
+    "sessions": " Pass --map session_id=COLUMN, session_id=one-conversation or session_id=each-row.",
+}
 
 
 def command_error(message: str) -> CommandError:

@@ -70,7 +70,7 @@ def test_standard_streams_and_labels(tmp_path: Path) -> None:
     assert turns[1]["metadata"]["labels"] == [
         {"question": "tone", "value": "good", "annotator": "b@x.test", "about": "chat"}
     ]
-    assert "left out: 1 canceled annotation (line 1)" in done.stderr
+    assert "left out: 1 canceled annotation (record 1)" in done.stderr
 
 
 def test_who_is_the_assistant_and_which_columns(tmp_path: Path) -> None:
@@ -106,3 +106,17 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         assert not (tmp_path / "x.jsonl").exists()
     assert run(tmp_path, "--input", "no.json", "--out", "-").returncode == 2
     assert run(tmp_path, "--input", "cut.json", "--out", "cut.json").returncode == 2
+
+
+def test_a_table_needs_a_session_column_or_the_word_that_it_has_none(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("Bundle,Sender,Body\na,user,Hi\na,bot,\nb,user,Bye\n")
+    arguments = ("--input", "t.csv", "--out", "out.jsonl")
+    done = run(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert "t.csv: no column says which of the 3 rows belong to the same conversation" in done.stderr
+    assert "--map session_id=COLUMN" in done.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+    done = run(tmp_path, *arguments, "--map", "session_id=Bundle", "--report", "report.json")
+    assert (done.returncode, len(read_lines(tmp_path / "out.jsonl"))) == (0, 2)
+    assert "left out: 1 empty message (line 3)" in done.stderr
+    assert json.loads((tmp_path / "report.json").read_text())["left_out_lines"] == {"empty messages": [3]}

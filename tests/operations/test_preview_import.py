@@ -93,3 +93,14 @@ def test_every_reason_has_its_singular() -> None:
     reasons |= {reason for text in sources for reason in re.findall(r'LeftOut\("([^"]+)"', text)}
     assert len(reasons) > 12
     assert reasons - describe.SINGULAR_REASONS.keys() == set()
+
+
+def test_the_end_of_a_large_table_is_not_taken_for_a_row_that_is_cut_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = b"ticket;role;text\n" + b"1;user;A few words of a customer\n" * 40
+    for size in (500, 510, 515):
+        monkeypatch.setattr(module, "MAX_CONVERTED_BYTES", size)
+        seen = preview(table)
+        assert (seen.whole, seen.error, seen.left_out) == (False, None, [])
+        assert not any("cells" in warning for warning in seen.warnings)

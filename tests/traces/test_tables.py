@@ -18,7 +18,7 @@ HEADER = "Case No;Sent At;Sender;Body;Labels\n"
 def read(folder: Path, rows: str, header: str = HEADER, **mapping: str) -> tuple[Any, Report, list[str]]:
     given = {"mapping": mapping} if mapping else {}
     sessions, report = convert(write(folder, header + rows, "t.csv"), **given)
-    return sessions, report, list_table_warnings(report.notes)
+    return sessions, report, list_table_warnings(report.notes, report.place)
 
 
 def test_dates_that_cannot_be_read_are_counted_kept_and_reorder_nothing(tmp_path: Path) -> None:
@@ -86,6 +86,8 @@ def test_a_table_without_a_session_column_says_so_until_one_is_chosen(tmp_path: 
         sessions, report, _ = read(tmp_path, rows, header, **columns, session_id=value)
         assert (len(sessions), report.notes.lacks_sessions) == (count, False)
     assert not read(tmp_path, "a;user;Hi\na;bot;Hello\n", header)[1].notes.lacks_sessions
+    # A text and a role that are not named are guessed.
+    assert len(read(tmp_path, rows, header, session_id="Bundle")[0]) == 2
     for wrong in ({"dates": "guess"}, {"speaker": "Sender"}, {"session_id": "None"}):
         with pytest.raises(UnreadableFile):
             read(tmp_path, rows, header, **columns, **wrong)
@@ -109,7 +111,7 @@ def test_rows_left_out_are_named_by_their_line(tmp_path: Path) -> None:
     assert texts(sessions["1"])[-1] == ("assistant", "Line\u2028separators\x85stay")
     assert sessions["1"][1].metadata["extra_cells"] == [" cells", ""]
     assert warnings == [
-        "2 rows with too few or too many cells, so its text may be cut off (lines 6 and 7).",
+        "2 rows with too few or too many cells, perhaps cut off (lines 6 and 7).",
         "1 row without a session ID, put into session without-session (line 9).",
     ]
 
@@ -117,14 +119,17 @@ def test_rows_left_out_are_named_by_their_line(tmp_path: Path) -> None:
 def test_senders_without_a_known_role_are_said_and_bots_are_assistants(tmp_path: Path) -> None:
     rows = (
         "1;;Customer;Hi;\n1;;Bot 7;Hello;\n1;;Dana Meier;Yes?;\n2;;Agent 12;Hello;\n2;;Jo;Hi;\n3;;Abbot;Hi;\n"
+        "4;;Person 1;Hi;\n4;;Person 2;Hi;\n"
     )
     sessions, report, warnings = read(tmp_path, rows)
-    roles = [turn.role for name in "123" for turn in sessions[name]]
-    assert roles == ["user", "assistant", "assistant", "assistant", "user", "user"]
+    roles = [turn.role for name in "1234" for turn in sessions[name]]
+    assert roles == ["user", "assistant", "assistant", "assistant", "user", "user", "user", "assistant"]
     assert sessions["1"][1].metadata["author"] == "Bot 7"
-    assert "5 messages by 5 senders without a known role, read 3 as assistant and 2 as user" in warnings[0]
+    assert "7 messages by 7 senders without a known role, read 4 as assistant and 3 as user" in warnings[0]
     assert "Meier" not in warnings[0]
     assert ("Dana Meier", "assistant", 1) in list_senders(report.notes)
+    warnings = read(tmp_path, "".join(f"{n};;Person {n};Hi;\n" for n in range(300)))[2]
+    assert "300 messages by at least 200 senders without a known role, read 300 as user" in warnings[0]
 
 
 @pytest.mark.parametrize("dated", [True, False])
@@ -154,3 +159,20 @@ def test_no_session_is_joined_with_another_by_the_type_of_its_id(tmp_path: Path)
     parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
     sessions, _ = convert(tmp_path / "t.parquet")
     assert sorted(sessions) == ["1", "2", "without-session"]
+
+
+def test_columns_that_are_not_mapped_keep_their_values(tmp_path: Path) -> None:
+    """Also those whose names have a meaning of their own in messages, or in files that were exported here."""
+    header = "session_id,role,text,Sent,timestamp,author,turn_tags,original_timestamp\n"
+    rows = "1,Bot 7,Hi,2026-09-01 08:00,later,Lumi,a,soon\n1,Jo,Hello,,,Jo,,\n"
+    columns = {"session_id": "session_id", "role": "role", "text": "text", "timestamp": "Sent"}
+    turns = read(tmp_path, rows, header, **columns)[0]["1"]
+    assert turns[0].metadata == {
+        "sender": "Bot 7", "author": "Lumi", "timestamp_column": "later", "turn_tags_column": "a",
+        "original_timestamp": "soon",
+    }  # fmt: skip
+    assert (turns[0].timestamp, turns[0].tags, turns[1].metadata) == (
+        "2026-09-01T08:00:00Z",
+        [],
+        {"author": "Jo"},
+    )

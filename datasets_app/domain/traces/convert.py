@@ -28,6 +28,7 @@ MAX_PEEKED = 20
 # Columns that are empty in all of these can't be chosen.
 MAX_ROWS_PEEKED = 200
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
+_PLACES = {"xlsx": "row", "parquet": "row", "document": "record"}
 TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow"}
 LABELS = {
     **{item.name: item.label for item in FORMATS.values()},
@@ -89,8 +90,9 @@ class Report:
     turns: int = 0
     labels: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    # The lines of the first that were left out, for each reason.
+    # Where the first are that were left out, for each reason; what "place" counts.
     left_out_lines: dict[str, list[int]] = field(default_factory=dict)
+    place: str = "line"
     problems: list[LineError] = field(default_factory=list)
     problem_total: int = 0
     mapping: dict[str, str] = field(default_factory=dict)
@@ -125,6 +127,7 @@ class Conversion:
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
+            self.report.place = "record" if source.files else _PLACES.get(source.layout, "line")
             for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
                 turns = self._make_turns(conversation, used, copies, assembly.left_out)
                 if turns:
@@ -213,8 +216,7 @@ class Conversion:
         peeked = peek_documents(rows, MAX_ROWS_PEEKED)
         columns = list(dict.fromkeys(key for _, row in peeked for key in row if key not in UNEVEN))
         self.report.columns = columns
-        mapping = self.options.mapping or table_columns.guess_mapping(columns)
-        table_columns.check_mapping(self.options.mapping, columns)
+        mapping = table_columns.complete_mapping(self.options.mapping, columns)
         labels = LabelColumns(columns)
         rows = chain(peeked, rows)
         inner = None if self.options.mapping else recognize(peeked[:MAX_PEEKED])
@@ -232,8 +234,8 @@ class Conversion:
             yield from labels.read_texts(rows)
         elif peeked:
             raise UnreadableFile(
-                "has no columns that look like a conversation; name them, for example "
-                f"--map text=COLUMN --map role=COLUMN. Its columns: {', '.join(columns[:30])}"
+                "has no columns that look like a conversation; name them: text=COLUMN, role=COLUMN. "
+                f"Its columns: {', '.join(columns[:30])}"
             )
         yield from problems
 

@@ -1,6 +1,5 @@
 """What a conversion did, in a sentence."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from datasets_app.domain.traces.convert import Report
@@ -19,7 +18,6 @@ from datasets_app.domain.traces.records import (
     SECOND_COPY,
     SUB_AGENTS,
 )
-from datasets_app.domain.traces.table_columns import EACH_ROW, ONE_CONVERSATION
 from datasets_app.domain.traces.table_warnings import format_lines, list_table_warnings
 from datasets_app.domain.wording import format_count
 
@@ -48,14 +46,17 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
 
 
 def list_left_out_with_lines(report: Report) -> list[str]:
-    lines = report.left_out_lines
-    return [describe_left_out(*item, lines.get(item[0], ())) for item in list_left_out(report)]
+    """ "12 failed calls (lines 3, 4 and 10 more)", for each reason."""
+    return [
+        describe_left_out(reason, count)
+        + format_lines(report.left_out_lines.get(reason, []), count, report.place)
+        for reason, count in list_left_out(report)
+    ]
 
 
-def describe_left_out(reason: str, count: int, lines: Sequence[int] = ()) -> str:
-    """ "12 failed calls", "1 empty message (line 14)"."""
-    named = SINGULAR_REASONS.get(reason, reason) if count == 1 else reason
-    return f"{count:,} {named}{format_lines(lines, count)}"
+def describe_left_out(reason: str, count: int) -> str:
+    """ "12 failed calls", "1 failed call"."""
+    return f"{count:,} {SINGULAR_REASONS.get(reason, reason) if count == 1 else reason}"
 
 
 def explain_missing_sessions(report: Report) -> str:
@@ -63,9 +64,8 @@ def explain_missing_sessions(report: Report) -> str:
     if not report.notes.lacks_sessions:
         return ""
     return (
-        f"no column says which of the {report.records:,} rows belong to the same conversation. Name it: "
-        f"session_id=COLUMN; or session_id={ONE_CONVERSATION} if the table is one conversation, "
-        f"session_id={EACH_ROW} if each row is one. Its columns: {', '.join(report.columns[:30])}"
+        f"no column says which of the {report.records:,} rows belong to the same conversation. Choose the "
+        "session column, or state that the table is one conversation or that each row is one."
     )
 
 
@@ -102,6 +102,6 @@ def summarize_report(report: Report) -> dict[str, Any]:
         "without_answer": report.unanswered,
         "left_out": left_out,
         "left_out_rows": list_left_out_with_lines(report),
-        "warnings": list_table_warnings(report.notes),
+        "warnings": list_table_warnings(report.notes, report.place),
         **({"columns": dict(report.mapping)} if report.mapping else {}),
     }

@@ -93,6 +93,21 @@ def guess_mapping(columns: Iterable[str]) -> dict[str, str]:
     return found if all(field in found for field in REQUIRED) else {}
 
 
+def complete_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:
+    """The mapping, with a text and a role that it doesn't name as their columns are guessed; an empty one is
+    guessed as a whole. Raises UnreadableFile as :func:`check_mapping` does."""
+    columns = list(columns)
+    if not mapping:
+        return guess_mapping(columns)
+    guessed = guess_columns(columns)
+    required = {
+        field: guessed[field] for field in REQUIRED if guessed.get(field, "") not in ("", *mapping.values())
+    }
+    completed = {**required, **mapping}
+    check_mapping(completed, columns)
+    return completed
+
+
 def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
     """Raises UnreadableFile if the mapping names what is no column, or lacks what is needed."""
     known = list(columns)

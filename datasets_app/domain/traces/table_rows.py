@@ -31,6 +31,8 @@ _DIRECTIONS = {"inbound": "user", "incoming": "user", "in": "user", "outbound": 
                "assistant",
                "out": "assistant", "received": "user", "sent": "assistant"}  # fmt: skip
 _BOTS = frozenset("bot chatbot voicebot mailbot copilot assistant".split())
+# "Person 1" and "Person 2" talk to each other.
+_EITHER_SIDE = frozenset(("person", "human"))
 _TAGS = re.compile(r"[;,|]")
 
 
@@ -52,14 +54,15 @@ class Note:
 
 @dataclass
 class TableNotes:
-    """``lacks_sessions``: nothing says which rows are one conversation. The kinds of ``senders`` are (sender,
-    role) as "role: sender", and may be names of people; those of the others are harmless."""
+    """``lacks_sessions``: nothing says which rows are one conversation. The kinds of ``senders`` are "role:
+    sender", so they may name people; those of dates are their shapes."""
 
     unread_dates: Note = field(default_factory=Note)
     ambiguous_dates: Note = field(default_factory=Note)
     uneven_rows: Note = field(default_factory=Note)
     unnamed_sessions: Note = field(default_factory=Note)
     senders: Note = field(default_factory=Note)
+    sender_roles: Counter[str] = field(default_factory=Counter)
     repeated_sessions: Note = field(default_factory=Note)
     lacks_sessions: bool = False
 
@@ -80,7 +83,8 @@ class RowReader:
         count = 0
         for number, row in rows:
             count += 1
-            yield self._read_row(number, dict(row))
+            # Libraries for tables write NaN for an empty cell.
+            yield self._read_row(number, {key: value for key, value in row.items() if value == value})
         by_session = "session_id" in self.mapping
         self.notes.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
 
@@ -130,6 +134,7 @@ class RowReader:
         if not role:
             role = "user" if self._set_first(session, speaker) == speaker else "assistant"
         self.notes.senders.add(number, f"{role}: {speaker.strip()}")
+        self.notes.sender_roles[role] += 1
         return role, speaker
 
     def _set_first(self, session: str, speaker: str) -> str:
@@ -141,11 +146,14 @@ class RowReader:
         rest = {key: value for key, value in row.items() if key not in self._mapped}
         metadata = rest.pop("metadata", None)
         rest = {**metadata, **rest} if type(metadata) is dict else {**rest, "metadata": metadata}
-        if "timestamp" in rest:  # another column than the one that is mapped
-            rest[ORIGINAL_TIMESTAMP] = rest.pop("timestamp")
+        for name in ("timestamp", TURN_TAGS):  # other columns than those that are mapped
+            if name in rest:
+                rest[f"{name}_column"] = rest.pop(name)
+        if author and rest.get("author") not in (None, author):
+            rest["sender"], author = author, None
         written = row.get(self.mapping.get("timestamp", ""))
         time = self._read_time(written, number)
-        if time is None:
+        if time is None and written:
             rest[ORIGINAL_TIMESTAMP] = written
         tags = row.get(self.mapping.get("tags", ""))
         found = split_tags(tags)
@@ -186,7 +194,7 @@ class RowReader:
 def _guess_role(word: str) -> str:
     """The role that "agent 7" or "support bot (lumi)" names; empty if it names none."""
     bare = re.sub(r"[\s_#.:-]*\d+$", "", word)
-    role = ROLES.get(bare) or _DIRECTIONS.get(bare, "")
+    role = "" if bare in _EITHER_SIDE else ROLES.get(bare) or _DIRECTIONS.get(bare, "")
     return role or ("assistant" if _BOTS & set(re.split(r"[\W\d_]+", word)) else "")
 
 

@@ -1,28 +1,38 @@
 """What of a table may have been understood wrongly, in sentences that name no value of it."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
-from datasets_app.domain.traces.table_rows import ORIGINAL_TIMESTAMP, WITHOUT_SESSION, Note, TableNotes
+from datasets_app.domain.traces.table_rows import (
+    MAX_KINDS_NOTED,
+    ORIGINAL_TIMESTAMP,
+    WITHOUT_SESSION,
+    Note,
+    TableNotes,
+)
 from datasets_app.domain.wording import format_count
 
 MAX_LINES_SHOWN = 10
 MAX_SENDERS_SHOWN = 20
 
 
-def list_table_warnings(notes: TableNotes) -> list[str]:
+def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
+    """``place`` is what rows are counted by: "line" or "row"."""
     kept = f"; kept in the metadata as {ORIGINAL_TIMESTAMP}"
-    order = f". Set dates to {DAY_FIRST} or {MONTH_FIRST}"
     found = [
-        _describe(notes.unread_dates, "timestamp", "can't be read as a date", kept),
-        _describe(notes.ambiguous_dates, "timestamp", "could have the day or the month first", kept + order),
-        _describe(notes.uneven_rows, "row", "with too few or too many cells, so its text may be cut off"),
-        _describe(notes.unnamed_sessions, "row", f"without a session ID, put into session {WITHOUT_SESSION}"),
-        _describe(notes.repeated_sessions, "session", "with repeated turns, perhaps exported twice"),
-        _describe_senders(notes.senders),
+        (notes.unread_dates, "timestamp", "can't be read as a date", kept),
+        (
+            notes.ambiguous_dates,
+            "timestamp",
+            "could have the day or the month first",
+            f"{kept}. Set dates to {DAY_FIRST} or {MONTH_FIRST}",
+        ),
+        (notes.uneven_rows, "row", "with too few or too many cells, perhaps cut off", ""),
+        (notes.unnamed_sessions, "row", f"without a session ID, put into session {WITHOUT_SESSION}", ""),
+        (notes.repeated_sessions, "session", "with repeated turns, perhaps exported twice", ""),
     ]
-    return [f"{sentence}." for sentence in found if sentence]
+    sentences = [_describe(*item, place) for item in found if item[0].total]
+    return [*sentences, _describe_senders(notes, place)] if notes.senders.total else sentences
 
 
 def list_senders(notes: TableNotes) -> list[tuple[str, str, int]]:
@@ -33,7 +43,7 @@ def list_senders(notes: TableNotes) -> list[tuple[str, str, int]]:
     ]
 
 
-def format_lines(lines: Sequence[int], total: int) -> str:
+def format_lines(lines: Sequence[int], total: int, place: str) -> str:
     """ " (lines 3, 5 and 9)"; empty if no line is known."""
     if not lines:
         return ""
@@ -41,30 +51,23 @@ def format_lines(lines: Sequence[int], total: int) -> str:
     more = total - len(shown)
     shown += [f"{more:,} more"] if more > 0 else []
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return f" ({'line' if total == 1 else 'lines'} {listed})"
+    return f" ({place if total == 1 else f'{place}s'} {listed})"
 
 
-def _describe(note: Note, counted: str, text: str, remedy: str = "") -> str:
-    if not note.total:
-        return ""
+def _describe(note: Note, counted: str, text: str, remedy: str, place: str) -> str:
     shapes = ", ".join(kind for kind, _ in note.kinds.most_common(3))
     like = f" (like {shapes})" if shapes else ""
-    lines = format_lines(note.lines, note.total)
-    return f"{format_count(note.total, counted)}{like} {text}{lines}{remedy}"
+    lines = format_lines(note.lines, note.total, place)
+    return f"{format_count(note.total, counted)}{like} {text}{lines}{remedy}."
 
 
-def _describe_senders(note: Note) -> str:
-    if not note.total:
-        return ""
-    roles: Counter[str] = Counter()
-    for kind, count in note.kinds.items():
-        roles[_split(kind)[0]] += count
-    counts = " and ".join(f"{count:,} as {role}" for role, count in roles.most_common())
-    senders = format_count(len(note.kinds), "sender")
-    messages = format_count(note.total, "message")
-    return (
-        f"{messages} by {senders} without a known role, read {counts}{format_lines(note.lines, note.total)}"
-    )
+def _describe_senders(notes: TableNotes, place: str) -> str:
+    note = notes.senders
+    counts = " and ".join(f"{count:,} as {role}" for role, count in notes.sender_roles.most_common())
+    messages, senders = format_count(note.total, "message"), format_count(len(note.kinds), "sender")
+    senders = f"at least {senders}" if len(note.kinds) == MAX_KINDS_NOTED else senders
+    lines = format_lines(note.lines, note.total, place)
+    return f"{messages} by {senders} without a known role, read {counts}{lines}."
 
 
 def _split(kind: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import msgspec
 
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, provide_local_file
+from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
@@ -115,13 +116,14 @@ How to export from each tool: docs/formats.md"""
             raise SystemExit(EXIT_FINDINGS)
 
     def _write(self, file: ConversationFile, options: dict[str, Any], progress: Progress) -> Report:
+        """Raises UserError for a table that doesn't say which rows are one conversation."""
         report = Report(format=file.format)
         with progress, open_output(options["out"], self.stdout) as out:
             file.scan(lambda done: progress(done, file.bytes_total))
             if isinstance(file, ConvertedFile):
                 report = file.report
                 if reason := explain_missing_sessions(report):
-                    raise UnreadableFile(reason)
+                    raise UserError(f"{file.name}: {reason}", remedy="sessions")
             for block in TARGETS[options["to"]](_group(file, report)):
                 out.write(block)
         return report
@@ -136,7 +138,7 @@ How to export from each tool: docs/formats.md"""
         write(f"{name}: {describe_report(report)}", style_func=str)
         for described in list_left_out_with_lines(report):
             write(f"  left out: {described}", style_func=str)
-        for warning in list_table_warnings(report.notes):
+        for warning in list_table_warnings(report.notes, report.place):
             write(f"  warning: {warning}", style_func=str)
 
 
@@ -182,7 +184,7 @@ def _as_json(report: Report) -> dict[str, Any]:
         "labels": report.labels,
         "left_out": dict(list_left_out(report)),
         "left_out_lines": report.left_out_lines,
-        "warnings": list_table_warnings(report.notes),
+        "warnings": list_table_warnings(report.notes, report.place),
         "problems": report.problem_total,
         "columns": report.mapping,
     }

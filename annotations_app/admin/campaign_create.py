@@ -10,7 +10,7 @@ from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_POST
 from msgspec import UNSET
 
-from annotations_app.admin.campaign_form import SPLIT_NAMES, CampaignForm, add_refusal
+from annotations_app.admin.campaign_form import CampaignForm, add_refusal
 from annotations_app.campaigns import rows
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import (
@@ -44,7 +44,7 @@ def add_campaign(request: HttpRequest) -> HttpResponse:
             return redirect(campaign_url(campaign))
     else:
         form = CampaignForm(user=request.user, initial=_initial_values(request))
-    context = {"form": form, "splits": SPLIT_NAMES}
+    context = {"form": form}
     return render_page(
         request, "annotations_app/campaign_add.html", campaign_crumbs(None, ("New campaign", None)), context
     )

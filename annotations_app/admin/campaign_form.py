@@ -25,13 +25,12 @@ from annotations_app.models.campaign import (
     MAX_LEASE_MINUTES,
     MAX_OVERLAP,
     MAX_SHARE,
-    MAX_SPLIT_LENGTH,
     MAX_TAG_LENGTH,
 )
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.models import Dataset, Persona
+from datasets_app.models import Dataset, Persona, Session
 
 MAX_SHARE_PERCENT = int(100 * MAX_SHARE)
 ORDER_CHOICES = [
@@ -39,8 +38,6 @@ ORDER_CHOICES = [
     ("session", "Session by session: as few people as possible read each conversation"),
     ("disputed", "Most disputed first: replies that earlier labels disagree on come first"),
 ]
-# The names that the split page suggests.
-SPLIT_NAMES = ("train", "validation", "test")
 _FORM_FIELDS = {"gold_share": "gold", "repeat_share": "repeats"}
 
 
@@ -154,12 +151,12 @@ class CampaignForm(OverrideForm):
         widget=_text_widget(),
         help_text="For example scenario:support. Leave empty for all.",
     )
-    split = forms.CharField(
+    split = forms.ChoiceField(
         label="Only sessions of this split",
+        choices=[("", "All but the locked test split"), *Session.Split.choices],
         required=False,
-        max_length=MAX_SPLIT_LENGTH,
-        widget=_text_widget(list="splits", spellcheck="false"),
-        help_text="Leave empty for all but the locked test split, which no calibration may learn from.",
+        widget=UnfoldAdminSelectWidget,
+        help_text="No calibration may learn from the test split.",
     )
     guidelines = _guidelines_field()
     lease_minutes = _lease_minutes_field(initial=DEFAULT_LEASE_MINUTES)

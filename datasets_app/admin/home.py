@@ -21,10 +21,14 @@ from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem
 from datasets_app.jobs.approvals import can_decide, list_waiting
-from datasets_app.models import Dataset, JobFile, JobRun, Release
+from datasets_app.models import Dataset, JobFile, JobRun, OutgoingEvent, Release
+from datasets_app.notifications.wording import describe
+from datasets_app.releasing.next_steps import find_next_steps
 from datasets_app.retention.warnings import list_warnings
 
 MAX_FAILURE_AGE_DAYS = 7
+# Somebody who asks for a step can ask again.
+MAX_REQUEST_AGE_DAYS = 14
 MAX_ITEMS = 6
 
 
@@ -59,6 +63,7 @@ def list_attention_items(user: Any, datasets: Any, facts: dict[int, DatasetFacts
     may_see = has("datasets_app.view_dataset")
     return [
         *_request_items(user),
+        *(_asked_items(user, datasets) if may_see else []),
         *(_failed_job_items(user) if has("datasets_app.view_jobrun") else []),
         *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
         *(_deletion_items(datasets) if may_see else []),
@@ -99,6 +104,33 @@ def _request_items(user: Any) -> list[AttentionItem]:
         for job in list_waiting(user)
         if can_decide(user, job)
     ][:MAX_ITEMS]
+
+
+def _asked_items(user: Any, datasets: Any) -> list[AttentionItem]:
+    """The step of each dataset that somebody asked the user to take last, until it is taken."""
+    since = timezone.now() - timedelta(days=MAX_REQUEST_AGE_DAYS)
+    asked = OutgoingEvent.objects.filter(
+        kind=OutgoingEvent.Kind.STEP_REQUESTED,
+        dataset__in=datasets,
+        recipients__contains=[user.pk],
+        at__gte=since,
+    ).select_related("dataset")
+    items: dict[int, AttentionItem] = {}
+    for event in asked.order_by("-pk")[:MAX_ITEMS]:
+        if event.dataset is None or event.dataset.pk in items:
+            continue
+        wanted = (event.data["step"], event.data.get("action"))
+        steps = find_next_steps(event.dataset, user).all
+        if any((step.name, step.action) == wanted and step.allowed and not step.is_done for step in steps):
+            items[event.dataset.pk] = AttentionItem(
+                "warn",
+                "person_raised_hand",
+                event.dataset_name,
+                describe(event).text,
+                dataset_url(event.dataset),
+                "Open dataset",
+            )
+    return list(items.values())
 
 
 def _failed_job_items(user: Any) -> list[AttentionItem]:

@@ -7,7 +7,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import GenerationParameters, read_parameters
 from datasets_app.jobs.registry import get_operation
-from datasets_app.models import JobRun
+from datasets_app.models import JobRun, Session
 
 WITHHELD_ERROR = "Failed. The message is withheld, because it may quote raw text; ask a curator."
 
@@ -20,12 +20,18 @@ def parameter_rows(job: JobRun) -> list[tuple[str, str]]:
         return []
 
 
+_SPLIT_FACTS = ("sessions", "placed_now", *Session.Split.values, "kept_together", "leaking_pairs")
+
+
 def result_facts(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     """The result of a job. An erasure lists replaced releases as "dataset version", and other datasets that
     have the session only if there are any. A completed verification of the audit log found no change, or
     it would have failed."""
     if job.operation == "verify_audit" and result.get("head"):
         return {"found": "nothing was changed", **result}
+    if job.operation == "split_dataset":
+        # The database sorts keys by their length.
+        return {key: result[key] for key in dict.fromkeys((*_SPLIT_FACTS, *result)) if key in result}
     if job.operation == "pull_source":
         return {key: value for key, value in result.items() if key != "more"}
     if job.operation != "erase_session":

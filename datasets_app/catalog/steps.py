@@ -43,7 +43,7 @@ class Step:
     ``page`` is the page of the dataset that takes the step, ``action`` its button; ``posts`` tells a button
     that starts a job from a link. ``permission`` lets someone take it; ``needed``: a release or sharing waits
     for it. The caller fills in what depends on the person: ``allowed``, whether they ``may_view`` the page
-    that tells about it, and ``who`` can take it.
+    that tells about it, ``who`` can take it and whether they were asked.
     """
 
     name: str
@@ -56,6 +56,8 @@ class Step:
     posts: bool = False
     needed: bool = True
     allowed: bool = False
+    # Whether somebody has been asked today to take it.
+    is_requested: bool = False
     may_view: bool = True
     who: list[str] = field(default_factory=list)
 
@@ -189,7 +191,7 @@ def _decide_share(facts: StepFacts, *, ready: bool) -> Step:
         "share",
         "Share",
         _state(done, ready=ready),
-        f"{facts.version or 'A package'} has been shared.",
+        f"{facts.version or 'A package'} has been exported or downloaded.",
         "Export",
         "export",
         "datasets_app.export_dataset",

@@ -4,6 +4,7 @@ steps are those of the administration, which is in English."""
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from django.contrib.auth import get_user_model
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext, ngettext
@@ -38,6 +39,16 @@ def page_of(event: OutgoingEvent) -> str:
 
 def _operation(data: dict[str, Any]) -> str:
     return JobRun(operation=str(data.get("operation", ""))).get_operation_label()
+
+
+def _step_text(data: dict[str, Any]) -> str:
+    """Events of earlier versions only name the step."""
+    step = str(data.get("action") or data["step"])
+    person = get_user_model().objects.filter(pk=data.get("requested_by")).first()
+    if person is None:
+        return gettext("You are asked to take the next step: %(step)s.") % {"step": step}
+    name = person.get_full_name() or person.get_username()
+    return gettext("%(person)s asks you to take the next step: %(step)s.") % {"person": name, "step": step}
 
 
 def _import_text(data: dict[str, Any]) -> str:
@@ -105,9 +116,7 @@ _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
     Kind.APPROVAL_REQUESTED: lambda data: (
         gettext("%(operation)s waits for a second person.") % {"operation": _operation(data)}
     ),
-    Kind.STEP_REQUESTED: lambda data: (
-        gettext("You are asked to take the next step: %(step)s.") % {"step": data["step"]}
-    ),
+    Kind.STEP_REQUESTED: _step_text,
 }
 
 # The name of a page's URL, and where its argument is.

@@ -13,6 +13,7 @@ from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ScrubRun
 from datasets_app.models.check_report import OUTDATING_ACTIONS
+from datasets_app.releasing.ask import list_requested
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.sharing.checklist import current_review
 from datasets_app.releasing.versions import latest_release
@@ -46,6 +47,8 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
     waiting = steps.find_waiting(every)
     for step in waiting:
         step.who = list_roles(step.permission)
+    for step in list_requested(dataset, waiting):
+        step.is_requested = True
     # Nothing is done with a dataset once its contents are deleted.
     is_closed = facts.dataset.is_expired
     return NextSteps(

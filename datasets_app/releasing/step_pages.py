@@ -21,7 +21,7 @@ def ask(request: HttpRequest, pk: int) -> HttpResponse:
         messages.info(request, "This step no longer waits for anyone.")
         return redirect(dataset_url(dataset))
     try:
-        names = ask_for_step(dataset, step)
+        names = ask_for_step(dataset, step, actor=request.user)
     except UserError as refusal:
         messages.warning(request, refusal.message)
     else:

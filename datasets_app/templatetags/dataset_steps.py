@@ -46,7 +46,7 @@ class _OnePrimary(template.Node):
         html = self.nodelist.render(context)
         if len(_PRIMARY.findall(html)) > 1:
             html = html.replace(_NEXT_CLASSES, 'class="ad-btn"', 1)
-        return mark_safe(html)  # rendered above
+        return mark_safe(html)  # rendered above # nosec B308 B703
 
 
 # The page of the dataset that tells about a step, also to those who can't take it.

@@ -151,9 +151,15 @@ def test_the_texts_of_common_licences_are_there(licence: str) -> None:
     assert ("Copyright (c) 2026 Ada" in text) == (licence == "mit")
 
 
-@pytest.mark.parametrize(("licence", "address"), [("ODbL-1.0", "spdx.org/licenses/ODbL-1.0"), ("Ours", "")])
-def test_another_licence_is_named_and_its_text_is_asked_for(licence: str, address: str) -> None:
+@pytest.mark.parametrize(
+    ("licence", "spdx_id", "address"),
+    [
+        ("ODbL-1.0", "ODbL-1.0", "spdx.org/licenses/ODbL-1.0"),
+        ("internal use", "LicenseRef-internal-use", "licensed under internal use"),
+    ],
+)
+def test_another_licence_is_named_and_its_text_is_asked_for(licence: str, spdx_id: str, address: str) -> None:
     text = licenses.render_license_text(licence, holder="Ada", year="2026")
-    assert text.startswith(f"SPDX-License-Identifier: {licence}\n")
+    assert text.startswith(f"SPDX-License-Identifier: {spdx_id}\n")
     assert address in text
     assert "Put the text" in text

@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from datasets_app.admin.job_facts import result_facts
 from datasets_app.jobs import queue
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun
@@ -148,6 +149,7 @@ def test_exports_and_checks_start_jobs(curator: Any, dataset: Dataset, empty_que
         "tag": "a",
         "gzip": True,
         "package": False,
+        "labels": True,
         "selection": None,
         "version": None,
         "split": None,
@@ -187,3 +189,10 @@ def test_what_a_command_ran_is_not_retried_here(curator: Any, dataset: Dataset) 
     curator.post(reverse("admin:datasets_app_jobrun_retry", args=[job.pk]))
     job.refresh_from_db()
     assert job.state == "failed"
+
+
+def test_counts_of_a_split_are_in_a_fixed_order() -> None:
+    stored = {"test": 1, "train": 2, "sessions": 4, "placed_now": 4, "validation": 1, "kept_together": 0}
+    shown = result_facts(JobRun(operation="split_dataset"), stored)
+    assert list(shown) == ["sessions", "placed_now", "train", "validation", "test", "kept_together"]
+    assert shown == stored

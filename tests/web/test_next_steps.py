@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.test import Client
 from django.urls import reverse
 
+from datasets_app.admin.home import list_attention_items
 from datasets_app.catalog import gates, steps
 from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy, TextFacts
 from datasets_app.catalog.policies import Blocker
@@ -16,7 +17,9 @@ from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core import audit
 from datasets_app.models import Dataset, Notification, OutgoingEvent
 from datasets_app.notifications.audience import notify
+from datasets_app.notifications.wording import describe
 from datasets_app.releasing.next_steps import find_next_steps, load_step_facts
+from datasets_app.releasing.sharing.sign_review import sign_review
 from tests.everything import FIXED_PK, make_full_dataset
 
 TEXT = TextFacts(last_session=9, scanned_to=9, turn_count=4)
@@ -139,13 +142,24 @@ def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dat
     page = client.post(url, {"step": "share"}, follow=True).content.decode()
     assert "Notified: olga" in page
     event = OutgoingEvent.objects.get(kind="step.requested")
-    assert (event.dataset, event.data, event.recipients) == (dataset, {"step": "share"}, [officer.pk])
+    viewer = User.objects.get(username="viewer")
+    data = {"step": "share", "action": "Sign review", "requested_by": viewer.pk}
+    assert (event.dataset, event.data, event.recipients) == (dataset, data, [officer.pk])
     notify(event)
     assert Notification.objects.get().user == officer
+    asked = "viewer asks you to take the next step: Sign review."
+    assert describe(event).text == asked
+    [item] = [item for item in list_attention_items(officer, Dataset.objects.all(), {}) if item.text == asked]
+    assert item.name == dataset.name
+    page = client.get(reverse("admin:datasets_app_dataset_change", args=[dataset.pk])).content.decode()
+    assert "Asked today" in page
+    assert "to sign review</span>" not in page
     page = client.post(url, {"step": "share"}, follow=True).content.decode()
     assert "They were notified today: olga" in page
     client.post(url, {"step": "import"})
     assert OutgoingEvent.objects.filter(kind="step.requested").count() == 1
+    sign_review(dataset, actor=officer)
+    assert asked not in [item.text for item in list_attention_items(officer, Dataset.objects.all(), {})]
 
 
 def test_nobody_is_asked_for_a_hidden_dataset(sign_in: Any, dataset: Dataset) -> None:

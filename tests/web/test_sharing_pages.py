@@ -65,6 +65,7 @@ def test_after_a_release_the_form_offers_its_package(curator: Any, dataset: Data
     assert "package" not in chosen()
     released(dataset, tmp_path)
     assert chosen() == ["package", "1.0.0"]
+    assert chosen("?format=package") == ["package", "1.0.0"]
     assert "package" not in chosen("?format=csv")
 
 

@@ -1,5 +1,6 @@
 """The start page says what there is and what wants attention."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -204,3 +205,10 @@ def _queries(client: Any, address: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address).status_code == 200
     return len(queries)
+
+
+def test_icons_of_the_navigation_are_not_read_out(sign_in: Any) -> None:
+    html = start_page(sign_in("superuser"))
+    icons = re.findall(r'<span class="material-symbols-outlined md-18 mr-3[^>]*>', html)
+    assert len(icons) > 5
+    assert [icon for icon in icons if 'aria-hidden="true"' not in icon] == []

@@ -1,5 +1,6 @@
 """Licenses by their SPDX id: their texts, as far as they are here, and what others call them."""
 
+import re
 from pathlib import Path
 
 _FOLDER = Path(__file__).with_name("license_texts")
@@ -31,6 +32,11 @@ def get_license_url(license_name: str) -> str | None:
     return f"https://spdx.org/licenses/{known}.html" if known else None
 
 
+def _make_license_ref(license_name: str) -> str:
+    """How SPDX names a license that isn't on its list: ``Our terms`` → ``LicenseRef-Our-terms``."""
+    return f"LicenseRef-{re.sub('[^A-Za-z0-9.]+', '-', license_name).strip('-')}"
+
+
 def render_license_text(license_name: str, *, holder: str, year: str) -> str:
     """The text for a LICENSE file; where it is not here, which license is meant and where its text goes."""
     known = find_spdx_id(license_name)
@@ -38,7 +44,7 @@ def render_license_text(license_name: str, *, holder: str, year: str) -> str:
     if known is None or not path.exists():
         where = f"\nIts text is at {get_license_url(license_name)}." if known else ""
         return (
-            f"SPDX-License-Identifier: {' '.join(license_name.split())}\n\n"
+            f"SPDX-License-Identifier: {known or _make_license_ref(license_name)}\n\n"
             f"This dataset is licensed under {' '.join(license_name.split())}.{where}\n"
             "Put the text of the license in this file before the dataset is published.\n"
         )

@@ -80,7 +80,8 @@ class ExportForm(OverrideForm):
             self.fields["version"].choices = [("", "Current data"), *versions]  # type: ignore[attr-defined]
         else:
             del self.fields["version"]
-        if not any(count_labels(dataset)[0] for count_labels in hooks.label_progress):
+        has_labels = any(count_labels(dataset)[0] for count_labels in hooks.label_progress)
+        if not has_labels or not user.has_perm("annotations_app.export_annotation"):
             del self.fields["labels"]
         if not dataset.sessions.exclude(split=None).exists():
             del self.fields["split"]
@@ -147,7 +148,7 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
     closed = facts.is_known_raw
     may_override = gates.can_override(request.user)
     asked = {name: request.GET[name] for name in ("format", "version", "selection") if name in request.GET}
-    if not asked and (newest := latest_release(dataset)):
+    if asked in ({}, {"format": PACKAGE}) and (newest := latest_release(dataset)):
         asked = {"format": PACKAGE, "version": newest.version}
     form = ExportForm(
         dataset,

@@ -12,6 +12,7 @@ from datasets_app.catalog import facts as dataset_facts
 from datasets_app.catalog import gates
 from datasets_app.checking.check_dataset import current_report, is_scrubbed_since
 from datasets_app.domain.generation.offline import GENERATOR as OFFLINE_WRITER
+from datasets_app.domain.metadata.licenses import find_spdx_id
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
 from datasets_app.domain.packages.package import (
     JSONL,
@@ -102,6 +103,10 @@ def _build_package(
     notices = list(written.notices)
     if not metadata.license:
         notices.append("This dataset states no license; Apache-2.0 is assumed.")
+    elif find_spdx_id(metadata.license) is None:
+        notices.append(
+            f"The license {metadata.license} is no SPDX id that is known here, so LICENSE lacks its text."
+        )
     language = metadata.extra.get(LANGUAGE_KEY)
     # The application's own phrases are English.
     if not language and metadata.generator == OFFLINE_WRITER:

@@ -34,7 +34,7 @@ export const listUnsent = () => {
 export const showLocalTimes = () => {
     for (const time of byId("recent").querySelectorAll("time[datetime]")) {
         const at = new Date(time.dateTime);
-        time.textContent = at.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit" });
+        time.textContent = at.toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
         time.title = at.toLocaleString(document.documentElement.lang);
     }
 };

@@ -50,7 +50,7 @@ MIN_CUE_WEIGHT = 1.2
 MIN_ODD_WEIGHT = -1.5
 # How much more must speak for a user name that is written like other words.
 FURTHER_ODDS = {"signed": 0.0, "inner": 1.0, "joined": 2.0, "unknown": 1.0, "name": 2.0, "ordinary": 2.0}
-FURTHER_ODDS_OF_DATES = {"year": 1.0, "short": 0.5}
+FURTHER_ODDS_OF_DATES = {"year": 1.5, "short": 0.5}
 # v1.14.13-rc1, enable_seqscan, created_at, _grokparsefailure, HEALTH_WARN, debian-12.7.0-amd64.iso
 _VERSION_OR_CODE = re.compile(
     r"[vV]?\d{1,4}(?:\.\d{1,6})*(?:[.-]?(?:rc|alpha|beta|dev|pre|post)[.-]?\d*)?"

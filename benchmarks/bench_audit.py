@@ -1,9 +1,10 @@
 """Measures the cost of the audit log's hash chain, and what gets slow with a long log.
 
-    python -m benchmarks.bench_audit [--events 100000] [--seconds 1]
+    python -m benchmarks.bench_audit [--events 100000] [--seconds 1] [--rounds 9] [--writers 8]
+                                      [--turns 60000]
 
-Events a second of 1 and of 8 writers, each event a transaction of its own, with the chain and with its
-trigger switched off (the baseline); an import with and without; decisions of one annotator while 8 writers do
+Events a second of 1 and of --writers writers, each event a transaction of its own, with the chain and with
+its trigger switched off (the baseline); an import with and without; decisions of one annotator while they do
 nothing but fill the audit log, with and without. Then verification, export and pages of a log of --events
 events; verification is compared with hashing the same amount of text.
 """
@@ -22,12 +23,9 @@ from typing import Any
 
 from benchmarks.harness import PROJECT, temporary_servers, time_call, write_turns
 
-WRITER_COUNT = 8
 TRIGGER = "audit_event_seal_last"
 TABLE = "datasets_app_auditevent"
 DECISION_COUNT = 150
-ROUNDS = 9
-TURN_COUNT = 60_000
 
 
 def main() -> None:
@@ -36,22 +34,27 @@ def main() -> None:
     )
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each round")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--writers", type=int, default=8)
+    parser.add_argument("--turns", type=int, default=60_000, help="of the import")
     given = parser.parse_args()
     with temporary_servers() as folder:
-        for count in (1, WRITER_COUNT):
+        for count in (1, given.writers):
             with run_writers(count) as counted:
                 compare_with_chain(
-                    f"{count} writers", lambda counted=counted: measure_rate(counted, given.seconds)
+                    f"{count} writers",
+                    lambda counted=counted: measure_rate(counted, given.seconds),
+                    rounds=given.rounds,
                 )
-        benchmark_import(folder)
-        benchmark_decisions(folder)
+        benchmark_import(folder, given.turns)
+        benchmark_decisions(folder, given.writers)
         benchmark_long_log(given.events)
 
 
-def compare_with_chain(name: str, measure: Any) -> None:
+def compare_with_chain(name: str, measure: Any, *, rounds: int) -> None:
     """Both many times by turns, as others may be at work here; the ratio of the medians."""
     chained, bare = [], []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         chained.append(measure())
         with chain_disabled():
             bare.append(measure())
@@ -121,16 +124,16 @@ def measure_rate(counter: Any, duration: float) -> float:
 # --- what else goes on ---
 
 
-def benchmark_import(folder: Path) -> None:
+def benchmark_import(folder: Path, turns: int) -> None:
     from datasets_app.importing.import_dataset import ImportSource, import_dataset
 
     path = folder / "bench.jsonl"
-    write_turns(path, TURN_COUNT)
+    write_turns(path, turns)
     names = iter(range(100))
 
     def once() -> float:
         name = f"import-{next(names)}"
-        return TURN_COUNT / time_call(lambda: import_dataset([ImportSource(path, path.name)], name=name))
+        return turns / time_call(lambda: import_dataset([ImportSource(path, path.name)], name=name))
 
     chained, bare = [], []
     for _ in range(3):
@@ -143,16 +146,16 @@ def benchmark_import(folder: Path) -> None:
     )
 
 
-def benchmark_decisions(folder: Path) -> None:
+def benchmark_decisions(folder: Path, writers: int) -> None:
     """Milliseconds of a decision and of serving the next reply, as a press brings both."""
     campaign, user = create_campaign_fixture(folder)
     time_decisions(campaign, user)
-    with run_writers(WRITER_COUNT):
+    with run_writers(writers):
         chained = time_decisions(campaign, user)
         with chain_disabled():
             bare = time_decisions(campaign, user)
     print(
-        f"decisions beside {WRITER_COUNT} writers: median {median(chained):.1f} ms, "
+        f"decisions beside {writers} writers: median {median(chained):.1f} ms, "
         f"95 % {percentile_95(chained):.1f} ms with the chain; "
         f"{median(bare):.1f} and {percentile_95(bare):.1f} ms without; "
         f"ratio {median(bare) / median(chained):.2f}"

@@ -76,12 +76,10 @@ def find_server(role: str) -> Server:
             major = session.info.server_version // 10000
             encrypted = session.pgconn.ssl_in_use
     except psycopg.OperationalError:
-        variable = (
-            "ALIGNMENTER_BACKUP_DATABASE_URL" if own else f"{'ALIGNMENTER_OWNER_' * bool(owner)}DATABASE_URL"
-        )
+        prefix = "ALIGNMENTER_BACKUP_" if own else "ALIGNMENTER_OWNER_" if owner else ""
         raise UserError(
-            f"The database can't be reached with the address in {variable}. Start it, or correct host, name, "
-            "password or certificates."
+            f"The database can't be reached with the address in {prefix}DATABASE_URL. Start it, or correct "
+            "host, name, password or certificates."
         ) from None
     binaries = _find_programs(major, is_embedded=bool(var))
     # The programs that are installed with the application are built without TLS.

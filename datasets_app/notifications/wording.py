@@ -51,12 +51,17 @@ def _step_text(data: dict[str, Any]) -> str:
     return gettext("%(person)s asks you to take the next step: %(step)s.") % {"person": name, "step": step}
 
 
+def _count(text: str, count: int, **more: Any) -> str:
+    """``text`` with its %(count)s as numbers are written in the language."""
+    return text % {"count": number_format(count, force_grouping=True), **more}
+
+
 def _import_text(data: dict[str, Any]) -> str:
     sessions = ngettext("%(count)s session", "%(count)s sessions", data["sessions"])
     turns = ngettext("%(count)s turn", "%(count)s turns", data["turns"])
     return gettext("%(sessions)s and %(turns)s added.") % {
-        "sessions": sessions % {"count": number_format(data["sessions"], force_grouping=True)},
-        "turns": turns % {"count": number_format(data["turns"], force_grouping=True)},
+        "sessions": _count(sessions, data["sessions"]),
+        "turns": _count(turns, data["turns"]),
     }
 
 
@@ -64,15 +69,15 @@ def _scrub_text(data: dict[str, Any]) -> str:
     text = ngettext(
         "%(count)s turn scrubbed and verified.", "%(count)s turns scrubbed and verified.", data["turns"]
     )
-    return text % {"count": number_format(data["turns"], force_grouping=True)}
+    return _count(text, data["turns"])
 
 
 def _check_text(data: dict[str, Any]) -> str:
     errors = ngettext("%(count)s error", "%(count)s errors", data["errors"])
     warnings = ngettext("%(count)s warning", "%(count)s warnings", data["warnings"])
     return gettext("%(errors)s and %(warnings)s.") % {
-        "errors": errors % {"count": number_format(data["errors"], force_grouping=True)},
-        "warnings": warnings % {"count": number_format(data["warnings"], force_grouping=True)},
+        "errors": _count(errors, data["errors"]),
+        "warnings": _count(warnings, data["warnings"]),
     }
 
 
@@ -80,14 +85,14 @@ def _campaign_text(data: dict[str, Any]) -> str:
     if not data.get("complete"):
         return gettext("The campaign was closed.")
     text = ngettext("%(count)s reply is done.", "All %(count)s replies are done.", data["replies"])
-    return text % {"count": number_format(data["replies"], force_grouping=True)}
+    return _count(text, data["replies"])
 
 
 def _disputes_text(data: dict[str, Any]) -> str:
     text = ngettext(
         "%(count)s reply with different labels.", "%(count)s replies with different labels.", data["replies"]
     )
-    return text % {"count": number_format(data["replies"], force_grouping=True)}
+    return _count(text, data["replies"])
 
 
 def _release_text(data: dict[str, Any]) -> str:
@@ -96,7 +101,7 @@ def _release_text(data: dict[str, Any]) -> str:
         "Version %(version)s with %(count)s sessions.",
         data["sessions"],
     )
-    return text % {"version": data["version"], "count": number_format(data["sessions"], force_grouping=True)}
+    return _count(text, data["sessions"], version=data["version"])
 
 
 _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {

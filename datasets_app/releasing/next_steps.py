@@ -14,7 +14,7 @@ from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ScrubRun
 from datasets_app.models.check_report import OUTDATING_ACTIONS
 from datasets_app.releasing.ask import list_requested
-from datasets_app.releasing.readiness import assess_readiness
+from datasets_app.releasing.readiness import Readiness
 from datasets_app.releasing.sharing.checklist import current_review
 from datasets_app.releasing.versions import latest_release
 
@@ -60,14 +60,15 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
 
 
 def load_step_facts(dataset: Dataset) -> StepFacts:
-    report, state = _find_report(dataset)
-    readiness = assess_readiness(dataset, Totals(report.totals) if report else None)
+    facts = gates.load_facts(dataset)
+    report, state = _find_report(dataset, facts)
+    readiness = Readiness(facts, Totals(report.totals) if report else None)
     last = latest_release(dataset)
     labels, campaigns = False, 0
     for count_labels in hooks.label_progress:
         labels, campaigns = count_labels(dataset)
     return StepFacts(
-        dataset=readiness.facts,
+        dataset=facts,
         report=state,
         blockers=readiness.blockers,
         is_split=bool(dataset.split_settings),
@@ -80,12 +81,11 @@ def load_step_facts(dataset: Dataset) -> StepFacts:
     )
 
 
-def _find_report(dataset: Dataset) -> tuple[CheckReport | None, str]:
+def _find_report(dataset: Dataset, facts: DatasetFacts) -> tuple[CheckReport | None, str]:
     """The report that still tells about the texts, and what ``StepFacts`` calls its state."""
     if report := current_report(dataset):
         return report, "current"
     report = report_of_texts(dataset)
-    facts = gates.load_facts(dataset)
     # Without findings, only another search tells whether what was kept is all there is.
     if report and (not facts.is_unscanned or (not facts.is_scrubbed and _found_personal_data(report))):
         return report, "same_text"

@@ -232,5 +232,6 @@ def _find_kind(key: str) -> str | None:
     return kind or next((kind for endings, kind in _ENDINGS if normalized.endswith(endings)), None)
 
 
+@lru_cache(maxsize=4096)
 def _normalize_key(key: str) -> str:
     return _SEPARATORS.sub("", key).lower()

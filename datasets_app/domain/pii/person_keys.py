@@ -4,6 +4,7 @@ A model that reads sentences can't tell such a value, which may also be a team, 
 """
 
 import re
+from functools import lru_cache
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 
@@ -43,11 +44,14 @@ def is_person_under(key: str, value: str, *, is_sender: bool) -> bool:
 
     ``is_sender``: the key is known to be of somebody, by whatever name.
     """
-    if _PERSON_NAME.search(key):
-        return _is_name(value)
-    return (
-        (is_sender or _PERSON.fullmatch(key) is not None) and _is_name(value) and _begins_with_a_name(value)
-    )
+    names, persons = _read_key(key)
+    return (names or ((is_sender or persons) and _begins_with_a_name(value))) and _is_name(value)
+
+
+@lru_cache(maxsize=4096)
+def _read_key(key: str) -> tuple[bool, bool]:
+    """Whether the key says that a name stands there, and whether it may be a person's."""
+    return _PERSON_NAME.search(key) is not None, _PERSON.fullmatch(key) is not None
 
 
 def _is_name(value: str) -> bool:

@@ -6,7 +6,7 @@ its odds. See docs/detection-model.md.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,7 +54,8 @@ FURTHER_ODDS_OF_DATES = {"year": 1.5, "short": 0.5}
 # v1.14.13-rc1, enable_seqscan, created_at, _grokparsefailure, HEALTH_WARN, debian-12.7.0-amd64.iso
 _VERSION_OR_CODE = re.compile(
     r"[vV]?\d{1,4}(?:\.\d{1,6})*(?:[.-]?(?:rc|alpha|beta|dev|pre|post)[.-]?\d*)?"
-    r"|_\w+|[A-Z0-9]+(?:_[A-Z0-9]+)+|(?:is|has|get|set|enable|disable)_\w+|\w+_(?:at|id|by|key|secret|token|count|url|path|type|size)"
+    r"|_\w+|[A-Z0-9]+(?:_[A-Z0-9]+)+|(?:is|has|get|set|enable|disable)_\w+"
+    r"|\w+_(?:at|id|by|key|secret|token|count|url|path|type|size)"
     r"|[\w.-]+\.(?:py|js|ts|json|ya?ml|toml|ini|cfg|conf|sh|sql|html?|css|xml|csv|txt|md|log|iso|img|exe|dmg|zip|gz"
     r"|tar|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|mp[34]|go|rs|java|cpp|rb|php|lock|env|pem|deb|rpm)"
 )
@@ -139,22 +140,21 @@ class DetectionModel:
             candidates += (found for found in find_numbers(text) if question or not _is_of_thing(text, found))
         if united & parts.DATES and parts.may_hold_date(flags):
             candidates += (found for found in find_dates(text) if not _is_of_other_event(text, found))
-        if known:
-            candidates = [candidate for candidate in candidates if not overlaps_any(candidate, known)]
+        candidates = _leave_out(candidates, known)
         # A key or a tag has nothing around it.
         looks_at_words = asks or (united & (parts.CUE | parts.ODD) and len(flags) > 1)
         if not candidates and not looks_at_words:
             return []
         context = Context(text)
         if asks:
-            candidates += find_words(text)
+            candidates += _leave_out(find_words(text), known)
         elif looks_at_words:
-            candidates += self._list_words(context)
+            candidates += _leave_out(self._list_words(context), known)
         asked = split_question(question) if question else None
         return [
             Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
             for candidate in candidates
-            if not overlaps_any(candidate, known) and self._is_personal(context, candidate, asked)
+            if self._is_personal(context, candidate, asked)
         ]
 
     def _is_personal(self, context: Context, candidate: Candidate, asked: Sequence[str] | None) -> bool:
@@ -257,6 +257,11 @@ def search_folded(text: str, known: Sequence[Match] = ()) -> list[Match]:
     if len(text) > _MAX_CHARACTERS or (": " in text and _KEY_AND_VALUE.fullmatch(text)):
         return []
     return load_detection_model().find(text, known=known)
+
+
+def _leave_out(candidates: Iterable[Candidate], known: Sequence[Match]) -> list[Candidate]:
+    """Those that no known value touches."""
+    return [candidate for candidate in candidates if not overlaps_any(candidate, known)]
 
 
 def overlaps_any(match: Match | Candidate, others: Sequence[Match]) -> bool:

@@ -83,18 +83,21 @@ MAX_WORDS_CHANGED = 0.5
 MAX_WORDS_CHANGED_IN = {
     "gold_tech_synth": 0.4,
     "tune_tech_chat": 0.4,
+    "tune_natural_tech_chat": 0.4,
     "held_out_tech_chat": 0.4,
     # A brand's chat is judged by its rows.
     "tune_brand_chat": None,
-    "held_out_brand_chat": None,
     "tune_brand_sessions": None,
+    "tune_natural_brand_sessions": None,
+    "held_out_brand_sessions": None,
 }
 MAX_ROWS_CHANGED = {
     "neg_hard_synth": 2,
     "neg_banking77_test": 0.2,
     "tune_brand_chat": 1.5,
-    "held_out_brand_chat": 1.5,
     "tune_brand_sessions": 1.5,
+    "tune_natural_brand_sessions": 1.5,
+    "held_out_brand_sessions": 1.5,
 }
 
 

@@ -3,7 +3,8 @@
     python -m benchmarks.make_pii_sets FOLDER [--seed 14]
 
 Each set has values of all classes in templates, technical chat, and chats of made-up brands with their
-personas. The two share no template, and few words. Nobody who works on the detectors should read
+personas. The two share no template, and few words. What "tune" has of the latter is written to mislead;
+"tune_natural" has it as it is said, like "held_out". Nobody who works on the detectors should read
 ``held_out.txt`` and its companions: what was tuned on them can't be judged by them. Once they were read,
 move them to "tune" and write new ones. The same seed writes the same bytes. A line is
 ``{"text": …, "spans": [{"start", "end", "type"}]}``, and may have "before" (what the other side said
@@ -27,6 +28,12 @@ from benchmarks.pii_sets.vocabulary import HELD_OUT_WORDS, TUNE_WORDS
 TUNE, HELD_OUT = "tune", "held_out"
 PARTS = (TUNE, HELD_OUT)
 DEFAULT_SEED = 14
+KINDS_OF_CHAT = {
+    "tech_chat": negatives.make_tech_rows,
+    "brand_chat": negatives.make_brand_rows,
+    "tech_people": negatives.make_tech_people_rows,
+    "brand_sessions": negatives.make_brand_session_rows,
+}
 # Rows in which a slot occurs, at least.
 ROWS_BY_SLOT = {
     "PHONE": 420,
@@ -64,28 +71,29 @@ def write_sets(folder: Path, parts: Iterable[str] = PARTS, *, seed: int = DEFAUL
     personas = folder / "personas"
     personas.mkdir(parents=True, exist_ok=True)
     for part in parts:
-        for brand in (*negatives.read_brands(part)[0], *negatives.read_session_brands(part)[0]):
-            persona = negatives.render_persona(brand)
-            (personas / f"{brand['id']}.yaml").write_text(persona, encoding="utf-8")
         words = TUNE_WORDS if part == TUNE else HELD_OUT_WORDS
         rows = make_rows(read_templates(f"{part}.txt"), random.Random(f"{part} {seed}"), words)
         yield _write_rows(folder / f"{part}.jsonl", rows)
-        chat = random.Random(f"{part} chat {seed}")
-        yield _write_rows(folder / f"{part}_tech_chat.jsonl", negatives.make_tech_rows(part, chat))
-        yield _write_rows(folder / f"{part}_brand_chat.jsonl", negatives.make_brand_rows(part, chat))
-        if part == TUNE:
-            people = negatives.make_tech_people_rows(part, chat)
-            yield _write_rows(folder / f"{part}_tech_people.jsonl", people)
-            sessions = negatives.make_brand_session_rows(part, chat)
-            yield _write_rows(folder / f"{part}_brand_sessions.jsonl", sessions)
+        for name in (part, f"{part}_natural"):
+            _write_personas(name, personas)
+            chat = random.Random(f"{name} chat {seed}")
+            for kind, make in KINDS_OF_CHAT.items():
+                if rows := list(make(name, chat)):
+                    yield _write_rows(folder / f"{name}_{kind}.jsonl", rows)
+
+
+def _write_personas(name: str, folder: Path) -> None:
+    for brand in (*negatives.read_brands(name)[0], *negatives.read_session_brands(name)[0]):
+        persona = negatives.render_persona(brand)
+        (folder / f"{brand['id']}.yaml").write_text(persona, encoding="utf-8")
 
 
 def make_rows(templates: list[Template], choose: random.Random, words: Words) -> Iterator[dict[str, Any]]:
-    """Each class gets its number of rows, from its templates in turns."""
+    """Each class gets its number of rows, from its templates in turns, and each template a row."""
     for slot, count in ROWS_BY_SLOT.items():
         having = [template for template in templates if has_slot(template, slot)]
         choose.shuffle(having)
-        for number in range(count):
+        for number in range(max(count, len(having))):
             yield render_row(having[number % len(having)], choose, words)
 
 

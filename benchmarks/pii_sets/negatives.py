@@ -26,8 +26,9 @@ _CITIES = ("Boston", "Leeds", "Austin", "Dublin", "Denver", "Perth", "Toronto", 
 
 
 def make_tech_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]:
-    fillers = TECH_WORDS[part]
-    for template in read_templates(f"{part}_tech.txt"):
+    fillers = TECH_WORDS.get(part, {})
+    path = FOLDER / f"{part}_tech.txt"
+    for template in read_templates(path.name) if path.exists() else ():
         for _ in range(TECH_ROWS_PER_TEMPLATE if _SLOT.search(template.text) else 1):
             yield _make_row(
                 _SLOT.sub(lambda slot: _fill_tech(slot[1], fillers, choose), template.text), choose
@@ -56,7 +57,11 @@ def _fill_tech(slot: str, fillers: Mapping[str, Sequence[str]], choose: random.R
 
 
 def read_brands(part: str) -> tuple[list[dict[str, Any]], list[str]]:
-    *brands, last = yaml.safe_load((FOLDER / f"brands_{part}.yaml").read_text(encoding="utf-8"))
+    """Brands, and lines that any of them can have."""
+    path = FOLDER / f"brands_{part}.yaml"
+    if not path.exists():
+        return [], []
+    *brands, last = yaml.safe_load(path.read_text(encoding="utf-8"))
     return brands, last["lines"].splitlines()
 
 

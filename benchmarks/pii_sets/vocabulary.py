@@ -345,7 +345,7 @@ _TECH_TUNE = {
     "namespace": "default|staging|monitoring|kube-system|prod|ingress|logging|argocd|dev|payments"
     "|observability|flux-system",
 }
-_TECH_HELD_OUT = {
+_TECH_MORE = {
     "software": "Joplin|Gerrit|Nagios|Zabbix|Frigate|Calibre|Kodi|Ollama|Airflow|Rundeck|Flink|Octave"
     "|KiCad|Tilda|Duplicati|Phabricator|Thanos|Ghost|Jitsi|Cassandra|Hermes",
     "board": "Raspberry Pi 3B+|Arduino Leonardo|Milk-V Duo|Jetson Xavier NX|Pico 2 W"
@@ -360,8 +360,9 @@ _TECH_HELD_OUT = {
     "namespace": "checkout|sandbox|cert-manager|batch",
 }
 TECH_WORDS = {
-    part: {slot: words.split("|") for slot, words in fillers.items()}
-    for part, fillers in (("tune", _TECH_TUNE), ("held_out", _TECH_HELD_OUT))
+    "tune": {
+        slot: [*_TECH_TUNE[slot].split("|"), *_TECH_MORE.get(slot, "").split("|")] for slot in _TECH_TUNE
+    }
 }
 
 # Customers and agents in conversations with brands; no product is called like one of them.

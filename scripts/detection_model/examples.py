@@ -43,6 +43,7 @@ TEXTS = (
     "other_en.txt",
     "other_other.txt",
     "other_more.txt",
+    "other_accounts.txt",
 )
 _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 SORTS = {
@@ -113,7 +114,11 @@ def make_rows(choose: random.Random, per_line: int) -> Iterator[Row]:
         for _ in range(max(1, per_line // 3)):
             language = "keys" if template.layout == "keys" else template.language
             yield _make_row(render(template, choose), f"tune:{number}", language)
-    for made in (negatives.make_tech_rows("tune", choose), negatives.make_brand_rows("tune", choose)):
+    for made in (
+        negatives.make_tech_rows("tune", choose),
+        negatives.make_tech_rows("tune_natural", choose),
+        negatives.make_brand_rows("tune", choose),
+    ):
         for number, row in enumerate(made):
             yield _make_row(row, f"chat:{number // 4}", "en")
 

@@ -50,7 +50,7 @@ def is_person_under(key: str, value: str, *, is_sender: bool) -> bool:
 
 @lru_cache(maxsize=4096)
 def _read_key(key: str) -> tuple[bool, bool]:
-    """Whether the key says that a name stands there, and whether it may be a person's."""
+    """Whether the value is a name by its key, and whether it may be a person's."""
     return _PERSON_NAME.search(key) is not None, _PERSON.fullmatch(key) is not None
 
 

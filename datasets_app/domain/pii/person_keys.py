@@ -45,7 +45,7 @@ def is_person_under(key: str, value: str, *, is_sender: bool) -> bool:
     ``is_sender``: the key is known to be of somebody, by whatever name.
     """
     names, persons = _read_key(key)
-    return (names or ((is_sender or persons) and _begins_with_a_name(value))) and _is_name(value)
+    return _is_name(value) and (names or ((is_sender or persons) and _begins_with_a_name(value)))
 
 
 @lru_cache(maxsize=4096)

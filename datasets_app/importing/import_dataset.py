@@ -165,7 +165,7 @@ def _read_records(
 def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> None:
     for source, file, _, result, _ in surveyed:
         if not result.turn_count and not result.problems.total:
-            if isinstance(file, ConvertedFile) and file.report.left_out[NOT_CONVERSATIONS]:
+            if isinstance(file, ConvertedFile) and file.report.left_out[NOT_CONVERSATIONS].total:
                 raise UserError(
                     f"{source.name}: E100 The file has labels, but not the conversations they are about. "
                     "Import the conversations first, then these labels with import_annotations."

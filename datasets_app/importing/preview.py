@@ -188,7 +188,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.columns = report.mapping
     preview.table_columns = report.columns
     if whole and not report.conversations:
-        if report.left_out[NOT_CONVERSATIONS]:
+        if report.left_out[NOT_CONVERSATIONS].total:
             preview.annotation_file = True
         else:
             preview.error = "E100 No conversations found. Is this the right file?"

@@ -17,7 +17,7 @@ def test_an_export_of_each_tool_becomes_its_conversation(tmp_path: Path) -> None
         sessions, report = convert(write(tmp_path, value, file))
         found = [[(turn.role, turn.text) for turn in turns] for turns in sessions.values()]
         expected = [("user", HI), ("assistant", HELLO), ("user", MORE), ("assistant", SURE)]
-        notes = report.left_out.get(PRIVATE_NOTES, 0)
+        notes = report.left_out[PRIVATE_NOTES].total
         if found != [expected if name in OF_FOUR_TURNS else expected[:2]] or notes != (name in WITH_NOTES):
             wrong.append((name, report.format, found, notes))
     assert wrong == []

@@ -5,7 +5,7 @@ names no
 conversation continues an earlier one if it begins with all of it, an answer included.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
@@ -18,23 +18,22 @@ from datasets_app.domain.traces.records import (
     LabeledText,
     LeftOut,
     Message,
+    Note,
     Span,
 )
 from datasets_app.domain.traces.select_calls import select_calls
 from datasets_app.domain.traces.spool import Spool
-from datasets_app.domain.traces.table_rows import MAX_LINES_NOTED
 
 Record = Span | Call | Conversation | LabeledText | LeftOut | LineError
 
 
 class Assembly:
-    """Counts what it reads. ``problems`` are lines that could not be read. With ``labeled_texts``, a labeled
-    text becomes a conversation of one reply, which names the place of the text."""
+    """Counts what it reads, and notes in ``left_out`` what it leaves out. ``problems`` are lines that could
+    not be read. With ``labeled_texts``, a labeled text becomes a conversation of one reply, which names the
+    place of the text."""
 
-    def __init__(self, *, labeled_texts: bool = False) -> None:
-        self.labeled_texts = labeled_texts
-        self.left_out: Counter[str] = Counter()
-        self.left_out_lines: dict[str, list[int]] = {}
+    def __init__(self, left_out: defaultdict[str, Note], *, labeled_texts: bool = False) -> None:
+        self.left_out, self.labeled_texts = left_out, labeled_texts
         self.problems: list[LineError] = []
         self.problem_total = self.calls = self.traces = 0
 
@@ -55,13 +54,14 @@ class Assembly:
                 if self.labeled_texts:
                     yield _make_reply(record)
                 else:
-                    self.left_out[NOT_CONVERSATIONS] += max(1, len(record.labels))
+                    self.left_out[NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
             elif type(record) is LeftOut:
-                self._count_left_out(record)
+                self.left_out[record.reason].add(record.line, count=record.total)
         for group in spans.groups():
             self.traces += 1
             found, left_out = select_calls(group)
-            self.left_out += left_out
+            for reason, count in left_out.items():
+                self.left_out[reason].add(count=count)
             for call in found:
                 self._add_call(calls, call)
         yield from _chain(_rebuild(calls))
@@ -70,12 +70,6 @@ class Assembly:
         self.calls += 1
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
         calls.add(key, call.start, call)
-
-    def _count_left_out(self, record: LeftOut) -> None:
-        self.left_out[record.reason] += record.total
-        lines = self.left_out_lines.setdefault(record.reason, [])
-        if record.line and len(lines) < MAX_LINES_NOTED:
-            lines.append(record.line)
 
     def _add_problem(self, problem: LineError) -> None:
         self.problem_total += 1

@@ -1,6 +1,6 @@
 """A file of any tool → turns, one conversation at a time, with a count of everything that was left out."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -18,7 +18,7 @@ from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import messengers
 from datasets_app.domain.traces.label_columns import LabelColumns
-from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation
+from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation, Note
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recognize
 from datasets_app.domain.traces.repeated import is_repeated
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
@@ -89,9 +89,8 @@ class Report:
     unanswered: int = 0
     turns: int = 0
     labels: int = 0
-    left_out: Counter[str] = field(default_factory=Counter)
-    # Where the first are that were left out, for each reason; what "place" counts.
-    left_out_lines: dict[str, list[int]] = field(default_factory=dict)
+    # By reason; "place" is what the lines of notes count.
+    left_out: defaultdict[str, Note] = field(default_factory=lambda: defaultdict(Note))
     place: str = "line"
     problems: list[LineError] = field(default_factory=list)
     problem_total: int = 0
@@ -123,13 +122,13 @@ class Conversion:
         if self.format == "alignmenter":
             yield from self._read_alignmenter(on_bytes)
             return
-        assembly = Assembly(labeled_texts=self.options.labeled_texts)
+        assembly = Assembly(self.report.left_out, labeled_texts=self.options.labeled_texts)
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
             self.report.place = "record" if source.files else _PLACES.get(source.layout, "line")
             for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
-                turns = self._make_turns(conversation, used, copies, assembly.left_out)
+                turns = self._make_turns(conversation, used, copies)
                 if turns:
                     self.report.conversations += 1
                     self.report.turns += len(turns)
@@ -139,8 +138,6 @@ class Conversion:
                     yield turns
         report = self.report
         report.calls, report.traces = assembly.calls, assembly.traces
-        report.left_out += assembly.left_out
-        report.left_out_lines |= assembly.left_out_lines
         report.problems += assembly.problems
         report.problem_total += assembly.problem_total
 
@@ -148,7 +145,8 @@ class Conversion:
         report = self.report
         with open_source(self.path, self.limits, on_bytes) as source:
             if source.layout == "alignmenter":
-                report.left_out[alignmenter_runs.NOT_CAPTURED] += alignmenter_runs.count_missing(self.path)
+                missing = alignmenter_runs.count_missing(self.path)
+                report.left_out[alignmenter_runs.NOT_CAPTURED].add(count=missing)
                 records = alignmenter_runs.read_run(self.path, self.limits)
             else:
                 records = alignmenter_runs.read_transcript(source.documents())
@@ -167,26 +165,25 @@ class Conversion:
                     report.unanswered += not has_answer(turns)
                     yield turns
 
-    def _make_turns(
-        self, conversation: Conversation, used: set[int], copies: set[int], left_out: Counter[str]
-    ) -> list[TurnRecord]:
+    def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
+        left_out = self.report.left_out
         stem = data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]
         default = f"{stem}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
         if not turns:
-            left_out[NO_MESSAGES] += 1
+            left_out[NO_MESSAGES].add()
             return []
         if self.report.mapping and is_repeated(turns):
             self.report.notes.repeated_sessions.add(conversation.line)
         if not has_answer(turns):
             if self.options.answered_only:
-                left_out[NO_ANSWER] += 1
+                left_out[NO_ANSWER].add()
                 return []
             self.report.unanswered += 1
         if conversation.id and hash(conversation.id[: MAX_NAME_CHARACTERS - 10]) in used:
             key = hash((conversation.id, *((turn.role, turn.text) for turn in turns)))
             if key in copies:
-                left_out[SECOND_COPY] += 1
+                left_out[SECOND_COPY].add()
                 return []
         copies.add(hash((conversation.id, *((turn.role, turn.text) for turn in turns))))
         session_id = make_session_id(conversation.id, default, used)

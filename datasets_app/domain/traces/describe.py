@@ -41,15 +41,14 @@ def describe_report(report: Report) -> str:
 
 def list_left_out(report: Report) -> list[tuple[str, int]]:
     """(reason, count), the largest first; spans around the calls come last, as every trace has some."""
-    found = [(reason, count) for reason, count in report.left_out.items() if count]
+    found = [(reason, note.total) for reason, note in report.left_out.items() if note.total]
     return sorted(found, key=lambda item: (item[0] == OTHER_SPANS, -item[1], item[0]))
 
 
 def list_left_out_with_lines(report: Report) -> list[str]:
     """ "12 failed calls (lines 3, 4 and 10 more)", for each reason."""
     return [
-        describe_left_out(reason, count)
-        + format_lines(report.left_out_lines.get(reason, []), count, report.place)
+        describe_left_out(reason, count) + format_lines(report.left_out[reason].lines, count, report.place)
         for reason, count in list_left_out(report)
     ]
 

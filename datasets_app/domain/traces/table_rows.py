@@ -11,7 +11,7 @@ from typing import Any
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.messages import ROLES, read_message
-from datasets_app.domain.traces.records import CUT_ROWS, NO_MESSAGES, Call, LeftOut, Message
+from datasets_app.domain.traces.records import CUT_ROWS, NO_MESSAGES, Call, LeftOut, Message, Note
 from datasets_app.domain.traces.table_columns import EACH_ROW, ONE_CONVERSATION
 from datasets_app.domain.traces.values import as_name, drop_empty
 
@@ -22,8 +22,6 @@ TURN_TAGS = "turn_tags"
 # What is kept of a date that can't be read.
 ORIGINAL_TIMESTAMP = "original_timestamp"
 WITHOUT_SESSION = "without-session"
-MAX_LINES_NOTED = 20
-MAX_KINDS_NOTED = 200
 # A question and its answer are one conversation, whether or not a column says so.
 MAX_ROWS_WITHOUT_SESSION = 2
 
@@ -34,22 +32,6 @@ _BOTS = frozenset("bot chatbot voicebot mailbot copilot assistant".split())
 # "Person 1" and "Person 2" talk to each other.
 _EITHER_SIDE = frozenset(("person", "human"))
 _TAGS = re.compile(r"[;,|]")
-
-
-@dataclass
-class Note:
-    """How many rows something is wrong with, the lines of the first, and what it is how often."""
-
-    total: int = 0
-    lines: list[int] = field(default_factory=list)
-    kinds: Counter[str] = field(default_factory=Counter)
-
-    def add(self, line: int, kind: str = "") -> None:
-        self.total += 1
-        if line and len(self.lines) < MAX_LINES_NOTED:
-            self.lines.append(line)
-        if kind and (kind in self.kinds or len(self.kinds) < MAX_KINDS_NOTED):
-            self.kinds[kind] += 1
 
 
 @dataclass

@@ -3,13 +3,8 @@
 from collections.abc import Sequence
 
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
-from datasets_app.domain.traces.table_rows import (
-    MAX_KINDS_NOTED,
-    ORIGINAL_TIMESTAMP,
-    WITHOUT_SESSION,
-    Note,
-    TableNotes,
-)
+from datasets_app.domain.traces.records import MAX_KINDS_NOTED, Note
+from datasets_app.domain.traces.table_rows import ORIGINAL_TIMESTAMP, WITHOUT_SESSION, TableNotes
 from datasets_app.domain.wording import format_count
 
 MAX_LINES_SHOWN = 10

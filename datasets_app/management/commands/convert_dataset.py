@@ -183,7 +183,7 @@ def _as_json(report: Report) -> dict[str, Any]:
         "turns": report.turns,
         "labels": report.labels,
         "left_out": dict(list_left_out(report)),
-        "left_out_lines": report.left_out_lines,
+        "left_out_lines": {reason: note.lines for reason, note in report.left_out.items() if note.lines},
         "warnings": list_table_warnings(report.notes, report.place),
         "problems": report.problem_total,
         "columns": report.mapping,

@@ -16,7 +16,7 @@ from datasets_app.domain.conversations.jsonl import encode_turn, parse_turn
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import sampling
-from datasets_app.domain.traces.converted_file import open_conversation_file
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.models import Dataset, Session, Source
 from datasets_app.sources.seen import find_seen
 
@@ -24,6 +24,11 @@ from datasets_app.sources.seen import find_seen
 MAX_EARLIER = 10_000
 _BATCH = 1000
 _PROGRESS_INTERVAL = 100
+_NO_SESSION_COLUMN = (
+    "{}: no column says which rows belong to the same conversation, so nothing was pulled. Call that column "
+    "session_id in the file, or move the file out of the folder and import it on the page Import, where the "
+    "column can be chosen."
+)
 
 
 class Candidate(NamedTuple):
@@ -47,12 +52,15 @@ class Candidates:
         self.traces: list[str] = []
 
     def add_file(self, path: Path, format: str, report_progress: ProgressCallback) -> None:
-        """Raises UserError for an answer of a tool that can't be read; files of a folder are only counted."""
+        """Raises UserError for an answer of a tool that can't be read; files of a folder are only counted.
+        Raises it also for a table without a session column, which would be read as one conversation."""
         try:
             file = open_conversation_file(
                 path, format=format, limits=configured_limits(), name=self.source.name
             )
             file.scan(lambda _: report_progress(self.counts["conversations"], None))
+            if isinstance(file, ConvertedFile) and file.report.notes.lacks_sessions:
+                raise UserError(_NO_SESSION_COLUMN.format(path.name.partition("-")[2]))
         except UnreadableFile as error:
             if self.source.kind != Source.Kind.FOLDER:
                 raise UserError(f"What the source delivered can't be read: it {error}.") from None

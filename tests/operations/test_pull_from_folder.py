@@ -112,6 +112,20 @@ def test_near_duplicates_are_left_out_also_of_earlier_pulls(folder: Path) -> Non
     assert set(texts()) == {"s1", "s4"}
 
 
+def test_a_table_that_would_be_one_conversation_stops_the_pull_and_is_named(folder: Path) -> None:
+    write(folder / "a.jsonl", encode_jsonl(make_session("s1")))
+    table = b"Bundle,Sender,Body\na,user,Hi\na,bot,Hello\nb,user,Bye\n"
+    write(folder / "2026" / "desk-export.csv", table)
+    source = make_source(folder)
+    with pytest.raises(
+        UserError, match=r"^desk-export\.csv: no column says which rows .*session_id in the file"
+    ):
+        pull(source)
+    assert not Session.objects.exists()
+    write(folder / "2026" / "desk-export.csv", table.replace(b"Bundle", b"session_id"), 20)
+    assert pull(source)["sessions"] == 3
+
+
 def test_only_places_below_a_root_are_read(folder: Path, settings: Any, tmp_path: Path) -> None:
     assert check_folder(f" {folder}/ ") == str(folder)
     settings.SOURCE_ROOTS += ["s3://dumps/chats"]

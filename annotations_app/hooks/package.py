@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -78,7 +79,7 @@ def write_label_files(
     dataset: Any, folder: Path, data: Sequence[Path], actor: Any, override: str
 ) -> PackagedLabels:
     """Write every label of the turns in ``data`` (files of turns), one file for each persona, with
-    pseudonyms for annotators. Labels of the locked test split are left out.
+    pseudonyms for annotators and days instead of times. Labels of the locked test split are left out.
 
     Raises UserError if notes hold personal data and ``override`` is no reason to share it.
     """
@@ -112,7 +113,18 @@ def _read_labels(rows: QuerySet[Annotation]) -> Iterator[LabelRecord]:
         if isinstance(extra.get("labeler"), str):
             extra["labeler"] = make_pseudonym(extra["labeler"])
         name = make_pseudonym(record.annotator) if record.annotator else None
-        yield record._replace(annotator=name, extra=extra or None)
+        day = round_to_day(record.timestamp) if record.timestamp else None
+        yield record._replace(annotator=name, timestamp=day, extra=extra or None)
+
+
+def round_to_day(timestamp: str) -> str | None:
+    """The day in UTC of a time in ISO 8601: the minute and the time zone would tell which person was at work.
+    None for what is no time."""
+    try:
+        at = datetime.fromisoformat(timestamp)
+        return (at.astimezone(UTC) if at.tzinfo else at).date().isoformat()
+    except (ValueError, OverflowError):
+        return None
 
 
 def _digest_turn(record: LabelRecord) -> bytes:

@@ -12,7 +12,7 @@ import yaml
 from django.contrib.auth.models import Group
 
 from annotations_app.demo.load_demo import load_demo
-from annotations_app.hooks.package import write_label_files
+from annotations_app.hooks.package import round_to_day, write_label_files
 from annotations_app.models import Annotation
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
@@ -227,10 +227,23 @@ def test_labels_are_told_with_how_far_they_agree(db: None, tmp_path: Path) -> No
     names = {label["annotator"] for label in labels}
     assert len(names) == 3
     assert all(re.fullmatch("annotator-[0-9a-f]{8}", name) for name in names)
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", label["timestamp"]) for label in labels)
     assert "labels/default_v1.jsonl" in text
     assert "labels/default_v1.jsonl" in AuditEvent.objects.get(action="export").details["files"]
     export_package(Dataset.objects.get(), tmp_path / "without", labels=False)
     assert not (tmp_path / "without" / "labels").exists()
+
+
+def test_times_of_labels_become_days() -> None:
+    for timestamp, day in (
+        ("2026-11-23T23:30:01.123Z", "2026-11-23"),
+        ("2026-11-23T23:30:01-05:00", "2026-11-24"),
+        ("20261123T233001", "2026-11-23"),
+        ("2026-11-23", "2026-11-23"),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("yesterday", None),
+    ):
+        assert round_to_day(timestamp) == day
 
 
 def told_files(package: Path) -> dict[str, int]:

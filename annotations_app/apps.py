@@ -9,6 +9,7 @@ class AnnotationsConfig(AppConfig):
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.agreement.dataset_panel import annotations_panel
+        from annotations_app.demo import DEMO_DATASET
         from annotations_app.hooks import delete_labels, panels
         from annotations_app.hooks.announcements import announce_campaigns
         from annotations_app.hooks.on_import import annotate_imported_turns
@@ -23,6 +24,7 @@ class AnnotationsConfig(AppConfig):
         hooks.after_import.append(annotate_imported_turns)
         hooks.dataset_panels.append(annotations_panel)
         hooks.demo_pages.append("admin:annotations_app_campaign_load_demo")
+        hooks.demo_datasets.append(DEMO_DATASET)
         hooks.label_pages.append(panels.list_label_pages)
         hooks.weekly_labels.append(panels.count_weekly_labels)
         hooks.label_progress.append(panels.find_label_progress)

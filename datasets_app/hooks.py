@@ -60,8 +60,9 @@ announcements: list[Callable[[], None]] = []
 # Called with the datasets that a user may see and a time; returns labels since then by the week's Monday.
 weekly_labels: list[Callable[[Any, Any], dict[Any, int]]] = []
 
-# The URL that loads the demonstration data, by the name of its page.
+# The URL that loads the demonstration data, by the name of its page; the names of its datasets.
 demo_pages: list[str] = []
+demo_datasets: list[str] = []
 
 # Called with (session, turns shown, user) for the session page; returns short notes to show under turns, by
 # their primary keys, in a fixed number of queries.

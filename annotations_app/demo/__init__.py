@@ -1,0 +1,3 @@
+"""The demonstration data: a persona, conversations, labels and a campaign."""
+
+DEMO_DATASET = "demo_conversations"

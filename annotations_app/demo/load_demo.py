@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 import datasets_app
+from annotations_app.demo import DEMO_DATASET
 from annotations_app.demo.demo_campaign import add_demo_campaign
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.catalog import gates
@@ -17,7 +18,6 @@ from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.models import Dataset
 
 DEMO_DIRECTORY = Path(datasets_app.__path__[0]) / "demo"
-DEMO_DATASET = "demo_conversations"
 
 
 def load_demo(*, actor: Any = None) -> bool:

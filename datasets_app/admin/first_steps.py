@@ -20,7 +20,8 @@ class FirstStep(NamedTuple):
 
 
 def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -> list[FirstStep]:
-    """The steps that this person may take; empty if all are done or they were hidden."""
+    """The steps that this person may take; empty if all are done or they were hidden. What was done with the
+    demonstration data doesn't count."""
     has = user.has_perm
     if not has("datasets_app.import_dataset"):
         return []
@@ -29,17 +30,21 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
     ).exists()
     if hidden:
         return []
-    first = datasets.order_by("created_at").first()
+    own = datasets.exclude(name__in=hooks.demo_datasets)
+    own_facts = [known for known in facts.values() if known.name not in hooks.demo_datasets]
+    first = own.order_by("created_at").first()
     steps = [
-        FirstStep("Import a conversation file", bool(facts), reverse("admin:datasets_app_dataset_import")),
+        FirstStep(
+            "Import a conversation file", bool(own_facts), reverse("admin:datasets_app_dataset_import")
+        ),
         FirstStep(
             "Run the checks",
-            CheckReport.objects.filter(dataset__in=datasets.order_by().values("pk")).exists(),
+            CheckReport.objects.filter(dataset__in=own.order_by().values("pk")).exists(),
             _page(first, "checks"),
         ),
         FirstStep(
             "Make sure that no personal data is left",
-            any(not known.is_raw and known.turn_count for known in facts.values()),
+            any(not known.is_raw and known.turn_count for known in own_facts),
             _page(first, "scrub"),
         ),
         FirstStep(
@@ -49,7 +54,7 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
         ),
         FirstStep(
             "Release a version",
-            Release.objects.filter(dataset__in=datasets.order_by().values("pk")).exists(),
+            Release.objects.filter(dataset__in=own.order_by().values("pk")).exists(),
             _page(first, "releases"),
         ),
     ]

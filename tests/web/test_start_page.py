@@ -34,6 +34,11 @@ def test_the_demonstration_is_loaded_into_an_empty_installation_only(sign_in: An
     dataset = Dataset.objects.get()
     assert page.redirect_chain[-1][0] == reverse("admin:datasets_app_dataset_change", args=[dataset.pk])
     assert "Loaded the demonstration" in page.content.decode()
+    # What the demonstration has is not what people did themselves.
+    steps = client.get(reverse("admin:index")).context["first_steps"]
+    assert [(step.is_done, bool(step.url)) for step in steps] == [
+        (False, True), (False, False), (False, False), (False, True), (False, False),
+    ]  # fmt: skip
     dataset.delete()
     Dataset.objects.create(name="other")
     client.post(url)

@@ -20,6 +20,11 @@ def parameter_rows(job: JobRun) -> list[tuple[str, str]]:
         return []
 
 
+# What an import that has created a dataset says of its access.
+_RESTRICTED = (
+    "restricted, as new datasets of production data are: only people with a grant and people who can limit "
+    "access see it"
+)
 _SPLIT_FACTS = ("sessions", "placed_now", *Session.Split.values, "kept_together", "leaking_pairs")
 
 
@@ -27,6 +32,10 @@ def result_facts(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     """The result of a job. An erasure lists replaced releases as "dataset version", and other datasets that
     have the session only if there are any. A completed verification of the audit log found no change, or
     it would have failed."""
+    if result.get("restricted"):
+        result = {key: value for key, value in result.items() if key != "restricted"} | {
+            "access": _RESTRICTED
+        }
     if job.operation == "verify_audit" and result.get("head"):
         return {"found": "nothing was changed", **result}
     if job.operation == "split_dataset":

@@ -191,6 +191,15 @@ def test_what_a_command_ran_is_not_retried_here(curator: Any, dataset: Dataset) 
     assert job.state == "failed"
 
 
+def test_who_sees_a_new_dataset_is_said_in_words(curator: Any, dataset: Dataset) -> None:
+    result = {"turns": 4, "restricted": True}
+    job = JobRun.objects.create(operation="import_dataset", dataset=dataset, state="done", result=result)
+    html = fragment(curator, job)
+    assert "<dt>Access</dt>" in html
+    assert "only people with a grant and people who can limit access see it" in html
+    assert "<dt>Restricted</dt>" not in html
+
+
 def test_counts_of_a_split_are_in_a_fixed_order() -> None:
     stored = {"test": 1, "train": 2, "sessions": 4, "placed_now": 4, "validation": 1, "kept_together": 0}
     shown = result_facts(JobRun(operation="split_dataset"), stored)

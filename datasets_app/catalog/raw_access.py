@@ -174,10 +174,10 @@ def record_upload_access(
     job: JobRun, actor: Any, *, origins: Collection[str | None], place: str, **counts: int | str
 ) -> None:
     """The same for a file before its import: production data is raw then, if any of the ``origins`` that
-    were stated for it is production."""
+    were stated for it is production, or if none was stated yet."""
     production = Dataset.Origin.PRODUCTION
     existing = Dataset.objects.filter(name=job.dataset_name, origin=production)
-    if production in origins or existing.exists():
+    if production in origins or not any(origins) or existing.exists():
         audit.record(
             ACTION, actor=actor, dataset_name=job.dataset_name, place=place, job_run=job.pk, **counts
         )

@@ -53,11 +53,12 @@ class ImportOptionsForm(forms.Form):
         help_text=f"A new name or that of an existing dataset; empty uses the file name. {NAME_RULE}",
         error_messages={"invalid": NAME_RULE},
     )
+    # Without a default: it decides which rules apply.
     origin = forms.ChoiceField(
-        choices=Dataset.Origin,
-        initial=Dataset.Origin.EXTERNAL,
+        choices=[("", "Choose an origin"), *Dataset.Origin.choices],
         widget=UnfoldAdminSelectWidget,
         help_text="Production data contains text by real people.",
+        error_messages={"required": "Choose the origin: it decides which rules apply to the dataset."},
     )
     persona = forms.CharField(
         label="Persona",

@@ -57,7 +57,7 @@ def upload(request: HttpRequest) -> HttpResponse:
     form = UploadForm(
         request.POST or None,
         request.FILES or None,
-        initial={"dataset_name": request.GET.get("dataset")},
+        initial=_initial_options(request),
         user=request.user,
     )
     if request.method == "POST" and (form.is_valid() or form.cleaned_data.get("file")):
@@ -80,6 +80,13 @@ def upload(request: HttpRequest) -> HttpResponse:
             "waiting": list_waiting_uploads(request.user),
         },
     )
+
+
+def _initial_options(request: HttpRequest) -> dict[str, Any]:
+    """A link from a dataset's page names it; it keeps its origin."""
+    name = request.GET.get("dataset", "").replace("\0", "")
+    dataset = Dataset.objects.visible_to(request.user).filter(name=name).first()
+    return {"dataset_name": name, "origin": dataset.origin if dataset else None}
 
 
 def list_waiting_uploads(user: Any) -> list[JobFile]:
@@ -125,7 +132,7 @@ def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
                 "import_dataset",
                 actor=user,
                 dataset_name=options["dataset_name"],
-                parameters=_job_parameters(options, options["origin"], user.get_username()),
+                parameters=_job_parameters(options, options["origin"] or None, user.get_username()),
             )
             _save_upload(job_file, job, options["file"])
     except BaseException:
@@ -150,9 +157,10 @@ def _save_upload(job_file: JobFile, job: JobRun, upload_file: UploadedFile) -> N
 def _job_parameters(
     options: dict[str, Any], prepared_origin: str | None, uploaded_by: str | None
 ) -> ImportParameters:
-    names = ("format", "origin", "renumber", "on_error", "append")
+    names = ("format", "renumber", "on_error", "append")
     return ImportParameters(
         **{name: options[name] for name in names},
+        origin=options["origin"] or None,
         persona=options["persona"] or None,
         assistant=options["assistant"] or UNSET,
         columns=options["columns"] or UNSET,

@@ -68,6 +68,29 @@ def test_files_are_kept_when_another_field_is_wrong(curator: Any) -> None:
     assert "Use letters, digits, dots, dashes and underscores" in response.content.decode()
 
 
+def test_the_origin_is_chosen_by_people_and_has_no_default(curator: Any, dataset: Dataset) -> None:
+    page = curator.get(FORM).content.decode()
+    select = re.search(r'<select name="origin".*?</select>', page, re.DOTALL)[0]  # type: ignore[index]
+    assert "required" in select.partition(">")[0]
+    assert '<option value="" selected>Choose an origin</option>' in select
+    # Browsers ask for it before they send the file. A file that came without one waits for it.
+    page = upload(
+        curator, factories.encode_jsonl(factories.make_session("s1", 3)), origin=""
+    ).content.decode()
+    job = JobRun.objects.get(state="prepared")
+    assert (job.parameters.get("origin"), job.parameters.get("prepared_origin")) == (None, None)
+    assert "Choose the origin: it decides which rules apply" in page
+    assert AuditEvent.objects.filter(action="read_raw_text", details__job_run=job.pk).exists()
+    answers = {**OPTIONS, "dataset_name": "may", "import": "1"}
+    page = curator.post(f"{FORM}{job.pk}/", {**answers, "origin": ""}).content.decode()
+    assert "Choose the origin: it decides which rules apply" in page
+    job.refresh_from_db()
+    assert job.state == "prepared"
+    # A dataset keeps the one that it has.
+    page = curator.get(FORM, {"dataset": dataset.name}).content.decode()
+    assert f'<option value="{dataset.origin}" selected>' in page
+
+
 def test_several_files_each_get_a_preview(curator: Any) -> None:
     files = [
         SimpleUploadedFile(f"{name}.jsonl", factories.encode_jsonl(factories.make_session(name, 3)))

@@ -3,27 +3,20 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
-from datasets_app.admin import attention, dataset_pages, origin_pages
+from datasets_app.admin import attention, dataset_pages, edit_pages, origin_pages
 from datasets_app.admin.dataset_metadata import make_metadata_admin
+from datasets_app.admin.scrub_routes import SCRUB_PAGES
 from datasets_app.admin.session_routes import SESSION_PAGES
 from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
-from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.gates import can_read_raw, load_all_facts
-from datasets_app.catalog.raw_access import may_read
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.core.web.pages import (
-    dataset_breadcrumbs,
-    dataset_url,
-    get_visible_dataset,
-    require_permissions,
-)
 from datasets_app.domain.wording import format_count
 from datasets_app.generating import pages as generate_pages
 from datasets_app.importing import pages as import_pages
@@ -36,8 +29,6 @@ from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
 from datasets_app.retention import erase_pages
 from datasets_app.retention import pages as retention_pages
-from datasets_app.scrubbing import audit_pages, canary_pages, exception_pages, mark_pages, term_pages
-from datasets_app.scrubbing import pages as scrub_pages
 from datasets_app.splitting import pages as split_pages
 from datasets_app.templatetags.values import ago
 
@@ -69,7 +60,7 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Dataset)
 class DatasetAdmin(ModelAdmin):
-    """The list, and the form for the metadata people enter. Everything else has its own pages."""
+    """The list only: everything else has pages of its own."""
 
     list_display = [
         "name",
@@ -87,8 +78,6 @@ class DatasetAdmin(ModelAdmin):
     search_help_text = "Part of a name or source"
     list_after_template = "datasets_app/dataset_list_after.html"
     actions = ["check_selected", "export_selected"]
-    fields = ["license", "source", "attribution"]
-    warn_unsaved_form = True
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         visible = Dataset.objects.visible_to(request.user)
@@ -98,10 +87,7 @@ class DatasetAdmin(ModelAdmin):
         """Finding part of a source would tell what it says."""
         return self.search_fields if can_read_raw(request.user) else ["name"]
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return self.fields if obj is None or may_read(request.user, obj) else ["license"]
-
-    # --- permissions: imports add datasets and retention deletes them, never this form ---
+    # --- permissions: imports add datasets and retention deletes them ---
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -187,21 +173,6 @@ class DatasetAdmin(ModelAdmin):
         started = format_count(len(jobs), "job")
         messages.success(request, f"{started} started. The home page and the job list show the progress.")
 
-    # --- the form ---
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        changed = {name: form.cleaned_data[name] for name in form.changed_data}
-        edit_dataset(obj.pk, changed, actor=request.user)
-
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> None:
-        """The audit log records it; a second history could contradict it."""
-
-    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        if "_continue" in request.POST:
-            return super().response_change(request, obj)
-        messages.success(request, "Saved.")
-        return HttpResponseRedirect(dataset_url(obj))
-
     # --- URLs ---
 
     def get_urls(self) -> list[URLPattern]:
@@ -215,24 +186,9 @@ class DatasetAdmin(ModelAdmin):
             ("generate/", generate_pages.generate, "generate"),
             ("generate/preview/", generate_pages.preview, "generate_preview"),
             ("attention/", attention.change_state, "attention"),
-            ("terms/", term_pages.terms, "terms"),
-            ("terms/<int:mark_pk>/remove/", term_pages.remove_term, "remove_term"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),
-            ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),
-            ("<int:pk>/scrub/progress/", scrub_pages.progress, "scrub_progress"),
-            ("<int:pk>/scrub/audit/", audit_pages.scrub_audit, "scrub_audit"),
-            ("<int:pk>/scrub/canary/", canary_pages.start_measurement, "canary"),
-            ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
-            ("<int:pk>/scrub/terms/", term_pages.keep_terms, "keep_terms"),
-            ("<int:pk>/scrub/proposals/", term_pages.decide_proposal, "decide_proposal"),
-            ("<int:pk>/scrub/brands/", term_pages.scrub_brand, "scrub_brand"),
-            ("<int:pk>/attest/", exception_pages.attest, "attest"),
-            ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
-            ("<int:pk>/scrub/keep/", mark_pages.keep_values, "keep_values"),
-            ("<int:pk>/scrub/missed/", mark_pages.mark_missed, "mark_missed"),
-            ("<int:pk>/scrub/marks/<int:mark_pk>/", mark_pages.remove_mark, "mark_take_back"),
             ("<int:pk>/splits/", split_pages.splits, "splits"),
             ("<int:pk>/sharing/", sharing_pages.sharing, "sharing"),
             ("<int:pk>/releases/", release_pages.releases, "releases"),
@@ -248,25 +204,12 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/access/change/", access_pages.change_access, "access_change"),
             ("<int:pk>/access/<int:grant_pk>/revoke/", access_pages.revoke_grant, "access_revoke"),
             ("<int:pk>/ask/", step_pages.ask, "ask"),
-            ("<int:pk>/edit/", self.edit_view, "edit"),
+            ("<int:pk>/edit/", edit_pages.edit, "edit"),
             ("<int:pk>/origin/", origin_pages.origin, "origin"),
         ]
-        pages += SESSION_PAGES
+        pages += SCRUB_PAGES + SESSION_PAGES
         own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
         return own + make_metadata_admin(self.admin_site).get_metadata_urls() + super().get_urls()
-
-    def edit_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        require_permissions(request, "change_dataset")
-        dataset = get_visible_dataset(request, pk)
-        if dataset.status == Dataset.Status.EXPIRED:
-            messages.warning(
-                request, "The contents of this dataset were deleted, so there is nothing to edit."
-            )
-            return redirect(dataset_url(dataset, "retention"))
-        request.crumbs = dataset_breadcrumbs(dataset, ("Edit", None))
-        return self.changeform_view(
-            request, str(pk), "", {"title": f"Edit {dataset.name}", "show_delete": False}
-        )
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         """Only URLs without a number lead here."""

@@ -24,6 +24,7 @@ from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, Scr
 from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.proposals import normalize_proposal
 from datasets_app.domain.wording import format_count
 from datasets_app.management import kept_terms
 from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
@@ -262,7 +263,8 @@ def _print_brands(call: _SanitizeCall, result: SanitizeResult) -> None:
 def _write_proposals(call: _SanitizeCall, result: SanitizeResult) -> None:
     target = call.options["propose_terms"]
     if target is not None:
-        proposals = result.names.choose_proposals(result.sessions)
+        kept = {normalize_proposal(brand.term) for brand in result.brands}
+        proposals = result.names.choose_proposals(result.sessions, kept)
         kept_terms.write_proposals(target, proposals, result.brands, call.stdout)
         call.print(f"{format_count(len(proposals), 'term')} proposed.")
 

@@ -167,7 +167,7 @@ def _proposals_context(request: HttpRequest, dataset: Dataset, withheld: bool) -
     neighbors = [*keys[1:], *keys[-2:-1]] if len(keys) > 1 else [None]
     return {
         "proposals": list(zip(proposals, neighbors, strict=True)) if proposals else [],
-        "proposal_sessions": preview.session_count,
+        "proposal_preview": preview,
         "may_decide": may_decide,
     }
 

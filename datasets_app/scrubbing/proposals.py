@@ -13,10 +13,12 @@ from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.products import build_cue_patterns
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
     MIN_SESSIONS,
     TermCount,
+    has_kept_term,
     is_proposed,
     may_be_name,
     normalize_proposal,
@@ -96,7 +98,7 @@ def list_proposals(scrub: ScrubRun) -> list[Proposal]:
     """The proposed terms that nobody has decided, with raw text: only for people who may read it."""
     rows = {finding: TermCount(*count) for finding, *count in scrub.proposals or ()}
     snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(scrub=scrub, pk__in=rows))
-    decided = _Decisions(scrub.dataset)
+    decided = _Decisions(scrub)
     return [
         Proposal(finding, count, snippet, may_be_name(snippet.value))
         for finding, count in rows.items()
@@ -105,15 +107,17 @@ def list_proposals(scrub: ScrubRun) -> list[Proposal]:
 
 
 class _Decisions:
-    """What people have marked in a dataset already."""
+    """What people have marked in a dataset already, and what the preview keeps as brands."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        marks: Iterable[Any] = list(ScrubMark.objects.applied_to(dataset))
-        self._kept = {normalize_proposal(mark.term) for mark in marks if mark.term}
+    def __init__(self, scrub: ScrubRun) -> None:
+        marks: Iterable[Any] = list(ScrubMark.objects.applied_to(scrub.dataset))
+        kept = [mark.term for mark in marks if mark.term]
+        kept += [brand.term for brand in Policy.from_json(scrub.policy).brands or ()]
+        self._kept = set(map(normalize_proposal, kept))
         self._missed = {mark.digest for mark in marks if mark.digest}
 
     def include(self, value: str) -> bool:
-        if normalize_proposal(value) in self._kept:
+        if has_kept_term(value, self._kept):
             return True
         mark = make_missed_mark(NAME, value, hash_key()) if self._missed else None
         return mark is not None and mark.digest in self._missed

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
@@ -31,6 +32,7 @@ from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import brands, kept_terms, marks
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
+from datasets_app.scrubbing.proposals import find_preview, list_proposals
 
 MAX_CHARACTERS = 100_000
 
@@ -122,6 +124,27 @@ def decide_proposal(request: HttpRequest, pk: int) -> HttpResponse:
     following = parse_pk(request.POST.get(f"after-{finding.pk}", ""))
     anchor = f"#proposal-{following}" if following else "#proposals"
     return redirect(dataset_url(dataset, "scrub") + anchor)
+
+
+@require_POST
+def scrub_proposals(request: HttpRequest, pk: int) -> HttpResponse:
+    """Have all terms that a "preview" (its key) proposes, and nobody has decided, replaced everywhere."""
+    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
+    dataset = get_visible_dataset(request, pk)
+    preview = find_preview(dataset)
+    try:
+        raw_access.check_may_read(request.user, dataset)
+        if preview is None or preview.pk != parse_pk(request.POST.get("preview", "")):
+            raise UserError("There is a newer preview or scrub. Read its proposals first.")
+        keys = [proposal.finding for proposal in list_proposals(preview)]
+        with transaction.atomic():
+            for finding in ScrubFinding.objects.filter(pk__in=keys):
+                _mark_for_scrub(dataset, finding, request.user)
+    except UserError as error:
+        messages.error(request, error.message)
+    else:
+        messages.success(request, f"Always scrubs {format_count(len(keys), 'more term')}. {NEXT_SCRUB_NOTE}")
+    return redirect(dataset_url(dataset, "scrub") + "#marks")
 
 
 @require_POST

@@ -77,6 +77,24 @@ def test_a_form_without_a_change_leaves_no_trace(curator: Any, dataset: Dataset)
     assert dataset.updated_at == before
 
 
+def test_the_form_is_a_page_of_its_dataset_and_warns_of_unknown_licenses(
+    curator: Any, dataset: Dataset
+) -> None:
+    address = reverse("admin:datasets_app_dataset_edit", args=[dataset.pk])
+    page = curator.get(address).content.decode()
+    assert 'aria-label="Parts of this dataset"' in page
+    assert "Save and continue" not in page
+    form = {"source": "", "attribution": ""}
+    page = curator.post(address, {**form, "license": "internal"}, follow=True).content.decode()
+    assert "internal is no SPDX identifier that is known here" in page
+    page = curator.post(address, {**form, "license": "CC-BY-4.0"}, follow=True).content.decode()
+    assert "Saved." in page
+    assert "SPDX" not in page
+    page = curator.post(address, {**form, "license": "x" * 101}).content.decode()
+    assert "at most 100 characters" in page
+    assert "Parts of this dataset" in page
+
+
 def test_the_form_cannot_change_where_the_data_is_from(curator: Any, dataset: Dataset) -> None:
     form = {"license": "MIT", "origin": "synthetic", "provenance": "{}", "status": "released"}
     curator.post(reverse("admin:datasets_app_dataset_edit", args=[dataset.pk]), form)

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from datasets_app.core.web.reauthentication import PROVED_AT
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.proposals import has_kept_term
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark
 from datasets_app.scrubbing.brands import compute_brand_key
 from datasets_app.scrubbing.proposals import count_open_proposals
@@ -60,6 +61,36 @@ def test_proposals_are_decided_with_one_click_each(sign_in: Any, previewed: Data
     assert (scrubbed.verdict, scrubbed.kind, scrubbed.term) == ("missed", "NAME", "")
     assert count_open_proposals(previewed) == 0
     assert "Are these people?" not in read(curator.get(address("scrub", previewed)))
+
+
+def test_all_that_remain_are_decided_with_one_click(sign_in: Any, previewed: Dataset) -> None:
+    curator = sign_in("curator")
+    preview = previewed.scrubs.get()
+    assert "Scrub all 2" in read(curator.get(address("scrub", previewed)))
+    where = address("scrub_proposals", previewed)
+    assert "There is a newer preview" in read(curator.post(where, {"preview": preview.pk + 1}, follow=True))
+    curator.post(address("decide_proposal", previewed), {"keep": find_key("Fredo")})
+    assert "Scrub all" not in read(curator.get(address("scrub", previewed)))
+    assert sign_in("viewer").post(where, {"preview": preview.pk}).status_code == 403
+    done = read(curator.post(where, {"preview": preview.pk}, follow=True))
+    assert "Always scrubs 1 more term." in done
+    assert sorted(ScrubMark.objects.values_list("verdict", "term")) == [
+        ("missed", ""),
+        ("not_personal", "Fredo"),
+    ]
+    assert count_open_proposals(previewed) == 0
+
+
+def test_what_is_kept_as_a_brand_is_not_asked_about(sign_in: Any, previewed: Dataset) -> None:
+    run = previewed.scrubs.get()
+    run.policy["brands"] = [["jelka", 5, 5, 4]]
+    run.save()
+    page = read(sign_in("curator").get(address("scrub", previewed)))
+    assert "Are these people? (1)" in page
+    assert f'id="proposal-{find_key("Jelka")}"' not in page
+    assert has_kept_term("Jelka Glow’s", {"jelka"})
+    assert has_kept_term("the Cargo Carl", {"cargo carl"})
+    assert not has_kept_term("Jelkas Carl", {"jelka", "cargo carl"})
 
 
 def test_words_kept_as_brands_are_listed_and_taken_back(sign_in: Any, previewed: Dataset) -> None:

@@ -16,7 +16,9 @@ from datasets_app.models import Preferences
 
 # In the session: the language chosen under "Your account".
 CHOSEN_LANGUAGE = "language"
-_TRANSLATED = tuple(f"/{route}" for route in (*ACCOUNT_ROUTES, "annotate/", "notifications/", "tokens/"))
+_TRANSLATED = tuple(f"/{route}" for route in (*ACCOUNT_ROUTES, "annotate/", "tokens/"))
+# For people with the administration, these are pages of it.
+_TRANSLATED_FOR_OTHERS = "/notifications/"
 
 
 class LanguageMiddleware:
@@ -24,12 +26,19 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: Any) -> HttpResponseBase:
-        is_translated = request.path_info.startswith(_TRANSLATED)
+        is_translated = _is_translated(request)
         with translation.override(_find_language(request) if is_translated else settings.LANGUAGE_CODE):
             response = self.get_response(request)
         if is_translated:
             patch_vary_headers(response, ["Accept-Language"])
         return response
+
+
+def _is_translated(request: Any) -> bool:
+    path: str = request.path_info
+    if path.startswith(_TRANSLATED_FOR_OTHERS):
+        return not request.user.is_staff
+    return path.startswith(_TRANSLATED)
 
 
 def _find_language(request: Any) -> str:

@@ -6,7 +6,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from unfold.widgets import UnfoldAdminTextareaWidget
 
@@ -118,8 +118,13 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         text = form["yaml"].value() if may_edit else persona.yaml if persona else ""
         # Validating the form changed the persona that it is bound to.
         stored = Persona.objects.filter(pk=persona.pk).first() if persona else None
+        here = stored.persona_id if stored else "New persona"
+        request.crumbs = [("Personas", reverse("admin:datasets_app_persona_changelist")), (here, None)]  # type: ignore[attr-defined]  # see core/web/pages.py
         context |= {
+            "title": f"{here} · Personas",
+            "subtitle": None,
             "may_edit": may_edit,
+            "is_untouched": text == NEW_PERSONA_YAML and not form.is_bound,
             **persona_pages.preview_context(str(text or ""), stored, request.user),
         }
         return super().render_change_form(request, context, *args, **kwargs)

@@ -8,11 +8,13 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from alignmenter_site.mail import mail_is_configured
+from datasets_app.core.web.pages import Breadcrumbs, render_page
 from datasets_app.models import Notification, NotificationPreference, OutgoingEvent
 from datasets_app.notifications.audience import read_preferences
 from datasets_app.notifications.wording import describe, page_of
@@ -29,7 +31,7 @@ def list_notifications(request: HttpRequest) -> HttpResponse:
         "items": [{"row": row, "words": describe(row.event)} for row in page],
         "unread": rows.filter(read_at=None).count(),
     }
-    return render(request, "account/notifications.html", context)
+    return _render(request, "notifications", context)
 
 
 @login_required
@@ -68,7 +70,17 @@ def notification_settings(request: HttpRequest) -> HttpResponse:
         "mails": NotificationPreference.Mail.choices,
         "mail_is_configured": mail_is_configured(),
     }
-    return render(request, "account/notification_settings.html", context)
+    return _render(request, "notification_settings", context)
+
+
+def _render(request: HttpRequest, page: str, context: dict[str, Any]) -> HttpResponse:
+    """With the navigation, for people who have it; for others a card of its own, in their language."""
+    if not request.user.is_staff:
+        return render(request, f"account/{page}.html", context)
+    crumbs: Breadcrumbs = [("Notifications", reverse("notifications")), ("Settings", None)]
+    if page == "notifications":
+        crumbs = [("Notifications", None)]
+    return render_page(request, f"datasets_app/{page}.html", crumbs, context)
 
 
 @transaction.atomic

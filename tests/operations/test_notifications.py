@@ -108,6 +108,10 @@ def test_pages_show_say_and_lead_on(dataset: Dataset, people: dict[str, User]) -
     page = client.get(reverse("notifications")).content.decode()
     for text in ("1 session and 2 turns added", "Version 1.0.0", "Due for deletion on 2030-01-01", "support"):
         assert text in page
+    # With the navigation, as every page of the administration.
+    for name in ("notifications", "notification_settings"):
+        page = client.get(reverse(name)).content.decode()
+        assert f'href="{reverse("admin:datasets_app_dataset_changelist")}"' in page
     for row in Notification.objects.filter(user=people["curator"]).select_related("event"):
         response = client.post(reverse("notification_open", args=[row.pk]))
         assert response.status_code == 302

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.admin.persona import NEW_PERSONA_YAML
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.catalog.personas import DEFAULT_FILE
 from datasets_app.models import AuditEvent, Persona
@@ -37,6 +38,15 @@ def words(response: Any) -> str:
 
 def beside(client: Any, yaml: str, persona: Persona | None = None) -> Any:
     return client.post(BESIDE + (f"?persona={persona.pk}" if persona else ""), {"yaml": yaml})
+
+
+def test_a_new_persona_begins_without_an_error(curator: Any) -> None:
+    add = reverse("admin:datasets_app_persona_add")
+    page = words(curator.get(add))
+    assert "Problems appear here as you type." in page
+    assert "expected a string" not in page
+    assert "New persona" in page
+    assert "expected a string" in words(curator.post(add, {"yaml": NEW_PERSONA_YAML}))
 
 
 # --- who may ---

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.contrib.admin.utils import get_fields_from_path
 from django.db.models import DateField
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.utils.text import capfirst
 from unfold import admin
 
 
@@ -15,6 +16,14 @@ class ModelAdmin(admin.ModelAdmin):
     Django accepts any lookup of a model's own fields: ``result__also_in__regex`` would spell out names that
     no page shows, and ``name__regex=(`` fail in the database.
     """
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The browser's title is the name of the list, as it is in the navigation."""
+        title = capfirst(str(self.opts.verbose_name_plural))
+        response: HttpResponse = super().changelist_view(request, {"title": title, **(extra_context or {})})
+        return response
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """With its ``reader``: what an empty list offers depends on who reads it."""

@@ -23,7 +23,7 @@ from datasets_app.hooks import AttentionItem
 from datasets_app.jobs.approvals import can_decide, list_waiting
 from datasets_app.models import Dataset, JobFile, JobRun, OutgoingEvent, Release
 from datasets_app.notifications.wording import describe
-from datasets_app.releasing.next_steps import find_next_steps
+from datasets_app.releasing.next_steps import can_take_step
 from datasets_app.retention.warnings import list_warnings
 
 MAX_FAILURE_AGE_DAYS = 7
@@ -119,9 +119,7 @@ def _asked_items(user: Any, datasets: Any) -> list[AttentionItem]:
     for event in asked.order_by("-pk")[:MAX_ITEMS]:
         if event.dataset is None or event.dataset.pk in items:
             continue
-        wanted = (event.data["step"], event.data.get("action"))
-        steps = find_next_steps(event.dataset, user).all
-        if any((step.name, step.action) == wanted and step.allowed and not step.is_done for step in steps):
+        if can_take_step(event.dataset, user, event.data["step"], event.data.get("action")):
             items[event.dataset.pk] = AttentionItem(
                 "warn",
                 "person_raised_hand",

@@ -59,6 +59,14 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
     )
 
 
+def can_take_step(dataset: Dataset, user: Any, name: str, action: str | None) -> bool:
+    """Whether this step is still open and the person may take it."""
+    return any(
+        (step.name, step.action) == (name, action) and not step.is_done and user.has_perm(step.permission)
+        for step in steps.decide_steps(load_step_facts(dataset))
+    )
+
+
 def load_step_facts(dataset: Dataset) -> StepFacts:
     facts = gates.load_facts(dataset)
     report, state = _find_report(dataset, facts)

@@ -13,11 +13,13 @@ from msgspec import UNSET
 from annotations_app.admin.campaign_form import CampaignForm, add_refusal
 from annotations_app.campaigns import rows
 from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.members import list_without_access
 from annotations_app.campaigns.pages_common import (
     campaign_crumbs,
     campaign_url,
     render_fragment,
     require_permissions,
+    warn_of_annotators,
 )
 from annotations_app.campaigns.settings import MIN_NEW_SHARE
 from annotations_app.domain.assignment import gold_item_target
@@ -74,6 +76,7 @@ def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None
         add_refusal(form, refusal)
         return None
     messages.success(request, f"{campaign.name} is being prepared.")
+    warn_of_annotators(request, campaign, form.cleaned_data["annotators"])
     return campaign
 
 
@@ -108,6 +111,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
             bool(persona) and gold > 0,
         )
     )
+    replies = min(replies, answers.get("max_replies") or replies)
     overlap, people = answers.get("overlap") or 0, len(answers.get("annotators") or ())
     labels = (replies - gold_item_target(replies, known, gold)) * overlap
     # Gold replies and repeats come on top of the new ones.
@@ -122,6 +126,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
         "labels": labels,
         "shown": round(shown),
         "people": people,
+        "without_access": list_without_access(dataset, answers.get("annotators") or ()),
         "each": round(shown / people) if people else None,
         "hours": shown / people / LABELS_PER_HOUR if people else None,
         "per_hour": LABELS_PER_HOUR,

@@ -6,6 +6,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.html import format_html
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
@@ -24,6 +26,7 @@ from annotations_app.models.campaign import (
     MAX_GUIDELINES_LENGTH,
     MAX_LEASE_MINUTES,
     MAX_OVERLAP,
+    MAX_REPLIES,
     MAX_SHARE,
     MAX_TAG_LENGTH,
 )
@@ -128,6 +131,13 @@ class CampaignForm(OverrideForm):
     annotators = UserMultipleChoiceField(
         help_text="They see this campaign in their queue as soon as it is open."
     )
+    max_replies = _number_field(
+        "Number of replies",
+        1,
+        MAX_REPLIES,
+        "The first so many in the order below; empty takes all.",
+        required=False,
+    )
     overlap = _overlap_field(initial=DEFAULT_OVERLAP)
     gold = _number_field(
         "Gold replies, in percent",
@@ -177,6 +187,12 @@ class CampaignForm(OverrideForm):
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
         self.fields["annotators"].queryset = users_who_can_annotate()
+        if user.has_perm("datasets_app.add_persona"):
+            persona = self.fields["persona"]
+            link = '{} <a href="{}" target="_blank">New persona</a>: reload this page once it is saved.'
+            persona.help_text = format_html(
+                link, persona.help_text, reverse("admin:datasets_app_persona_add")
+            )
 
     def settings(self) -> CampaignSettings:
         """The settings of a valid form."""

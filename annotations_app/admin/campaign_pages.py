@@ -19,6 +19,7 @@ from annotations_app.campaigns.pages_common import (
     render_fragment,
     require_permissions,
     visible_campaign,
+    warn_of_annotators,
 )
 from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
 from annotations_app.labeling.requeue_stale import requeue_stale
@@ -204,6 +205,10 @@ def _save_settings(request: HttpRequest, campaign: Campaign, form: CampaignSetti
     except UserError as refusal:
         add_refusal(form, refusal)
         return False
+    if "annotators" in form.changed_data:
+        before = form.initial["annotators"]
+        added = [user for user in form.cleaned_data["annotators"] if user.pk not in before]
+        warn_of_annotators(request, campaign, added)
     return True
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import Field
 
-from annotations_app.models.campaign import MAX_LEASE_MINUTES, MAX_OVERLAP, MAX_SHARE
+from annotations_app.models.campaign import MAX_LEASE_MINUTES, MAX_OVERLAP, MAX_REPLIES, MAX_SHARE
 from datasets_app.api.schemas import NAME_PATTERN, Input
 
 
@@ -48,6 +48,7 @@ class CampaignIn(Input):
     order: Literal["random", "session", "disputed"] = "random"
     tag: str = Field("", max_length=500)
     split: Literal["", "train", "validation"] = ""
+    max_replies: int | None = Field(None, ge=1, le=MAX_REPLIES)
     lease_minutes: int = Field(15, ge=1, le=MAX_LEASE_MINUTES)
     seed: int = Field(42, gt=-(2**53), lt=2**53)
 

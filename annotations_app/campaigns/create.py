@@ -18,7 +18,16 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.models import Dataset
 
-_AUDITED_FIELDS = ("overlap", "gold_share", "repeat_share", "order", "split", "lease_minutes", "seed")
+_AUDITED_FIELDS = (
+    "overlap",
+    "gold_share",
+    "repeat_share",
+    "order",
+    "split",
+    "max_replies",
+    "lease_minutes",
+    "seed",
+)
 
 
 def create_campaign(
@@ -78,6 +87,7 @@ def fill_campaign(
         reply_filter = _reply_filter(campaign)
         replies, known = rows.count_replies(reply_filter)
         _require_replies(campaign, replies > 0, known > 0)
+        replies = min(replies, campaign.max_replies or replies)
         report_progress(0, replies)
         campaign.gold_count = gold_item_target(replies, known, campaign.gold_share)
         if campaign.gold_count >= replies:
@@ -89,6 +99,7 @@ def fill_campaign(
             order=campaign.order,
             seed=campaign.seed,
             gold_target=campaign.gold_count,
+            max_replies=campaign.max_replies,
         )
         campaign.status = Campaign.Status.OPEN
         campaign.save(update_fields=["item_count", "gold_count", "status", "overridden"])

@@ -1,9 +1,12 @@
 """Campaigns and their members; labeling/leases.py has the order in which rows are locked."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from annotations_app.models import Campaign, CampaignMember
+from datasets_app.access.who_can_see import ALL, list_accounts
 from datasets_app.core.errors import UserError
+from datasets_app.models import Dataset
 
 
 def get_campaign(name: str) -> Campaign:
@@ -11,6 +14,15 @@ def get_campaign(name: str) -> Campaign:
     if campaign is None:
         raise UserError(f"There is no campaign {name!r}.")
     return campaign
+
+
+def list_without_access(dataset: Dataset, users: Iterable[Any]) -> list[str]:
+    """The names of those among ``users`` who don't see a restricted dataset: as annotators, they read its
+    replies. Empty for an open one."""
+    if not dataset.restricted:
+        return []
+    outside = list_accounts(dataset).filter(pk__in=[user.pk for user in users]).exclude(sees=ALL)
+    return list(outside.order_by("username").values_list("username", flat=True))
 
 
 def lock_member(campaign_pk: int, user: Any) -> CampaignMember:

@@ -1,16 +1,23 @@
 """What the pages of campaigns, agreement and adjudication have in common."""
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
-from annotations_app.models import Campaign
+from annotations_app.campaigns.members import list_without_access
+from annotations_app.models import Campaign, CampaignMember
 from datasets_app.core.web import pages
 from datasets_app.core.web.pages import Breadcrumbs, render_page
 from datasets_app.models import Dataset
+
+_ONLY_LABELS = (
+    "You are an annotator of this campaign: you can label its replies. Its other pages need access to its "
+    "dataset, which is restricted. Ask a privacy officer for it."
+)
 
 
 def require_permissions(request: HttpRequest, *permissions: str) -> None:
@@ -26,9 +33,25 @@ def visible_campaigns(user: Any) -> Any:
 
 
 def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
+    """404 for a campaign of a dataset that the person doesn't see; its annotators are told why."""
     require_permissions(request, "view_campaign")
-    campaign: Campaign = get_object_or_404(visible_campaigns(request.user), pk=pk)
+    campaign: Campaign | None = visible_campaigns(request.user).filter(pk=pk).first()
+    if campaign is None:
+        if CampaignMember.objects.filter(campaign=pk, user=request.user, active=True).exists():
+            raise PermissionDenied(_ONLY_LABELS)
+        raise Http404
     return campaign
+
+
+def warn_of_annotators(request: HttpRequest, campaign: Campaign, users: Iterable[Any]) -> None:
+    """Say which of the annotators who were chosen have no access to the dataset."""
+    if names := list_without_access(campaign.dataset, users):
+        messages.warning(
+            request,
+            f"{campaign.dataset.name} is restricted, and {', '.join(names[:10])} can see nothing of it but "
+            "the replies of this campaign, for labeling. Other pages of the campaign need access to the "
+            "dataset.",
+        )
 
 
 def admin_url(page: str, *arguments: Any) -> str:

@@ -38,22 +38,27 @@ _ORDERS = {
         "coalesce(dispute, 0) DESC, coalesce(labels, 0) DESC, hashint8extended(turn, %(seed)s), turn",
     ),
 }
+# Gold replies are the first to stay: a smaller campaign has its share of them.
 _FILL_SQL = """
 INSERT INTO annotations_app_campaignitem (campaign_id, turn_id, session_id, position, open, gold)
 SELECT %(campaign)s, turn, session, row_number() OVER (ORDER BY {order}),
        CASE WHEN gold THEN 0 ELSE %(overlap)s END, gold
 FROM (
-    SELECT t.id AS turn, t.session_id AS session, t.turn_index,
-           gold.turn IS NOT NULL AS gold
-    FROM (SELECT t.id, t.session_id, t.turn_index {replies}) t
-    LEFT JOIN (
-        SELECT t.id AS turn {replies} AND %(gold_target)s > 0 AND {known}
-        ORDER BY hashint8extended(t.id, %(seed)s::bigint # 1), t.id LIMIT %(gold_target)s
-    ) gold ON gold.turn = t.id
-) chosen
-{joined}
+    SELECT * FROM (
+        SELECT t.id AS turn, t.session_id AS session, t.turn_index,
+               gold.turn IS NOT NULL AS gold
+        FROM (SELECT t.id, t.session_id, t.turn_index {replies}) t
+        LEFT JOIN (
+            SELECT t.id AS turn {replies} AND %(gold_target)s > 0 AND {known}
+            ORDER BY hashint8extended(t.id, %(seed)s::bigint # 1), t.id LIMIT %(gold_target)s
+        ) gold ON gold.turn = t.id
+    ) chosen
+    {joined}
+    {limit}
+) selected
 ORDER BY 4
 """
+_LIMIT_SQL = "ORDER BY gold DESC, {order} LIMIT %(max_replies)s"
 # The plan of the queries that lease items depends on statistics, which new rows don't have yet.
 _ANALYZE = "ANALYZE annotations_app_campaignitem"
 
@@ -81,12 +86,31 @@ def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
 
 
 def create_items(
-    reply_filter: ReplyFilter, *, campaign: int, overlap: int, order: str, seed: int, gold_target: int
+    reply_filter: ReplyFilter,
+    *,
+    campaign: int,
+    overlap: int,
+    order: str,
+    seed: int,
+    gold_target: int,
+    max_replies: int | None = None,
 ) -> int:
     """Create the items in the caller's transaction; returns how many."""
     joined, ordered = _ORDERS[order]
-    sql = _FILL_SQL.format(replies=_REPLIES_SQL, known=_HAS_ADJUDICATED_SQL, joined=joined, order=ordered)
-    values = {"campaign": campaign, "overlap": overlap, "seed": seed, "gold_target": gold_target}
+    sql = _FILL_SQL.format(
+        replies=_REPLIES_SQL,
+        known=_HAS_ADJUDICATED_SQL,
+        joined=joined,
+        order=ordered,
+        limit=_LIMIT_SQL.format(order=ordered) if max_replies else "",
+    )
+    values = {
+        "campaign": campaign,
+        "overlap": overlap,
+        "seed": seed,
+        "gold_target": gold_target,
+        "max_replies": max_replies,
+    }
     with connection.cursor() as cursor:
         cursor.execute(sql, reply_filter._asdict() | values)
         count: int = cursor.rowcount

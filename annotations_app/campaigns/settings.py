@@ -15,6 +15,7 @@ from annotations_app.models.campaign import (
     MAX_GUIDELINES_LENGTH,
     MAX_LEASE_MINUTES,
     MAX_OVERLAP,
+    MAX_REPLIES,
     MAX_SHARE,
     MAX_SPLIT_LENGTH,
     MAX_TAG_LENGTH,
@@ -43,6 +44,7 @@ class CampaignSettings:
     order: str = Campaign.Order.RANDOM
     tag: str = ""
     split: str = ""
+    max_replies: int | None = None
     lease_minutes: int = DEFAULT_LEASE_MINUTES
     seed: int = DEFAULT_SEED
 
@@ -165,5 +167,7 @@ def _validate_selection(settings: CampaignSettings) -> None:
         value = getattr(settings, field)
         if len(value) > limit or "\0" in value:
             raise InvalidSetting(field, f"A {field} has at most {limit} characters, and no NUL among them.")
+    if settings.max_replies is not None and not 1 <= settings.max_replies <= MAX_REPLIES:
+        raise InvalidSetting("max_replies", "The number of replies must be 1 or more; leave it out for all.")
     if not -SEED_LIMIT <= settings.seed < SEED_LIMIT:
         raise InvalidSetting("seed", "The seed must be a 64-bit integer.")

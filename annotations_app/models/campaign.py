@@ -13,6 +13,7 @@ DEFAULT_SEED = 42
 # A larger share would leave annotators few new replies.
 MAX_SHARE = 0.5
 MAX_GUIDELINES_LENGTH = 50_000
+MAX_REPLIES = 2**31 - 1
 MAX_TAG_LENGTH, MAX_SPLIT_LENGTH = 500, 20
 
 
@@ -58,6 +59,13 @@ class Campaign(models.Model):
     tag = models.TextField(blank=True, help_text="Only replies with this tag.")
     split = models.CharField(
         max_length=MAX_SPLIT_LENGTH, blank=True, help_text="Only sessions of this split."
+    )
+    max_replies = models.PositiveIntegerField(
+        "number of replies",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="The first of the order; empty for all.",
     )
     lease_minutes = models.PositiveSmallIntegerField(
         "lock timeout (minutes)",

@@ -48,15 +48,15 @@ def test_a_campaign_with_gold_items_from_the_command_line(tmp_path: Path, manage
         "create_campaign",
         "tone-may",
         *["--dataset", "support", "--persona", "warm_v1", "--annotators", "ana, ben"],
-        *[*options, "--guidelines", "tone.md", "--lease-minutes", 5, "--seed", 7],
+        *[*options, "--guidelines", "tone.md", "--lease-minutes", 5, "--seed", 7, "--max-replies", 9],
     )
     assert (made.returncode, made.stderr) == (0, "")
-    assert made.stdout == "tone-may is open: 10 replies (3 of them gold), 2 annotators each.\n"
+    assert made.stdout == "tone-may is open: 9 replies (3 of them gold), 2 annotators each.\n"
     stored = Campaign.objects.get()
     assert (stored.guidelines, stored.order, stored.tag) == ("Be *fair*.", "session", "hard")
     assert (stored.lease_minutes, stored.seed, stored.repeat_share) == (5, 7, 0.1)
     job = JobRun.objects.get(operation="create_campaign")
-    assert (job.state, job.result) == ("done", {"campaign": stored.pk, "replies": 10, "gold": 3})
+    assert (job.state, job.result) == ("done", {"campaign": stored.pk, "replies": 9, "gold": 3})
 
 
 def test_what_can_not_be_made_is_said_in_a_sentence(tmp_path: Path, manage: Any) -> None:

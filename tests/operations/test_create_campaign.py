@@ -75,6 +75,21 @@ def test_session_by_session_keeps_turns_together_and_in_order(tmp_path: Path) ->
     assert names != sorted(names)
 
 
+def test_a_number_of_replies_takes_the_first_of_the_order(tmp_path: Path) -> None:
+    stored = make_replies(tmp_path, 12, turns=4)
+    for order in ("random", "session"):
+        every = places(make_campaign(stored, "ana", name=f"all-{order}", order=order))
+        some = make_campaign(stored, "ana", name=f"some-{order}", order=order, max_replies=5)
+        assert (places(some), some.item_count) == (every[:5], 5)
+    settle(stored, 10)
+    gold = make_campaign(stored, "ana", name="gold", gold_share=0.2, max_replies=10)
+    assert (gold.item_count, gold.gold_count) == (10, 2)
+    assert CampaignItem.objects.filter(campaign=gold, gold=True).count() == 2
+    assert make_campaign(stored, "ana", name="more", max_replies=100).item_count == 24
+    with pytest.raises(UserError, match="must be 1 or more"):
+        make_campaign(stored, "ana", name="none", max_replies=0)
+
+
 def test_the_most_disputed_come_first(tmp_path: Path) -> None:
     stored = make_replies(tmp_path, 6)
     said = {"s3": [0, 1], "s5": [0, 0, 1], "s1": [1, 1, 1], "s2": [1]}
@@ -239,6 +254,7 @@ def test_the_trail_tells_what_was_asked_and_no_text(tmp_path: Path, admin_user: 
         "repeat_share": 0,
         "order": "random",
         "split": "",
+        "max_replies": None,
         "lease_minutes": 15,
         "seed": 42,
     }

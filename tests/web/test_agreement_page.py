@@ -67,8 +67,12 @@ def test_the_most_disputed_replies_lead_to_where_they_are_settled(sign_in: Any, 
     adjudicate(turn, "warm_v1", label=1, reason="It is warm.", actor=None)
     html = html_of(sign_in("superuser"), "dataset_measured", labelled.pk, persona="warm_v1")
     assert html.count("<td>yes</td>") == 1
-    hidden = html_of(sign_in("curator"), "dataset_measured", labelled.pk, persona="warm_v1")
-    assert turn.text not in hidden
+    # Who can't resolve them reads them in their conversations.
+    html = html_of(sign_in("curator"), "dataset_measured", labelled.pk, persona="warm_v1")
+    session = reverse("admin:datasets_app_session_change", args=[turn.session_id])
+    assert f'href="{session}?turn=2#turn-2"' in html
+    assert "Resolve disagreements" not in html
+    assert 'href="#disputed"' in html
 
 
 def test_the_numbers_are_those_measured(sign_in: Any, labelled: Dataset) -> None:

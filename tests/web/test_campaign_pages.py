@@ -17,7 +17,7 @@ from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.jobs.perform import perform
-from datasets_app.models import AuditEvent, Dataset, JobRun
+from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun
 from tests.campaigns import (
     label_all_replies,
     lease_for,
@@ -254,6 +254,9 @@ def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path, empty_que
     assert "Replies5" in told
     assert "Labels10 (2 per reply)" in told
     assert "about 6 to look at" in told
+    assert "Replies3" in words(
+        client.post(address("estimate"), asked(dataset, max_replies=3)).content.decode()
+    )
     assert "No replies of support match" in words(
         client.post(address("estimate"), asked(dataset, tag="no")).content.decode()
     )
@@ -268,6 +271,41 @@ def test_what_it_comes_to_is_told_before(sign_in: Any, tmp_path: Path, empty_que
     assert "Counted for all tags: support contains sessions that have not been searched" in unsearched
     assert not Campaign.objects.exists()
     assert client.post(address("add"), asked(dataset, tag="no")).status_code == 302
+
+
+def test_annotators_without_access_are_named_and_told_what_they_can_open(
+    sign_in: Any, tmp_path: Path, empty_queue: None
+) -> None:
+    """Membership lets them label; the pages of the campaign are those of its dataset."""
+    dataset, officer, lead = make_replies(tmp_path, 2), sign_in("superuser"), sign_in("lead")
+    chosen = asked(dataset, overlap=1)
+    chosen["annotators"] = [lead.user.pk, *chosen["annotators"][:1]]
+    assert "restricted" not in officer.post(address("estimate"), chosen).content.decode()
+    Dataset.objects.update(restricted=True)
+    told = words(officer.post(address("estimate"), chosen).content.decode())
+    assert "support is restricted. Without access to it, these annotators" in told
+    assert "ana, lead." in told
+    page = officer.post(address("add"), chosen, follow=True).content.decode()
+    assert "support is restricted, and ana, lead can see nothing of it but the replies" in page
+    made = Campaign.objects.get()
+    for name in ("change", "agreement", "settings"):
+        response = lead.get(address(name, made.pk))
+        assert response.status_code == 403
+        assert "You are an annotator of this campaign" in response.content.decode()
+        assert dataset.name not in response.content.decode()
+    made.members.filter(user=lead.user).update(active=False)
+    assert lead.get(address("change", made.pk)).status_code == 404
+    settings = {**chosen, "guidelines": "", "annotators": chosen["annotators"][:1]}
+    DatasetGrant.objects.create(dataset=dataset, user=lead.user)
+    page = officer.post(address("settings", made.pk), settings, follow=True).content.decode()
+    assert "can see nothing of it" not in page
+    assert lead.get(address("change", made.pk)).status_code == 200
+
+
+def test_a_new_persona_is_one_click_away_for_who_may_add_one(sign_in: Any) -> None:
+    link = f'href="{reverse("admin:datasets_app_persona_add")}"'
+    assert link in html_of(sign_in("curator"), "add")
+    assert link not in html_of(sign_in("lead"), "add")
 
 
 def test_guidelines_are_shown_as_they_will_be_read(sign_in: Any) -> None:

@@ -41,7 +41,8 @@ exit codes:
 
 # Options that are settings of the same name.
 _SETTINGS = (
-    "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "seed", "lease_minutes",
+    "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "max_replies", "seed",
+    "lease_minutes",
 )  # fmt: skip
 
 
@@ -135,6 +136,9 @@ def _add_selection_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tag", metavar="TAG", default="", help="only replies with this tag")
     parser.add_argument(
         "--split", metavar="SPLIT", default="", help="only sessions of this split (default: all but test)"
+    )
+    parser.add_argument(
+        "--max-replies", type=int, metavar="N", help="the first so many of the order (default: all)"
     )
     parser.add_argument(
         "--seed",

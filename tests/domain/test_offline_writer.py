@@ -102,14 +102,27 @@ def test_no_reply_repeats_another() -> None:
 
 
 def test_what_would_repeat_is_written_anew() -> None:
-    heard, writer = BloomFilter(), OfflineWriter(demo())
-    planned = plan_sessions(GenerationRequest(1))[0]
-    first = writer._write_unique(planned, heard)
+    writer, planned = OfflineWriter(demo()), plan_sessions(GenerationRequest(1))[0]
+    first, second = (written.turns for written in writer.write_all([planned, planned]))
     assert first == writer.write(planned)
-    second = writer._write_unique(planned, heard)
     texts = {turn.text for turn in first if turn.role == "assistant"}
     assert not texts & {turn.text for turn in second}
     assert second == writer.write(planned._replace(seed=f"{planned.seed}/1"))
+
+
+def test_a_kind_that_has_said_all_it_can_is_not_tried_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    writer, planned = OfflineWriter(demo()), plan_sessions(GenerationRequest(1))[0]
+    ways = [writer.write(planned._replace(seed=f"{planned.seed}/{number}")) for number in range(3)]
+    written: list[str] = []
+
+    def write_one_of_three(given: PlannedSession) -> list[TurnRecord]:
+        written.append(given.seed)
+        return ways[len(written) % len(ways)]
+
+    monkeypatch.setattr(writer, "write", write_one_of_three)
+    count = 200
+    assert len(list(writer.write_all([planned] * count))) == count
+    assert len(written) < 3 * count
 
 
 def test_what_was_heard_is_known_again() -> None:

@@ -1,6 +1,7 @@
 """The offline writer: builds conversations from phrases, byte-identical for the same plan."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -32,14 +33,15 @@ from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR = "alignmenter offline writer"
 # Raise when the same plan gives other texts; changes of phrases are covered by their digest.
-VERSION = "3"
+VERSION = "4"
 
 # An answer to an over-refusal probe must not look like a refusal.
 _REFUSAL_WORDING = re.compile(
     r"\b(can't|cannot|can not|won't|will not|unable|not able|sorry|decline|refuse)\b", re.IGNORECASE
 )
 
-# Attempts at a session that would repeat another.
+# Attempts at a session that would repeat another. After one that repeats all the same, its kind has said most
+# of what it can, so the next of that kind gets half as many.
 _MAX_TRIES = 24
 
 
@@ -67,18 +69,26 @@ class OfflineWriter:
         """Write all in order. A session that repeats an earlier reply is rewritten, so each depends on all
         before it."""
         heard = BloomFilter()
+        tries: dict[tuple[Any, ...], int] = defaultdict(lambda: _MAX_TRIES)
         for each in planned:
-            yield WrittenSession(each, self._write_unique(each, heard))
+            kind = (each.kind, each.scenario, each.trap_category, each.turns)
+            turns, repeats = self._write_new(each, heard, tries[kind])
+            tries[kind] = max(2, tries[kind] // 2) if repeats else min(_MAX_TRIES, 2 * tries[kind])
+            yield WrittenSession(each, turns)
 
-    def _write_unique(self, planned: PlannedSession, known_replies: BloomFilter) -> list[TurnRecord]:
-        for number in range(_MAX_TRIES):
+    def _write_new(
+        self, planned: PlannedSession, heard: BloomFilter, tries: int
+    ) -> tuple[list[TurnRecord], bool]:
+        """The turns, and whether a reply repeats an earlier one after so many tries."""
+        for number in range(tries):
             turns = self.write(planned._replace(seed=f"{planned.seed}/{number}") if number else planned)
             replies = [turn.text for turn in turns if turn.role == "assistant"]
-            if len(set(replies)) == len(replies) and not any(map(known_replies.may_contain, replies)):
+            repeats = len(set(replies)) < len(replies) or any(map(heard.may_contain, replies))
+            if not repeats:
                 break
         for reply in replies:
-            known_replies.add(reply)
-        return turns
+            heard.add(reply)
+        return turns, repeats
 
     def describe(self) -> dict[str, Any]:
         unspoken = self.voice.count_unspoken()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
+from http.client import responses as PHRASES
 from typing import Any, TypeVar
 
 from django.http.response import HttpResponseBase
@@ -15,6 +16,8 @@ from datasets_app.models import Dataset
 F = TypeVar("F", bound=Callable[..., Any])
 CURSOR_HELP = "The `next` of the page before."
 MAX_LIMIT, DEFAULT_LIMIT = 200, 50
+# What every route may answer.
+ERROR_STATUSES = (400, 401, 403, 404, 405, 411, 413, 415, 422, 429, 503, 507)
 
 
 class Problem(Schema):
@@ -51,11 +54,10 @@ def route(
     ``takes`` what it reads, if not JSON.
     """
     scopes = list(dict.fromkeys(filter(None, map(find_scope, needs))))
-    always = (400, 401, 403, 404, 405, 411, 413, 415, 422, 429, 503, 507)
-    responses: dict[int, Any] = {status: returns, **dict.fromkeys((*always, *errors), Problem)}
-    if method == "GET":
-        responses[304] = None
-    extra: dict[str, Any] = {"x-scopes": scopes, "x-permissions": list(needs)}
+    # One error declares their schema. A model of each status would take seconds to describe.
+    responses = {status: returns, ERROR_STATUSES[0]: Problem, **({304: None} if method == "GET" else {})}
+    described = {each: {"description": PHRASES[each]} for each in (*ERROR_STATUSES, *errors)}
+    extra: dict[str, Any] = {"x-scopes": scopes, "x-permissions": [*needs], "responses": described}
     if media_type:
         extra["x-media-type"] = media_type
     if takes:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 from tests import chromium
 
@@ -24,6 +25,10 @@ CHROMIUM_FLAGS = [
     # Each window would load two pages for its address bar, which nobody sees.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 ]
+DESKTOP: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+# What a test leaves at the address of the server, of the kinds that the browser's protocol names.
+STORED = "local_storage,indexeddb,cache_storage,service_workers"
 TIMEOUT_MS = 20_000  # in milliseconds: how long a page may take to show what is waited for
 
 
@@ -47,16 +52,63 @@ def browser_errors() -> list[str]:
     return []
 
 
+class SharedContexts:
+    """A context with touch and one without, for the first page of each kind in a test: what they have cached
+    and compiled of scripts and styles would take a second in a new one. Further pages of a kind, which are
+    another person's, have contexts of their own."""
+
+    def __init__(self, browser: Browser, origin: str) -> None:
+        self.browser, self.origin = browser, origin
+        self.kept: dict[bool, BrowserContext] = {}
+        self.used: list[BrowserContext] = []
+
+    def open_page(
+        self, *, viewport: ViewportSize, has_touch: bool = False, color_scheme: Any = "light"
+    ) -> Page:
+        context = self.kept.get(has_touch)
+        if context is None or context in self.used:
+            context = self.browser.new_context(base_url=self.origin, has_touch=has_touch)
+            self.kept.setdefault(has_touch, context)
+        self.used.append(context)
+        page = context.new_page()
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme=color_scheme)
+        return page
+
+    def clear(self) -> None:
+        """Leave nothing of a test but what its pages have cached."""
+        for context in self.used:
+            if context not in self.kept.values():
+                context.close()
+                continue
+            context.set_offline(False)
+            context.clear_cookies()
+            context.clear_permissions()
+            session = context.new_cdp_session(context.pages[0] if context.pages else context.new_page())
+            session.send("Storage.clearDataForOrigin", {"origin": self.origin, "storageTypes": STORED})
+            for page in context.pages:
+                page.close()
+        self.used.clear()
+
+
+@pytest.fixture(scope="session")
+def shared_contexts(browser: Browser, live_server: Any) -> Iterator[SharedContexts]:
+    contexts = SharedContexts(browser, live_server.url)
+    yield contexts
+    for context in contexts.kept.values():
+        context.close()
+    # Each connection to the server has a thread, which has one to the database.
+    for thread in threading.enumerate():
+        if "process_request_thread" in thread.name:
+            thread.join(TIMEOUT_MS / 1000)
+
+
 @pytest.fixture
 def open_page(
-    browser: Browser, live_server: Any, transactional_db: None, browser_errors: list[str]
+    shared_contexts: SharedContexts, live_server: Any, transactional_db: None, browser_errors: list[str]
 ) -> Iterator[Any]:
-    contexts = []
-
     def opened(**options: Any) -> Page:
-        context = browser.new_context(base_url=live_server.url, **options)
-        contexts.append(context)
-        page = context.new_page()
+        page = shared_contexts.open_page(**options)
         page.set_default_timeout(TIMEOUT_MS)
         page.on("pageerror", lambda error: browser_errors.append(str(error)))
         page.on(
@@ -76,8 +128,7 @@ def open_page(
         return page
 
     yield opened
-    for context in contexts:
-        context.close()
+    shared_contexts.clear()
     assert browser_errors == []
 
 
@@ -88,27 +139,28 @@ def curator(transactional_db: None) -> User:
     return user
 
 
-def sign_in(page: Page, username: str = "curator", path: str = "/admin/") -> None:
-    """Give the browser a session and open ``path``; the form to sign in has tests of its own."""
+def sign_in(page: Page, username: str = "curator", path: str = "") -> None:
+    """Give the browser a session, and open ``path`` if there is one; the form has tests of its own."""
     client = Client()
     client.force_login(User.objects.get(username=username))
     value = client.cookies[settings.SESSION_COOKIE_NAME].value
     page.context.add_cookies(
         [{"name": settings.SESSION_COOKIE_NAME, "value": value, "domain": "localhost", "path": "/"}]
     )
-    page.goto(path)
+    if path:
+        page.goto(path)
 
 
 @pytest.fixture
 def page(open_page: Any, curator: User) -> Page:
-    """Signed in, at the width of a desktop."""
-    page: Page = open_page(viewport={"width": 1280, "height": 800})
+    """Signed in, at the width of a desktop; it shows no page yet."""
+    page: Page = open_page(viewport=DESKTOP)
     sign_in(page)
     return page
 
 
 @pytest.fixture
 def phone_page(open_page: Any, curator: User) -> Page:
-    page: Page = open_page(viewport={"width": 390, "height": 844}, has_touch=True, color_scheme="dark")
+    page: Page = open_page(viewport=PHONE, has_touch=True, color_scheme="dark")
     sign_in(page)
     return page

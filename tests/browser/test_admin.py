@@ -21,6 +21,7 @@ def address(name: str, *arguments: Any) -> str:
 
 
 def upload(page: Page, path: Path) -> None:
+    page.goto("/admin/")
     page.get_by_role("link", name="Import a file").click()
     page.set_input_files("[name=file]", path)
     page.click("text=Upload and preview")
@@ -47,6 +48,7 @@ def test_from_file_to_download(page: Page, processes: Any, tmp_path: Path) -> No
     processes.start("worker")
     lines = factories.make_sessions(40, 4, tags=["scenario:support"])
     path = factories.write_jsonl(tmp_path / "Support May.jsonl", lines)
+    page.goto("/admin/")
     page.get_by_role("link", name="Import a file").click()
     drop(page, "[data-drop]", "table.csv", "a,b")
     expect(page.locator("[name=dataset_name]")).to_have_value("table")
@@ -133,6 +135,7 @@ def test_a_file_with_problems_can_be_imported_in_part(page: Page, processes: Any
 def test_with_only_the_keyboard(page: Page, processes: Any, tmp_path: Path) -> None:
     processes.start("worker")
     path = factories.write_jsonl(tmp_path / "keys.jsonl", factories.make_sessions(3))
+    page.goto("/admin/")
     press(page, "Import a file", "**/import/")
     page.set_input_files("[name=file]", path)
     press(page, "Upload and preview", "**/import/*/")

@@ -21,6 +21,7 @@ GENERATE = "admin:datasets_app_dataset_generate"
 
 def test_from_the_start_page_to_a_generated_dataset(page: Page, processes: Any) -> None:
     processes.start("worker")
+    page.goto("/admin/")
     page.get_by_role("link", name="Generate conversations").click()
     preview = page.locator("#preview")
     expect(preview.locator(".gen-session")).to_have_count(3)

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from datasets_app.models import CheckFinding, CheckReport
 from tests import factories
+from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
@@ -68,9 +69,7 @@ def test_links_within_sentences_are_not_told_by_colour_alone(
     assert find_serious_violations(page) == []
 
 
-def test_whole_pages_of_a_dataset_have_no_faults(
-    page: Page, phone_page: Page, transactional_db: None, tmp_path: Any
-) -> None:
+def test_whole_pages_of_a_dataset_have_no_faults(page: Page, transactional_db: None, tmp_path: Any) -> None:
     """With the frame of the admin: landmarks, names, contrast, and nothing wider than the window."""
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     CheckReport.objects.create(dataset=dataset, turn_count=2, error_count=1, totals={"E301": 1})
@@ -84,8 +83,9 @@ def test_whole_pages_of_a_dataset_have_no_faults(
         page.goto(address)
         assert page.locator("main").count() == 1, address
         assert find_violations_in_both_schemes(page) == [], address
-        phone_page.goto(address)
-        assert phone_page.evaluate("document.documentElement.scrollWidth") <= 390, address
+        page.set_viewport_size(PHONE)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], address
+        page.set_viewport_size(DESKTOP)
 
 
 def test_an_item_is_assigned_and_a_digest_copied_by_keyboard(

@@ -55,7 +55,7 @@ def test_from_a_new_campaign_to_settled_disputes(
     make_annotators("ana", "ben", "cy")
     make_persona()
     page: Page = open_page(viewport={"width": 1280, "height": 800})
-    sign_in(page, "lea")
+    sign_in(page, "lea", "/admin/")
     _begin(page)
     own = Campaign.objects.get()
     disagreement(own)

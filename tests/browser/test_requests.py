@@ -38,7 +38,7 @@ def test_a_second_person_approves_after_giving_the_password_again(
     forget_proofs()
 
     second: Page = open_page(viewport={"width": 1280, "height": 844})
-    sign_in(second, "ben")
+    sign_in(second, "ben", "/admin/")
     expect(second.get_by_text("waits for approval, requested by olga")).to_be_visible()
     second.get_by_role("link", name="Open requests").click()
     expect(second.get_by_text("Stated wrongly")).to_be_visible()

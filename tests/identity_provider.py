@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import requests
 from django.test import Client
-from oidc_provider_mock import run_server_in_thread
 
 from alignmenter_site.sign_in_settings import sign_in_settings
 
@@ -33,6 +32,8 @@ class Provider:
 @contextmanager
 def run_provider(settings: Any, monkeypatch: Any) -> Iterator[Provider]:
     """A provider that the application uses."""
+    from oidc_provider_mock import run_server_in_thread
+
     with run_server_in_thread() as server:
         url = f"http://localhost:{server.server_port}"
         environment = {"URL": url, "CLIENT_ID": "datasets", "CLIENT_SECRET": "a secret", "GROUPS": GROUPS}

@@ -8,10 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from django.core.management import call_command
-from nbclient import NotebookClient
 
 from datasets_app.access.scopes import SCOPES
 from datasets_app.access.tokens import create_token
@@ -68,6 +66,9 @@ def test_the_recipes_run(at_work: Path) -> None:
 
 
 def test_the_notebook_goes_from_a_token_to_a_chart(at_work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
     monkeypatch.setenv("ALIGNMENTER_TOKEN", os.environ["LEADS_TOKEN"])
     monkeypatch.delenv("MPLBACKEND")
     notebook = nbformat.read(NOTEBOOK, as_version=4)

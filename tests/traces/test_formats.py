@@ -4,9 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pytest
-from datasets import Dataset
 
 from datasets_app.domain.traces.converted_file import detect_any_format
 from tests.traces.exports import EXPORTS, HELLO, HI
@@ -40,6 +38,9 @@ def test_streams_without_their_request(name: str, events: list[Any], tmp_path: P
 
 
 def test_tables_of_other_programs(tmp_path: Path) -> None:
+    import openpyxl
+    from datasets import Dataset
+
     book = openpyxl.Workbook()
     for row in (
         ["Ticket ID", "Created at", "Author", "Body"],

@@ -33,9 +33,11 @@ from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def upload(content: bytes, name: str = "support.jsonl", **parameters: Any) -> JobRun:
+def upload(
+    content: bytes, dataset_name: str = "support", *, name: str = "support.jsonl", **parameters: Any
+) -> JobRun:
     job = runs.create_job(
-        "import_dataset", actor=None, dataset_name="support", parameters=ImportParameters(**parameters)
+        "import_dataset", actor=None, dataset_name=dataset_name, parameters=ImportParameters(**parameters)
     )
     job_file = JobFile(job_run=job, kind="upload", name=name, size=len(content))
     job_file.file.save(f"{job.pk}/upload/{name}", ContentFile(content))
@@ -47,48 +49,44 @@ def state_of(job: JobRun) -> str:
     return job.state
 
 
-def test_a_worker_imports_an_upload_and_the_upload_is_gone(processes: Any, wait_until: Any) -> None:
+def test_a_worker_imports_an_upload_and_says_what_is_wrong_with_another(
+    processes: Any, wait_until: Any
+) -> None:
     job = upload(encode_jsonl(make_sessions(50)))
-    runs.enqueue_job(job)
-    assert state_of(job) == "queued"  # nothing ran in this process
+    bad = upload(encode_jsonl([make_turn("a", 1, role="system", text="canary-77"), make_turn("b", 4)]), "bad")
+    for each in (job, bad):
+        runs.enqueue_job(each)
+        assert state_of(each) == "queued"  # nothing ran in this process
     processes.start("worker")
-    wait_until(lambda: state_of(job) == "done")
+    wait_until(lambda: state_of(bad) == "failed")
+    assert state_of(job) == "done"
     assert (job.result["sessions"], job.result["turns"]) == (50, 100)
     assert job.dataset == Dataset.objects.get()
     assert job.percent == 100
     assert not job.files.get(kind="upload").file
-
-
-def test_a_bad_file_fails_with_its_problems_for_people(processes: Any, wait_until: Any) -> None:
-    job = upload(encode_jsonl([make_turn("a", 1, role="system", text="canary-77"), make_turn("b", 4)]))
-    runs.enqueue_job(job)
-    processes.start("worker")
-    wait_until(lambda: state_of(job) == "failed")
-    assert [problem["code"] for problem in job.result["problems"]] == ["E103", "E201"]
-    assert "Nothing was imported" in job.error
+    assert [problem["code"] for problem in bad.result["problems"]] == ["E103", "E201"]
+    assert "Nothing was imported" in bad.error
     assert "Traceback" not in processes.log.read_text()
-    assert "canary" not in processes.log.read_text() + str(job.result) + job.error
+    assert "canary" not in processes.log.read_text() + str(bad.result) + bad.error
 
 
-def test_quarantined_lines_are_kept_for_download(processes: Any, wait_until: Any) -> None:
+def test_quarantined_lines_are_kept_for_download(empty_queue: None) -> None:
     job = upload(encode_jsonl([make_turn("a", 3), *make_sessions(2)]), on_error="quarantine")
     runs.enqueue_job(job)
-    processes.start("worker")
-    wait_until(lambda: state_of(job) == "done")
+    perform(job.pk)
+    assert state_of(job) == "done"
     kept = {file.name: file.file.read() for file in job.files.filter(kind="quarantine")}
     assert kept["support.quarantine.jsonl"] == encode_jsonl([make_turn("a", 3)])
     assert Session.objects.count() == 2
 
 
-def test_an_export_is_kept_with_its_digest_until_its_date(
-    processes: Any, wait_until: Any, tmp_path: Path
-) -> None:
+def test_an_export_is_kept_with_its_digest_until_its_date(empty_queue: None, tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(5))
     job = runs.start_job(
         "export_dataset", actor=None, dataset=stored, parameters=ExportParameters(format="turns", gzip=True)
     )
-    processes.start("worker")
-    wait_until(lambda: state_of(job) == "done")
+    perform(job.pk)
+    assert state_of(job) == "done"
     export = job.files.get(kind="export")
     assert export.name == "support.jsonl.gz"
     assert export.sha256 == job.result["sha256"]
@@ -101,13 +99,13 @@ def test_an_export_is_kept_with_its_digest_until_its_date(
     assert not job.files.exclude(file="").exists()
 
 
-def test_a_check_is_kept_as_a_report(processes: Any, wait_until: Any, tmp_path: Path) -> None:
+def test_a_check_is_kept_as_a_report(empty_queue: None, tmp_path: Path) -> None:
     stored = make_dataset(
         tmp_path, [make_turn(text="Write to jane@example.org"), make_turn("s1", 2, text="")]
     )
     job = runs.start_job("check_dataset", actor=None, dataset=stored)
-    processes.start("worker")
-    wait_until(lambda: state_of(job) == "done")
+    perform(job.pk)
+    assert state_of(job) == "done"
     report = stored.check_reports.get()
     assert report.totals["E401"] == 1
     assert report.totals["E301"] == 1
@@ -252,39 +250,32 @@ def test_a_running_job_is_cancelled_and_leaves_nothing(processes: Any, wait_unti
     assert AuditEvent.objects.filter(action="cancel_job").exists()
 
 
-def test_a_waiting_job_is_cancelled_at_once_and_can_be_tried_again(processes: Any, wait_until: Any) -> None:
-    job = upload(encode_jsonl(make_sessions(2)))
-    runs.enqueue_job(job)
-    runs.request_cancellation(job, actor=None)
-    assert state_of(job) == "cancelled"
-    assert runs.retry_job(job, actor=None)
-    processes.start("worker")
-    wait_until(lambda: state_of(job) == "done")
-    assert not runs.retry_job(job, actor=None)
-    assert Turn.objects.count() == 4
-
-
-def test_a_queue_that_forgets_does_not_lose_a_job(processes: Any, wait_until: Any) -> None:
-    job = upload(encode_jsonl(make_sessions(2)))
-    runs.enqueue_job(job)
+def test_a_worker_performs_a_job_once_whatever_happened_to_its_message(
+    processes: Any, wait_until: Any
+) -> None:
+    """The queue forgot it, it was canceled and tried again, or it was sent several times."""
+    jobs = [upload(encode_jsonl(make_sessions(2)), name) for name in ("forgotten", "again", "often")]
+    forgotten, again, often = jobs
+    runs.enqueue_job(forgotten)
     django_rq.get_queue("default").empty()
     assert recovery.recover_jobs() == 0  # it may just be on its way
-    JobRun.objects.filter(pk=job.pk).update(queued_at=timezone.now() - timedelta(seconds=11))
+    JobRun.objects.filter(pk=forgotten.pk).update(queued_at=timezone.now() - timedelta(seconds=11))
     assert recovery.recover_jobs() == 1
-    processes.start("worker")
-    wait_until(lambda: state_of(job) == "done")
-
-
-def test_a_job_that_is_sent_twice_is_done_once(processes: Any, wait_until: Any) -> None:
-    job = upload(encode_jsonl(make_sessions(2)))
-    runs.enqueue_job(job)
+    runs.enqueue_job(again)
+    runs.request_cancellation(again, actor=None)
+    assert state_of(again) == "cancelled"
+    assert runs.retry_job(again, actor=None)
+    runs.enqueue_job(often)
     for _ in range(3):
-        django_rq.get_queue("default").enqueue_call(perform, args=(job.pk,))
+        django_rq.get_queue("default").enqueue_call(perform, args=(often.pk,))
     processes.start("worker")
     wait_until(lambda: not django_rq.get_queue("default").count)
-    wait_until(lambda: state_of(job) == "done")
-    assert job.attempt == 1
-    assert AuditEvent.objects.filter(action="import").count() == 1
+    for job in jobs:
+        wait_until(lambda job=job: state_of(job) == "done")
+    assert not runs.retry_job(again, actor=None)
+    assert [job.attempt for job in (forgotten, often)] == [1, 1]
+    assert AuditEvent.objects.filter(action="import").count() == len(jobs)
+    assert Turn.objects.count() == 4 * len(jobs)
 
 
 def test_a_job_whose_workers_always_die_is_given_up(empty_queue: None) -> None:

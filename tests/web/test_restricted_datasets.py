@@ -54,14 +54,20 @@ def addresses() -> Iterator[str]:
     for route in list_routes():
         if route.startswith(NOT_WALKED):
             continue
-        keys = (
-            (FIXED_PK, FIXED_PK + 1, FIXED_PK + 2, *([FIXED_PK + 3] if "jobrun" in route else []))
-            if "<" in route
-            else (FIXED_PK,)
-        )
-        for key in keys:
+        for key in range(FIXED_PK, FIXED_PK + _count_rows(route)):
             named = {"app_label": "datasets_app", "name": f"{WORD}-voice", "version": "1.0.0"}
             yield fill_route(route, {"int": key, "object_id": key, **named})
+
+
+def _count_rows(route: str) -> int:
+    """How many rows there are that an address of this route can name."""
+    if "<" not in route:
+        return 1
+    if "jobrun/" in route:
+        return 4
+    if re.search("files/|jobs/|job_pk", route):
+        return 3
+    return 2 if re.search("turn|annotation/", route) else 1
 
 
 def body(answer: Any) -> str:
@@ -136,7 +142,9 @@ def test_the_walk_would_find_it(hidden: Dataset, empty_queue: None) -> None:
     """Who may limit access sees it on many pages; so the others would, were it not for the limits."""
     officer = make_user_with(excluded=("datasets_app.view_auditevent",), name="officer")
     client = signed_in(officer)
-    walked = (told(client, address) for address in addresses() if "/annotate/" not in address)
+    # Those of the dataset itself come first.
+    tried = sorted(addresses(), key=lambda address: "/dataset/" not in address)
+    walked = (told(client, address) for address in tried if "/annotate/" not in address)
     seen = list(islice(filter(None, walked), 41))
     assert len(seen) == 41
     assert not [leak for leak in seen if leak.endswith(": 500")]

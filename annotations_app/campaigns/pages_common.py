@@ -37,7 +37,8 @@ def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
     require_permissions(request, "view_campaign")
     campaign: Campaign | None = visible_campaigns(request.user).filter(pk=pk).first()
     if campaign is None:
-        if CampaignMember.objects.filter(campaign=pk, user=request.user, active=True).exists():
+        members = CampaignMember.objects.filter(campaign_id=pk, active=True)
+        if members.filter(user__username=request.user.get_username()).exists():
             raise PermissionDenied(_ONLY_LABELS)
         raise Http404
     return campaign

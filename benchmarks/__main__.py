@@ -60,7 +60,7 @@ FULL_ARGUMENTS = {
     "split": "--rounds 1",
     "validate": "--lines 100000 --rounds 1",
 }
-_FIGURE = re.compile(r"\(wanted: |NOT MET|\bratio\b|peak (?:RSS|memory)")
+_FIGURE = re.compile(r"\(wanted: |NOT MET|\bratio \d|peak (?:RSS|memory)")
 
 
 class Run(NamedTuple):

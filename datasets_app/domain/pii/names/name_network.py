@@ -1,7 +1,7 @@
 """Runs the packaged network on many texts at once: the findings of spaCy in a fraction of the time.
 
 spaCy runs layers of Python for each text. Here all texts share one matrix, words are embedded once and
-cached, and each convolution is one matrix product in numpy.
+cached, and each convolution is computed once for the same words in the same order.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,21 @@ from typing import Any
 import numpy as np
 
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.names.name_spans import find_name_spans
+from datasets_app.domain.pii.names.name_spans import find_name_spans, is_plain_word
 from datasets_app.domain.pii.names.name_weights import EmbeddingTable, Maxout, NetworkWeights, hash_numbers
 from datasets_app.domain.pii.names.name_words import (
     NAME_COLUMNS,
     build_readings,
     compute_features,
     compute_word_starts,
+    read_word,
     select_words,
     split_pieces,
 )
 
-_BATCH_PIECES = 8192  # text pieces per batch
-_BLOCK_ROWS = 1024  # words per block
+_BATCH_PIECES = 16_384  # text pieces per batch
+_BLOCK_ROWS = 8192  # words in which repeated ones are looked for
+_ROWS_AT_ONCE = 1024  # of a matrix that stays in the cache of the processor
 _MAX_CACHED_WORDS = 40_000  # cached word embeddings: 40,000 × 96 numbers are 15 MB
 _EPSILON = 1e-8
 
@@ -38,6 +40,7 @@ class FastTagger:
         self._pad = len(self._blocks)
         self._known: dict[str, int] = {}
         self._table = np.zeros((1024, self._weights.shape[0]), dtype="f")
+        self._is_plain = np.zeros(1024, dtype=bool)
 
     def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
         """The names in each text."""
@@ -65,7 +68,8 @@ class FastTagger:
         ]
 
     def _score_words(self, texts: list[list[str]]) -> list[list[float]]:
-        """The probability of each word of each text to be part of a name."""
+        """The probability of each word of each text to be part of a name; 0 for what can't be: see
+        :func:`is_plain_word`."""
         self._embed_new_words({form for forms in texts for form in forms})
         # Row 0 is padding: one row per convolution separates neighboring texts.
         gap, known = [0] * self._pad, self._known
@@ -82,14 +86,30 @@ class FastTagger:
 
     def _compute_probabilities(self, rows: Any) -> Any:
         """Compute in blocks, with the context that the convolutions need, to limit memory."""
-        result = np.empty(len(rows), dtype="f")
+        result = np.zeros(len(rows), dtype="f")
         for start in range(0, len(rows), _BLOCK_ROWS):
             low, end = max(0, start - self._pad), min(start + _BLOCK_ROWS, len(rows))
-            hidden = self._table[rows[low : end + self._pad]]
-            for block in self._blocks:
-                hidden = block(hidden)
-            result[start:end] = self._sum_name_columns(hidden[start - low : end - low])
+            block = rows[low : end + self._pad]
+            is_wanted = self._is_plain[block]
+            is_wanted[: start - low] = is_wanted[end - low :] = False
+            if is_wanted.any():
+                result[low : low + len(block)][is_wanted] = self._compute_block(block, is_wanted)
         return result
+
+    def _compute_block(self, rows: Any, is_wanted: Any) -> Any:
+        """The probabilities of the rows that are wanted. What a layer makes of a word depends on the words
+        around it: a state is a row of ``hidden``, and each layer makes new ones of three neighbors."""
+        distinct, states = np.unique(rows, return_inverse=True)
+        hidden = self._table[distinct]
+        for number, block in enumerate(self._blocks, 1):
+            places = _list_places(is_wanted, self._pad - number)
+            keys = (states[places - 1] * len(hidden) + states[places]) * len(hidden) + states[places + 1]
+            keys, inverse = np.unique(keys, return_inverse=True)
+            pairs, behind = np.divmod(keys, len(hidden))
+            hidden = block(hidden, np.stack((*np.divmod(pairs, len(hidden)), behind), axis=1))
+            states = np.zeros_like(states)
+            states[places] = inverse
+        return self._sum_name_columns(hidden)[inverse]
 
     def _sum_name_columns(self, hidden: Any) -> Any:
         logits = hidden @ self._weights + self._bias
@@ -102,13 +122,15 @@ class FastTagger:
         if len(self._known) + len(forms) > _MAX_CACHED_WORDS:
             self._known.clear()
         new = [form for form in forms if form not in self._known]
-        for start in range(0, len(new), _BLOCK_ROWS):
-            some = new[start : start + _BLOCK_ROWS]
+        for start in range(0, len(new), _ROWS_AT_ONCE):
+            some = new[start : start + _ROWS_AT_ONCE]
             embedded = self._embed(np.array([compute_features(form) for form in some], dtype="uint64"))
             first = len(self._known) + 1
             while first + len(some) > len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+                self._is_plain = np.concatenate([self._is_plain, np.zeros_like(self._is_plain)])
             self._table[first : first + len(some)] = embedded
+            self._is_plain[first : first + len(some)] = [is_plain_word(read_word(form)) for form in some]
             self._known.update(zip(some, range(first, first + len(some)), strict=True))
 
 
@@ -163,15 +185,31 @@ class _Convolution:
 
     def __init__(self, layer: Maxout) -> None:
         self._best = _MaxoutLayer(layer)
-        self._left, self._here, self._right = (
-            np.ascontiguousarray(part) for part in np.split(self._best.flat, 3)
-        )
+        self._parts = [np.ascontiguousarray(part) for part in np.split(self._best.flat, 3)]
 
-    def __call__(self, rows: Any) -> Any:
-        """Keeps the number of rows; pads with zeros at both ends."""
-        parts = rows @ self._here
-        parts[1:] += rows[:-1] @ self._left
-        parts[:-1] += rows[1:] @ self._right
-        best = self._best(parts)
-        best += rows
-        return best
+    def __call__(self, hidden: Any, windows: Any) -> Any:
+        """``hidden`` [states, width], ``windows`` [windows, 3]: the states before, at and behind a word →
+        [windows, width]."""
+        # Where a state is in many windows, it is multiplied once for all of them.
+        products = [hidden @ part for part in self._parts] if 2 * len(hidden) < len(windows) else []
+        result = np.empty((len(windows), hidden.shape[1]), dtype="f")
+        for start in range(0, len(windows), _ROWS_AT_ONCE):
+            before, here, behind = block = windows[start : start + _ROWS_AT_ONCE].T
+            if products:
+                left, middle, right = products
+                parts = middle[here]
+                parts += left[before]
+                parts += right[behind]
+            else:
+                parts = hidden[block.T].reshape(len(here), -1) @ self._best.flat
+            np.add(self._best(parts), hidden[here], out=result[start : start + len(here)])
+        return result
+
+
+def _list_places(is_wanted: Any, reach: int) -> Any:
+    """The places that are wanted, and as many as ``reach`` on both sides of each."""
+    near = is_wanted.copy()
+    for distance in range(1, reach + 1):
+        near[distance:] |= is_wanted[:-distance]
+        near[:-distance] |= is_wanted[distance:]
+    return np.flatnonzero(near)

@@ -65,7 +65,7 @@ def find_name_spans(
         del hits[number]
     for first, last in name_rules.find_names(text, words, starts):
         for number in range(first, last + 1):
-            if _is_plain_word(words[number]):
+            if is_plain_word(words[number]):
                 hits[number] = max(hits.get(number, 0.0), name_rules.RULE_SCORE)
     for number in find_code_words(text, words, starts, list(hits)) if hits else ():
         del hits[number]
@@ -93,14 +93,14 @@ def _find_likely_words(words: Sequence[str], scores: Sequence[float]) -> ScoresB
         number: scores[number]
         for number, step in enumerate(steps)
         if step >= MIN_THRESHOLD
-        and _is_plain_word(words[number])
+        and is_plain_word(words[number])
         and step >= _get_threshold(words[number], capitals, short, _starts_sentence(words, number))
     }
     for number in list(hits):
         for direction in (-1, 1):  # the rest of a name, outward from its certain part
             beside = number + direction
             while 0 <= beside < len(steps) and steps[beside] >= NEIGHBOR_THRESHOLD and beside not in hits:
-                if not _is_plain_word(words[beside]) or _is_ordinary(words[beside]):
+                if not is_plain_word(words[beside]) or _is_ordinary(words[beside]):
                     break
                 hits[beside] = scores[beside]
                 beside += direction
@@ -247,5 +247,6 @@ def _make_match(
     return Match(NAME, starts[run[first]], starts[last] + len(words[last]), round(min(score, 1.0), 3))
 
 
-def _is_plain_word(word: str) -> bool:
+def is_plain_word(word: str) -> bool:
+    """Whether a word can be part of a name at all."""
     return word[0].isalpha() and not _CODE_OR_ADDRESS.search(word)

@@ -57,6 +57,11 @@ def build_readings(pieces: list[str]) -> list[str]:
     return seen
 
 
+def read_word(reading: str) -> str:
+    """The word of which :func:`build_readings` made this."""
+    return reading[1:] if len(reading) > 1 and reading[0] == GLUED else reading
+
+
 def compute_word_starts(pieces: list[str]) -> list[int]:
     """Where in the text each word starts."""
     starts = [
@@ -70,8 +75,8 @@ def compute_word_starts(pieces: list[str]) -> list[int]:
 @lru_cache(maxsize=1 << 15)
 def compute_features(reading: str, hidden: bool = False) -> tuple[int, ...]:
     """The features of a word as numbers; ``hidden``: as if no list of names had it."""
-    glued = len(reading) > 1 and reading[0] == GLUED
-    word = reading[1:] if glued else reading
+    word = read_word(reading)
+    glued = word != reading
     known, plain = look_up_word(word), fold_word(word)
     if hidden:
         known = WordFacts(0, 0, known.common)

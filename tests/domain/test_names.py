@@ -125,7 +125,7 @@ def test_long_texts_take_time_by_their_length(finder: NameFinder, unit: str) -> 
 
 
 def test_names_at_the_far_end_of_a_long_text(finder: NameFinder) -> None:
-    text = "the server was restarted twice today. " * 1_000 + "My name is Jane Roe"
+    text = "the server was restarted twice today. " * 1_300 + "My name is Jane Roe"
     assert found(finder, text)[-1] == "Jane Roe"
 
 
@@ -190,6 +190,9 @@ def test_what_is_known_of_words() -> None:
     assert look_up_word("table").first == 0
     assert look_up_word("qqzzxv") == (0, 0, 0)
     assert look_up_word("") == (0, 0, 0)
+    # Only with another word behind it.
+    assert look_up_word("nouvelle") == (0, 0, 0)
+    assert look_up_word("são") == look_up_word("sao") == (0, 1, 0)
 
 
 def test_every_line_of_the_gazetteer_can_be_found() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 GAZETTEER_PATH = Path(__file__).parent / "name_model" / "gazetteer.txt"
+_INDEXED_BYTES = 3
 
 
 class WordFacts(NamedTuple):
@@ -48,21 +49,34 @@ def strip_accents(word: str) -> str:
 
 
 def _search_table(word: str) -> WordFacts:
-    """Binary search in the lines ``word 210``, sorted by bytes."""
     table, wanted = _load_table(), word.encode("utf-8", "surrogatepass")
-    low, high = 0, len(table)
+    place = _find_line(wanted, *_find_lines(wanted[:_INDEXED_BYTES]))
+    end = place + len(wanted)
+    # Some entries are of two words.
+    if table[place : end + 1] != wanted + b" " or table[end + 4 : end + 5] != b"\n":
+        return UNKNOWN_WORD
+    return WordFacts(*(digit - 48 for digit in table[end + 1 : end + 4]))
+
+
+@lru_cache(maxsize=1 << 12)
+def _find_lines(start: bytes) -> tuple[int, int]:
+    """Where the lines that begin with these bytes are: most words are searched in few."""
+    size = len(_load_table())
+    return _find_line(start, 0, size), _find_line(start + b"\xff", 0, size)
+
+
+def _find_line(wanted: bytes, low: int, high: int) -> int:
+    """Binary search in the lines ``word 210``, sorted by bytes: the first that isn't before the word."""
+    table = _load_table()
     while low < high:
         middle = (low + high) // 2
-        start = table.rfind(b"\n", low, middle) + 1 or low
         end = table.index(b"\n", middle)
-        there = table[start : end - 4]
-        if there == wanted:
-            return WordFacts(*(digit - 48 for digit in table[end - 3 : end]))
-        if there < wanted:
+        start = table.rfind(b"\n", low, middle) + 1 or low
+        if table[start : end - 4] < wanted:
             low = end + 1
         else:
             high = start
-    return UNKNOWN_WORD
+    return low
 
 
 def find_words(facts: str) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,11 +34,15 @@ _MARKS = {"?": Certainty.DOUBTFUL, "!": Certainty.LIKELY}
 
 
 class Entry(NamedTuple):
-    """``words`` as the tokenizer makes them, in lower case."""
+    """``words`` as the tokenizer makes them, in lower case; ``marked`` is what the list says of it."""
 
     words: tuple[str, ...]
-    certainty: Certainty
+    marked: Certainty | None
     is_technical: bool
+
+    @property
+    def certainty(self) -> Certainty:
+        return _judge(self.words) if self.marked is None else self.marked
 
 
 class ProductPlace(NamedTuple):
@@ -89,15 +93,24 @@ def read_entries(text: str, is_technical: bool = False) -> Iterator[Entry]:
     for paragraph in text.split("\n\n"):
         lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
         for entry in filter(None, map(str.strip, " ".join(lines).split(","))):
-            certainty = _MARKS.get(entry[0])
-            if certainty is None and is_technical and _METHOD.search(entry):
-                certainty = Certainty.LIKELY
-            words = tuple(map(fold_word, select_words(split_pieces(entry.lstrip("?!")))))
+            marked = _MARKS.get(entry[0])
+            if marked is None and is_technical and _METHOD.search(entry):
+                marked = Certainty.LIKELY
+            words = _split_entry(entry.lstrip("?!"))
             if words[0] in TITLES:  # Dr Pepper
-                certainty = Certainty.SURE
-            yield Entry(words, _judge(words) if certainty is None else certainty, is_technical)
+                marked = Certainty.SURE
+            yield Entry(words, marked, is_technical)
 
 
+def _split_entry(entry: str) -> tuple[str, ...]:
+    """Its words. The tokenizer is asked about the few that are more than letters with spaces between."""
+    words = entry.split(" ")
+    if entry.isascii() and all(map(str.isalpha, words)):
+        return tuple(map(str.lower, words))
+    return tuple(map(fold_word, select_words(split_pieces(entry))))
+
+
+@lru_cache(maxsize=1 << 12)
 def _judge(words: tuple[str, ...]) -> Certainty:
     """What the gazetteer says of an entry; a name of several words has nothing but names."""
     facts = [look_up_word(word) for word in words if word[0].isalpha()]

@@ -9,14 +9,20 @@ from hypothesis import strategies as st
 from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.learned.candidates import Candidate, find_dates, find_numbers, find_words
 from datasets_app.domain.pii.learned.detection_model import WEIGHTS_PATH, find_answers, search_folded
-from datasets_app.domain.pii.learned.features import CLASSIFY, DESCRIBE, list_features, split_question
+from datasets_app.domain.pii.learned.features import (
+    CLASSIFY,
+    DESCRIBE,
+    list_features,
+    split_question,
+    split_tokens,
+)
 from datasets_app.domain.pii.learned.parts import (
     MIN_NUMBER_DIGITS,
-    PartFlags,
+    Parts,
     count_digits_in_row,
     may_hold_date,
 )
-from datasets_app.domain.pii.learned.scoring import Context, Scorer, Weights
+from datasets_app.domain.pii.learned.scoring import Scorer, Weights
 from datasets_app.domain.pii.rules.finder import find_all
 from scripts.detection_model.examples import Row, list_examples, make_rows
 from tests.domain.growth import assert_linear_time
@@ -128,11 +134,14 @@ def test_tables_give_the_sum_of_the_features_and_no_candidate_is_ruled_out_early
         row._replace(text="\n".join(other.text for other in rows[n : n + 3]))
         for n, row in enumerate(rows[:300])
     ]
-    flags = PartFlags(lambda token: False, lambda word: False)
+    parts = Parts(lambda token: False, lambda word: False)
     for row in rows:
-        context = Context(row.text)
+        context, words = parts.split(row.text)
+        assert list(zip(*context[1:], strict=True)) == split_tokens(row.text), row.text
+        assert [(word.start, word.end) for word in words] == [found[1:] for found in find_words(row.text)]
+        assert all(context.locate(word.start, word.end) == word[2:] for word in words), row.text
         asked = split_question(row.question) if row.question else None
-        of_parts = [flags[part] for part in row.text.split()]
+        of_parts = [parts[part].flags for part in row.text.split()]
         assert count_digits_in_row(of_parts) >= MIN_NUMBER_DIGITS or not list(find_numbers(row.text))
         assert may_hold_date(of_parts) or not list(find_dates(row.text)), row.text
         for find in (find_numbers, find_dates, find_words):

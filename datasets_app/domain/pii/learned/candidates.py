@@ -24,12 +24,16 @@ class Candidate(NamedTuple):
     end: int
 
 
-_DIGIT_RUN = re.compile(r"(?<![\w])(?<!\d[.,:])\+?\(?\d[\d ().\-/]{4,24}\d(?![\w]|[.,:]\d)")
+# What may not stand before a match is looked for behind its first sign: a search for one of a few signs is
+# many times as fast as one that begins with a condition.
+_DIGIT_RUN = re.compile(
+    r"[+(\d](?<!\w.)(?<!\d[.,:].)(?:(?<=\+)\(?\d|(?<=\()\d|(?<=\d))[\d ().\-/]{4,24}\d(?![\w]|[.,:]\d)"
+)
 # C01X00T47, 010190-123A, DE-4711.22: letters and digits.
 _CODE = re.compile(
-    r"(?<![\w.@/$%&=-])(?=[\w./-]{0,12}\d)[A-Za-z0-9](?:[A-Za-z0-9]|[./-](?=[A-Za-z0-9])){4,22}"
-    r"(?![\w@]|[./:-]\w)"
-    r"|(?<![\w-])[A-Z]{1,4}(?: ?\d{2,6}){2,5}(?: ?[A-Z]{1,2})?(?![\w-])"
+    r"[A-Za-z0-9](?:(?<![\w.@/$%&=-].)(?:(?<=\d)|(?=[\w./-]{0,11}\d))"
+    r"(?:[A-Za-z0-9]|[./-](?=[A-Za-z0-9])){4,22}(?![\w@]|[./:-]\w)"
+    r"|(?<=[A-Z])(?<![\w-].)[A-Z]{0,3}(?: ?\d{2,6}){2,5}(?: ?[A-Z]{1,2})?(?![\w-]))"
 )
 _MIN_NUMBER_DIGITS, _MIN_CODE_DIGITS = 6, 4
 _SIGNS = re.compile(r"\D+")
@@ -122,13 +126,13 @@ _DATE = re.compile(
 )
 # Words beside it may be numbers, too: "04/22/93 first visit".
 _NUMERIC = re.compile(
-    r"(?<![\w+#$€£])(?<!\d[.,:/-])(?:(?:19|20)\d\d([-/.])[01]?\d\1[0-3]?\d"
-    r"|[0-3]?\d([-/.])[0-3]?\d\2(?:(?:19|20)\d\d|\d\d))(?!\w|[-/:]\d|\.\d)"
+    r"\d(?<![\w+#$€£].)(?<!\d[.,:/-].)(?:(?:(?<=1)9|(?<=2)0)\d\d([-/.])[01]?\d\1[0-3]?\d"
+    r"|(?:(?<=[0-3])\d)?([-/.])[0-3]?\d\2(?:(?:19|20)\d\d|\d\d))(?!\w|[-/:]\d|\.\d)"
 )
 _COMPACT = re.compile(
-    r"(?<![\w.,:/+-])(?:(?:19|20)\d\d[01]\d[0-3]\d|[0-3]\d[0-3]\d(?:19|20)\d\d)(?![\w-]|[.,:]\d)"
+    r"[0-3](?<![\w.,:/+-].)(?:(?:(?<=1)9|(?<=2)0)\d\d[01]\d[0-3]\d|\d[0-3]\d(?:19|20)\d\d)(?![\w-]|[.,:]\d)"
 )
-_YEAR = re.compile(r"(?<![\w.,:/#$€£+-])(?:19[2-9]\d|20[012]\d)(?![\w%€$£-]|[.,:/]\d)")
+_YEAR = re.compile(r"[12](?<![\w.,:/#$€£+-].)(?:(?<=1)9[2-9]|(?<=2)0[012])\d(?![\w%€$£-]|[.,:/]\d)")
 _PART = re.compile(r"[^\W\d_]+|\d+")
 _NUMBER = re.compile(r"\d+")
 _DATE_WORDS = MONTH_NAMES | frozenset(_NUMBER_WORDS.split())

@@ -23,7 +23,6 @@ from datasets_app.domain.pii.learned.candidates import (
     classify_word,
     find_dates,
     find_numbers,
-    find_words,
 )
 from datasets_app.domain.pii.learned.features import (
     BUCKETS,
@@ -70,7 +69,6 @@ _OTHER_EVENT = re.compile(
 NO_NAMES = GROUP_WORDS | CODE_WORDS
 # As checks and scrubs put it for metadata. What a key says is for rules: the model knows sentences.
 _KEY_AND_VALUE = re.compile(r"[^:\n]{1,80}: \S+")
-_CUE_BINS = ("b0", "b1", "b2", "a0", "a1", "B", "Q", "L")
 _MAX_WORDS_FROM_CUE = 6
 _MAX_NEAR_CHARACTERS = 200
 _MAX_CHARACTERS, MAX_QUESTION_CHARACTERS = 20_000, 300
@@ -79,16 +77,14 @@ _MAX_CHARACTERS, MAX_QUESTION_CHARACTERS = 20_000, 300
 class _Cues(dict[str, bool]):
     """Whether a token, as :func:`features.split_tokens` gives it, speaks for a user name somewhere near."""
 
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, scorer: Scorer, min_weight: float) -> None:
         super().__init__()
-        self._weights, self._min_weight = weights, MIN_CUE_WEIGHT / weights.scale
+        self._scorer, self._min_weight = scorer, min_weight
 
     def __missing__(self, token: str) -> bool:
         if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
-        found = self[token] = token.isalpha() and (
-            max(self._weights.weigh(WORD, where, token) for where in _CUE_BINS) >= self._min_weight
-        )
+        found = self[token] = token.isalpha() and self._scorer.find_highest(token) >= self._min_weight
         return found
 
 
@@ -120,9 +116,9 @@ class DetectionModel:
         self._kinds, self._thresholds, self._scale = kinds, thresholds, weights.scale
         self._scorers = {sort: Scorer(weights, sort) for sort in (NUMBER, DATE, WORD)}
         self._values = {sort: _Values(scorer) for sort, scorer in self._scorers.items()}
-        self._cues = _Cues(weights)
+        self._cues = _Cues(self._scorers[WORD], MIN_CUE_WEIGHT / weights.scale)
         self._min_odd_weight = MIN_ODD_WEIGHT / weights.scale
-        self._flags = parts.PartFlags(self._cues.__getitem__, self._is_odd)
+        self._parts = parts.Parts(self._cues.__getitem__, self._is_odd)
 
     def find(self, text: str, question: str = "", known: Sequence[Match] = ()) -> list[Match]:
         """The values in ``text`` that ``known`` ones don't touch; those of different classes may overlap.
@@ -131,9 +127,9 @@ class DetectionModel:
         """
         words = text.split()
         asks = question != "" and any(map(self._cues.__getitem__, question.lower().split()))
-        if not asks and self._flags.plain.issuperset(words):
+        if not asks and self._parts.plain.issuperset(words):
             return []
-        flags = list(map(self._flags.__getitem__, words))
+        flags = [part.flags for part in map(self._parts.__getitem__, words)]
         united = parts.unite(flags)
         candidates: list[Candidate] = []
         if united & parts.DIGITS and parts.count_digits_in_row(flags) >= parts.MIN_NUMBER_DIGITS:
@@ -145,11 +141,10 @@ class DetectionModel:
         looks_at_words = asks or (united & (parts.CUE | parts.ODD) and len(flags) > 1)
         if not candidates and not looks_at_words:
             return []
-        context = Context(text)
-        if asks:
-            candidates += _leave_out(find_words(text), known)
-        elif looks_at_words:
-            candidates += _leave_out(self._list_words(context), known)
+        context, named = self._parts.split(text)
+        if looks_at_words:
+            chosen = named if asks else self._choose_words(context, named)
+            candidates += _leave_out((Candidate(WORD, word.start, word.end) for word in chosen), known)
         asked = split_question(question) if question else None
         return [
             Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
@@ -179,25 +174,24 @@ class DetectionModel:
     def _is_odd(self, word: str) -> bool:
         return classify_word(word) != "ordinary" and self._values[WORD][word].weight >= self._min_odd_weight
 
-    def _list_words(self, context: Context) -> Iterator[Candidate]:
+    def _choose_words(self, context: Context, named: Iterable[parts.Word]) -> Iterator[parts.Word]:
         """Words that are like a user name by themselves, or near one that speaks for a user name."""
         text, words, least = context.text, self._values[WORD], self._min_odd_weight
-        cues = [place for place, token in enumerate(context.tokens) if self._cues[token]]
-        for candidate in find_words(text):
-            _, start, end = candidate
-            if (words[text[start:end]].weight >= least or _is_near(context, start, end, cues)) and (
+        cues = [place for place, is_cue in enumerate(map(self._cues.__getitem__, context.tokens)) if is_cue]
+        for word in named:
+            start, end, first, last = word
+            if (words[text[start:end]].weight >= least or _is_near(cues, first, last)) and (
                 not _is_bullet(text, start)
             ):
-                yield candidate
+                yield word
 
 
-def _is_near(context: Context, start: int, end: int, cues: Sequence[int]) -> bool:
+def _is_near(cues: Sequence[int], first: int, last: int) -> bool:
     """Whether a cue is close. A word's own parts are none: "github_login" is no name because of them."""
-    first, last = context.locate(start, end)
-    return any(
-        cue - first <= _MAX_WORDS_FROM_CUE and first - cue <= _MAX_WORDS_FROM_CUE and not first <= cue < last
-        for cue in cues
-    )
+    for cue in cues:
+        if -_MAX_WORDS_FROM_CUE <= cue - first <= _MAX_WORDS_FROM_CUE and not first <= cue < last:
+            return True
+    return False
 
 
 def _is_bullet(text: str, start: int) -> bool:

@@ -134,14 +134,32 @@ def _list_after(after: Sequence[str], looks: str) -> Iterator[Feature]:
 def hash_feature(sort: str, feature: Feature) -> list[int]:
     """The buckets of a feature: of a word, also those of its parts."""
     where, what = feature
-    prefix = f"{sort} {where} "
-    buckets = [hash_name(prefix + what)]
-    if where in _WORD_BINS and len(what) > 3 and what.isalpha():
-        word = f"<{what}>"
-        buckets += [hash_name(f"{prefix}~{word[at : at + 4]}") for at in range(min(len(word) - 3, 20))]
-        buckets.append(hash_name(f"{prefix}^{word[:6]}"))
-    return buckets
+    names = list_names(what) if where in _WORD_BINS else [_encode(what)]
+    return hash_names(names, hash_place(sort, where))
+
+
+def list_names(word: str) -> list[bytes]:
+    """A word and its parts, by which it is known in each place."""
+    names = [_encode(word)]
+    if len(word) > 3 and word.isalpha():
+        marked = f"<{word}>"
+        names += [_encode(f"~{marked[at : at + 4]}") for at in range(min(len(marked) - 3, 20))]
+        names.append(_encode(f"^{marked[:6]}"))
+    return names
+
+
+def hash_place(sort: str, where: str) -> int:
+    """What :func:`hash_names` goes on from: the place is hashed once for all that is in it."""
+    return zlib.crc32(_encode(f"{sort} {where} "))
+
+
+def hash_names(names: Sequence[bytes], place: int) -> list[int]:
+    return [zlib.crc32(name, place) % BUCKETS for name in names]
 
 
 def hash_name(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogatepass")) % BUCKETS
+    return zlib.crc32(_encode(text)) % BUCKETS
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

@@ -1,21 +1,25 @@
 """What the parts of a text between spaces are like, so that most texts need no further look.
 
-Each part's flags are a whole number, remembered for the next text that has it. They are generous: what they
-rule out can't be a candidate (candidates.py).
+What is in a part is remembered for the next text that has it: its tokens, the words that may be user names,
+and its flags, a whole number. Flags are generous: what they rule out can't be a candidate (candidates.py).
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import or_
+from typing import NamedTuple
 
 from datasets_app.domain.pii.learned.candidates import (
     JOINTS,
+    Candidate,
     find_dates,
     find_words,
     may_be_in_date,
 )
 from datasets_app.domain.pii.learned.features import split_tokens
+from datasets_app.domain.pii.learned.scoring import Context
 
 DIGITS, IN_DATE, WHOLE_DATE, BETWEEN_DATES, IN_NUMBER, CUE, ODD = (1 << bit for bit in range(7))
 DATES = IN_DATE | WHOLE_DATE
@@ -24,7 +28,7 @@ ANY = DIGITS | IN_DATE | WHOLE_DATE | CUE | ODD
 MIN_NUMBER_DIGITS = 4
 # How many digits the part has is above the flags.
 _COUNT_SHIFT, _MAX_COUNT = 8, 99
-MAX_PARTS = 50_000
+MAX_PARTS, MAX_PART_CHARACTERS = 40_000, 100
 _LETTERS = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
 # A day, a month or a year; no time, amount or number.
@@ -36,8 +40,25 @@ _BETWEEN = re.compile(
 )
 
 
-class PartFlags(dict[str, int]):
-    """The flags of a part. ``is_cue`` and ``is_odd`` describe a token and a word: see the model."""
+class Word(NamedTuple):
+    """What may be a user name: where it starts and ends, its first token and the first behind it."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+class Part(NamedTuple):
+    """``tokens`` are those of :func:`features.split_tokens`; ``words`` those of :func:`find_words`."""
+
+    flags: int
+    tokens: tuple[tuple[str, int, int], ...]
+    words: tuple[Word, ...]
+
+
+class Parts(dict[str, Part]):
+    """What is in a part. ``is_cue`` and ``is_odd`` describe a token and a word: see the model."""
 
     def __init__(self, is_cue: Callable[[str], bool], is_odd: Callable[[str], bool]) -> None:
         super().__init__()
@@ -45,16 +66,47 @@ class PartFlags(dict[str, int]):
         self.plain: set[str] = set()
         """Those of the parts that have none of the flags :data:`ANY`."""
 
-    def __missing__(self, part: str) -> int:
-        if len(self) >= MAX_PARTS:
-            self.clear()
-            self.plain.clear()
-        flags = self[part] = self._read(part)
-        if not flags & ANY:
-            self.plain.add(part)
-        return flags
+    def __missing__(self, part: str) -> Part:
+        found = self._read(part)
+        if len(part) <= MAX_PART_CHARACTERS:
+            if len(self) >= MAX_PARTS:
+                self.clear()
+                self.plain.clear()
+            self[part] = found
+            if not found.flags & ANY:
+                self.plain.add(part)
+        return found
 
-    def _read(self, part: str) -> int:
+    def split(self, text: str) -> tuple[Context, list[Word]]:
+        """The tokens of a text, and the words in it: what the searches for both find, from what is remembered
+        of its parts."""
+        context = Context(text, [], [], [])
+        tokens, starts, ends = context.tokens, context.starts, context.ends
+        words: list[Word] = []
+        line_start = 0
+        for line in text.split("\n"):
+            if line_start:
+                tokens.append("\n")
+                starts.append(line_start - 1)
+                ends.append(line_start)
+            place = line_start
+            for part in line.split():
+                place = text.index(part, place)
+                _, own_tokens, own_words = self[part]
+                for start, end, first, last in own_words:
+                    number = len(tokens)
+                    words.append(Word(place + start, place + end, number + first, number + last))
+                for token, start, end in own_tokens:
+                    tokens.append(token)
+                    starts.append(place + start)
+                    ends.append(place + end)
+                place += len(part)
+            line_start += len(line) + 1
+        return context, words
+
+    def _read(self, part: str) -> Part:
+        tokens = tuple(split_tokens(part))
+        words = tuple(_number_tokens(word, tokens) for word in find_words(part))
         flags, digits = 0, len(_DIGIT.findall(part))
         if digits:
             flags |= DIGITS | IN_NUMBER | (min(digits, _MAX_COUNT) << _COUNT_SHIFT)
@@ -66,11 +118,17 @@ class PartFlags(dict[str, int]):
             flags |= WHOLE_DATE
         if _BETWEEN.fullmatch(part):
             flags |= BETWEEN_DATES
-        if any(self._is_cue(token) for token, _, _ in split_tokens(part)):
+        if any(self._is_cue(token) for token, _, _ in tokens):
             flags |= CUE
-        if any(self._is_odd(part[word.start : word.end]) for word in find_words(part)):
+        if any(self._is_odd(part[word.start : word.end]) for word in words):
             flags |= ODD
-        return flags
+        return Part(flags, tokens, words)
+
+
+def _number_tokens(word: Candidate, tokens: Sequence[tuple[str, int, int]]) -> Word:
+    starts = [start for _, start, _ in tokens]
+    first = bisect_left(starts, word.start)
+    return Word(word.start, word.end, first, bisect_left(starts, word.end, first))
 
 
 def unite(flags: Sequence[int]) -> int:

@@ -7,7 +7,8 @@ Weights are whole numbers, so that sums don't depend on their order.
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.learned.features import (
     MAX_AFTER,
@@ -19,15 +20,20 @@ from datasets_app.domain.pii.learned.features import (
     PLACES_BEFORE,
     hash_feature,
     hash_name,
+    hash_names,
+    hash_place,
+    list_names,
     normalize_token,
-    split_tokens,
 )
 
+CUE_BINS = ("b0", "b1", "b2", "a0", "a1", "B", "Q", "L")
 _BINS = (*(f"b{n}" for n in range(PLACES_BEFORE)), *(f"a{n}" for n in range(PLACES_AFTER)), *"BCLAMQ")
 _A0, _B, _C, _L, _A, _M, _Q = (_BINS.index(name) for name in ("a0", *"BCLAMQ"))
+_choose_cue_bins = itemgetter(*map(_BINS.index, CUE_BINS))
 # Words in these count once more with the looks of the candidate.
 _BAGS_BY_LOOKS = (("B", _B), ("L", _L), ("Q", _Q))
 _MAX_TOKENS, _MAX_TOKENS_OF_LOOKS = 30_000, 8_000
+_MAX_FEATURES, _MAX_QUESTIONS = 30_000, 1000
 
 
 class Weights:
@@ -42,20 +48,22 @@ class Weights:
         """What a feature adds: of a word, with its parts."""
         return sum(map(self._weights.__getitem__, hash_feature(sort, (where, what))))
 
+    def weigh_names(self, names: Sequence[bytes], place: int) -> int:
+        """The same of what :func:`features.list_names` gives, in a place that is hashed."""
+        return sum(map(self._weights.__getitem__, hash_names(names, place)))
+
     def weigh_whole(self, name: str) -> int:
         """The same of a feature that has no parts."""
         return self._weights[hash_name(name)]
 
 
-class Context:
-    """The tokens of a text, for all its candidates."""
+class Context(NamedTuple):
+    """The tokens of a text (:func:`features.split_tokens`) and their places, for all its candidates."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        found = split_tokens(text)
-        self.tokens = [token for token, _, _ in found]
-        self.starts = [start for _, start, _ in found]
-        self._ends = [end for _, _, end in found]
+    text: str
+    tokens: list[str]
+    starts: list[int]
+    ends: list[int]
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
         """The numbers of the first token in ``text[start:end]`` and of the first behind it."""
@@ -67,21 +75,21 @@ class Context:
         low, edge = max(0, first - MAX_BEFORE), start - MAX_CHARACTERS_BEFORE
         if low == first or self.starts[low] >= edge:
             return self.tokens[low:first][::-1]
-        while low < first and self._ends[low] <= edge:
+        while low < first and self.ends[low] <= edge:
             low += 1
         before = self.tokens[low:first][::-1]
         if before and self.starts[low] < edge:
-            before[-1] = normalize_token(self.text[edge : self._ends[low]])
+            before[-1] = normalize_token(self.text[edge : self.ends[low]])
         return before
 
     def list_after(self, last: int, end: int) -> list[str]:
         high, edge = min(len(self.tokens), last + MAX_AFTER), end + MAX_CHARACTERS_AFTER
-        if high == last or self._ends[high - 1] <= edge:
+        if high == last or self.ends[high - 1] <= edge:
             return self.tokens[last:high]
         while high > last and self.starts[high - 1] >= edge:
             high -= 1
         after = self.tokens[last:high]
-        if after and self._ends[high - 1] > edge:
+        if after and self.ends[high - 1] > edge:
             after[-1] = normalize_token(self.text[self.starts[high - 1] : edge])
         return after
 
@@ -92,11 +100,13 @@ class _TokenWeights(dict[str, tuple[int, ...]]):
     def __init__(self, weights: Weights, sort: str) -> None:
         super().__init__()
         self.weights, self.sort = weights, sort
+        self._places = [hash_place(sort, where) for where in _BINS]
 
     def __missing__(self, token: str) -> tuple[int, ...]:
         if len(self) >= _MAX_TOKENS:
             self.clear()
-        found = self[token] = tuple(self.weights.weigh(self.sort, where, token) for where in _BINS)
+        names = list_names(token)
+        found = self[token] = tuple([self.weights.weigh_names(names, place) for place in self._places])
         return found
 
 
@@ -120,6 +130,20 @@ class _TokenWeightsByLooks(dict[str, tuple[int, ...]]):
         return found
 
 
+class _WholeWeights(dict[tuple[str, ...], int]):
+    """What a feature adds that has no parts, such as a pair of words: by its place and what is in it."""
+
+    def __init__(self, weights: Weights, sort: str) -> None:
+        super().__init__()
+        self._weights, self._sort = weights, sort
+
+    def __missing__(self, feature: tuple[str, ...]) -> int:
+        if len(self) >= _MAX_FEATURES:
+            self.clear()
+        found = self[feature] = self._weights.weigh_whole(" ".join((self._sort, *feature)))
+        return found
+
+
 class Scorer:
     """Scores candidates of one ``sort``, as whole numbers."""
 
@@ -127,11 +151,18 @@ class Scorer:
         self.sort, self._weights = sort, weights
         self._plain = _TokenWeights(weights, sort)
         self._tables: dict[str, _TokenWeightsByLooks] = {}
-        self._known: dict[tuple[str, str], int] = {}
+        self._whole = _WholeWeights(weights, sort)
+        self._value_place = hash_place(sort, "v")
+        self._questions: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def weigh_value(self, descriptions: Iterable[str]) -> int:
         """What a candidate's own looks add."""
-        return sum(self._weights.weigh_whole(f"{self.sort} v {what}") for what in set(descriptions))
+        names = [what.encode("utf-8", "surrogatepass") for what in set(descriptions)]
+        return self._weights.weigh_names(names, self._value_place)
+
+    def find_highest(self, token: str) -> int:
+        """The most that a token near a candidate adds, by itself and in any of the :data:`CUE_BINS`."""
+        return max(_choose_cue_bins(self._plain[token]))
 
     def score(
         self,
@@ -140,7 +171,7 @@ class Scorer:
         end: int,
         looks: str,
         own: int,
-        question: Sequence[str] | None = None,
+        question: tuple[str, ...] | None = None,
     ) -> int:
         """``own`` is what :meth:`weigh_value` gave; ``question`` the tokens of what the text may answer."""
         table = self._tables.get(looks)
@@ -148,26 +179,39 @@ class Scorer:
             table = self._tables[looks] = _TokenWeightsByLooks(self._plain, looks)
         first, last = context.locate(start, end)
         before, after = context.list_before(first, start), context.list_after(last, end)
-        text = context.text
-        glued = f"{text[start - 1 : start].isspace()} {text[end : end + 1].isspace()}"
-        return (
+        text, whole = context.text, self._whole
+        score_before = self._score_lines_before if "\n" in before else self._score_before
+        score_after = self._score_lines_after if "\n" in after else self._score_after
+        total = (
             own
-            + self._get("glued", glued)
-            + self._get("bias", "")
-            + self._score_before(table, before, question is not None)
-            + self._score_after(table, after)
+            + whole["bias", ""]
+            + whole["glued", str(text[start - 1 : start].isspace()), str(text[end : end + 1].isspace())]
+            + score_before(table, before, question is not None)
+            + score_after(table, after)
             + self._score_pairs(before, after, looks)
-            + sum(table[token][_Q] for token in set(question or ()))
         )
+        return total if question is None else total + self._weigh_question(table, looks, question)
 
-    def _get(self, where: str, what: str) -> int:
-        """A feature that has few values."""
-        known = self._known.get((where, what))
+    def _weigh_question(self, table: _TokenWeightsByLooks, looks: str, question: tuple[str, ...]) -> int:
+        known = self._questions.get((looks, question))
         if known is None:
-            known = self._known[where, what] = self._weights.weigh_whole(f"{self.sort} {where} {what}")
+            if len(self._questions) >= _MAX_QUESTIONS:
+                self._questions.clear()
+            known = self._questions[looks, question] = sum(table[token][_Q] for token in set(question))
         return known
 
     def _score_before(self, table: _TokenWeightsByLooks, before: list[str], answers: bool) -> int:
+        """Of a line: the quick form of :meth:`_score_lines_before`."""
+        total, weigh = 0, table.__getitem__
+        for place, weights in enumerate(map(weigh, before[:PLACES_BEFORE])):
+            total += weights[place]
+        for weights in map(weigh, set(before[:NEAR])):
+            total += weights[_B]
+        for weights in map(weigh, set(before[NEAR:])):
+            total += weights[_C]
+        return total + self._score_start(before, len(before), answers)
+
+    def _score_lines_before(self, table: _TokenWeightsByLooks, before: list[str], answers: bool) -> int:
         total, line, bag, place = 0, 0, _B, 0
         seen: set[str] = set()
         breaks: set[int] = set()
@@ -192,15 +236,24 @@ class Scorer:
                 total += weights[bag]
         else:
             place = len(before)
+        total += sum(self._whole["line", str(number)] for number in breaks)
+        return total + self._score_start(before, place, answers)
+
+    def _score_start(self, before: list[str], place: int, answers: bool) -> int:
+        """What it adds how far the text begins before a candidate."""
         if answers:
-            total += self._get("answers", str(min(place, 8)))
-        elif len(before) < MAX_BEFORE:
-            total += self._get("starts", str(min(len(before), 8)))
-        for number in breaks:
-            total += self._get("line", str(number))
-        return total
+            return self._whole["answers", str(min(place, 8))]
+        return self._whole["starts", str(min(len(before), 8))] if len(before) < MAX_BEFORE else 0
 
     def _score_after(self, table: _TokenWeightsByLooks, after: list[str]) -> int:
+        total, weigh = 0, table.__getitem__
+        for place, weights in enumerate(map(weigh, after[:PLACES_AFTER]), _A0):
+            total += weights[place]
+        for weights in map(weigh, set(after)):
+            total += weights[_A]
+        return total + self._score_end(after)
+
+    def _score_lines_after(self, table: _TokenWeightsByLooks, after: list[str]) -> int:
         total, bag = 0, _A
         seen: set[str] = set()
         for place, token in enumerate(after):
@@ -214,18 +267,21 @@ class Scorer:
             elif token not in seen:
                 seen.add(token)
                 total += weights[bag]
-        return total + (self._get("ends", str(min(len(after), 6))) if len(after) < MAX_AFTER else 0)
+        return total + self._score_end(after)
+
+    def _score_end(self, after: list[str]) -> int:
+        return self._whole["ends", str(min(len(after), 6))] if len(after) < MAX_AFTER else 0
 
     def _score_pairs(self, before: list[str], after: list[str], looks: str) -> int:
         first, second, third = [*before[:3], "", "", ""][:3]
         behind, further = [*after[:2], "", ""][:2]
-        weigh, sort = self._weights.weigh_whole, self.sort
+        whole = self._whole
         return (
-            weigh(f"{sort} bb {second} {first}")
-            + weigh(f"{sort} bbb {third} {second} {first}")
-            + weigh(f"{sort} ba {first} {behind}")
-            + weigh(f"{sort} aa {behind} {further}")
-            + weigh(f"{sort} looks b {looks} {first}")
-            + weigh(f"{sort} looks bb {looks} {second} {first}")
-            + weigh(f"{sort} looks a {looks} {behind}")
+            whole["bb", second, first]
+            + whole["bbb", third, second, first]
+            + whole["ba", first, behind]
+            + whole["aa", behind, further]
+            + whole["looks b", looks, first]
+            + whole["looks bb", looks, second, first]
+            + whole["looks a", looks, behind]
         )

@@ -16,7 +16,8 @@ from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.domain.pii.session_ids import is_hashed_id
 
-TURNS_PER_BATCH = 2000
+# So few that processes end at about the same time.
+TURNS_PER_BATCH = 1000
 CHARACTERS_PER_BATCH = 2_000_000
 MAX_PLACES_LISTED = 100
 SCRUB, PREVIEW, VERIFY, COUNT_BRANDS = "scrub", "look", "verify", "brands"
@@ -81,7 +82,7 @@ class BrandBatch(NamedTuple):
 
 
 def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
-    """Whole sessions, about two thousand turns at once. ``turns`` come session by session."""
+    """Whole sessions, about a thousand turns at once. ``turns`` come session by session."""
     batch: list[TurnRecord] = []
     characters = 0
     for _, session in groupby(turns, key=attrgetter("session_id")):

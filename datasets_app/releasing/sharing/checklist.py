@@ -99,6 +99,8 @@ def build_checklist(dataset: Dataset) -> list[ChecklistItem]:
 
 def current_review(dataset: Dataset) -> SharingReview | None:
     """The newest signature, if it still covers the dataset."""
+    if not SharingReview.objects.filter(dataset=dataset).exists():
+        return None  # as for most datasets, whose pages all ask for it
     known = _DatasetEvidence(dataset)
     return known.review if known.review and not known.review_void_reason else None
 

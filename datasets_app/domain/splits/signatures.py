@@ -5,6 +5,7 @@ All of it depends on the texts alone, so that batches can be signed in any proce
 
 import hashlib
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise
 from typing import Any, NamedTuple
@@ -66,7 +67,7 @@ class Signer:
 
     def __init__(self, similarity: float) -> None:
         self._bands, self._rows = choose_bands(similarity)
-        self._hash_of_word: dict[str, int] = {}
+        self._hash_of_word = _WordHashes()
 
     def sign(self, sessions: Sequence[Texts]) -> SignedBatch:
         if len(self._hash_of_word) > _MAX_CACHED_WORDS:
@@ -86,14 +87,9 @@ class Signer:
     def _hash_shingles(self, sessions: list[list[str]]) -> tuple[Any, list[int]]:
         """The hashes of the pairs of neighboring words, of one session after the other, once each, in order;
         of a single word its own: the same ones on every machine, in every run. And how many each has."""
-        known = self._hash_of_word
-        for word in set().union(*sessions).difference(known):
-            digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
-            known[word] = int.from_bytes(digest, "little")
         lengths = np.fromiter(map(len, sessions), np.int64, len(sessions))
-        numbers = np.fromiter(
-            map(known.__getitem__, chain.from_iterable(sessions)), np.uint64, int(lengths.sum())
-        )
+        words = chain.from_iterable(sessions)
+        numbers = np.fromiter(map(self._hash_of_word.__getitem__, words), np.uint64, int(lengths.sum()))
         pairs = (numbers * np.uint64(0xD6E8FEB86659FD93)) ^ (np.roll(numbers, -1) >> np.uint64(7))
         pairs = (pairs ^ (pairs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
         ends = np.cumsum(lengths)
@@ -103,6 +99,15 @@ class Signer:
         return _sort_and_drop_repeated(
             np.delete(pairs, ends[lengths > 1] - 1), np.where(lengths > 1, lengths - 1, lengths)
         )
+
+
+class _WordHashes(dict[str, int]):
+    """Of each word a number of 64 bits, the same on every machine."""
+
+    def __missing__(self, word: str) -> int:
+        digest = hashlib.blake2b(word.encode(errors="surrogatepass"), digest_size=8).digest()
+        number = self[word] = int.from_bytes(digest, "little")
+        return number
 
 
 def _sort_and_drop_repeated(numbers: Any, lengths: Any) -> tuple[Any, list[int]]:
@@ -153,8 +158,10 @@ def _compute_signatures(shingles: Any, sizes: list[int]) -> Any:
         return np.empty((0, _SIGNATURE_HASHES), np.uint64)
     places = np.concatenate([[0], np.cumsum(sizes)]).astype(np.uint64)
     matrix = RMinHash.digest_matrix_from_flat_token_hashes(shingles, places, _SIGNATURE_HASHES, _SEED)
-    rows = chain.from_iterable(matrix.to_rows())
-    return np.fromiter(rows, np.uint64, len(sizes) * _SIGNATURE_HASHES).reshape(len(sizes), -1)
+    hashes = array("I")
+    for row in matrix.to_rows():
+        hashes.fromlist(row)
+    return np.frombuffer(hashes, np.uint32).astype(np.uint64).reshape(len(sizes), -1)
 
 
 def _hash_bands(signatures: Any, bands: int, rows: int) -> Any:

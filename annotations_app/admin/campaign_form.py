@@ -135,7 +135,7 @@ class CampaignForm(OverrideForm):
         "Number of replies",
         1,
         MAX_REPLIES,
-        "The first so many in the order below; empty takes all.",
+        "Takes as many, in the order below. Empty takes all.",
         required=False,
     )
     overlap = _overlap_field(initial=DEFAULT_OVERLAP)

@@ -138,7 +138,7 @@ def _add_selection_arguments(parser: ArgumentParser) -> None:
         "--split", metavar="SPLIT", default="", help="only sessions of this split (default: all but test)"
     )
     parser.add_argument(
-        "--max-replies", type=int, metavar="N", help="the first so many of the order (default: all)"
+        "--max-replies", type=int, metavar="N", help="take only so many, in the order (default: all)"
     )
     parser.add_argument(
         "--seed",

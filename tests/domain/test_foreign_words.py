@@ -1,6 +1,12 @@
 """Ordinary words of other languages are no people, people named among them are; English is as before."""
 
-from datasets_app.domain.pii.names.foreign_words import find_ordinary_words, load_foreign_words
+import pytest
+
+from datasets_app.domain.pii.names.foreign_words import (
+    find_ordinary_words,
+    has_foreign_words,
+    load_foreign_words,
+)
 from datasets_app.domain.pii.names.names import load_name_finder
 
 NOBODY = (
@@ -21,6 +27,10 @@ PEOPLE = (
 )
 
 
+def find_names(text: str) -> list[str]:
+    return [text[match.start : match.end] for match in load_name_finder(("builtin",)).find(text)]
+
+
 def test_words_of_other_languages_are_no_people() -> None:
     found = load_name_finder(("builtin",)).find_many(NOBODY)
     assert not [text[m.start : m.end] for text, matches in zip(NOBODY, found, strict=True) for m in matches]
@@ -39,3 +49,42 @@ def test_english_text_is_judged_as_before() -> None:
     foreign, every = load_foreign_words()
     assert foreign < every
     assert not {"the", "and", "please", "phone"} & foreign
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Der Drucker druckt nur noch halbe Seiten, Rest bleibt weiß",
+        "le plateau n'accroche plus du tout, j'ai pourtant nettoyé la buse",
+        "alguien sabe por qué no me deja redimensionar la partición? sale un candado al lado",
+        "rilasciata la versione nuova in produzione, tolgo la pagina di manutenzione",
+        "Kun je de server herstarten, ik krijg steeds een foutmelding",
+        "Está muito perto da mesa, suba um pouco e teste de novo",
+        "drukarka pokazuje błąd, co to znaczy?",
+    ],
+)
+def test_what_lists_of_last_names_have_is_no_name_in_a_foreign_text(text: str) -> None:
+    assert find_names(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Mein Mann Uwe kommt sie morgen abholen.", "Uwe"),
+        ("laut oskar war es das Netzteil vom Rechner", "oskar"),
+        ("les enfants parlent encore de Monsieur Hugonnet", "Hugonnet"),
+        ("c'est mathis qui a la clé de la salle", "mathis"),
+        ("pregúntale a julián, él lo montó todo", "julián"),
+        ("je laisse Inès Marchal approuver, elle connaît mieux le module", "Inès Marchal"),
+    ],
+)
+def test_people_in_a_foreign_text_are_found(text: str, name: str) -> None:
+    assert find_names(text) == [name]
+
+
+def test_a_foreign_word_leaves_the_names_in_english_text() -> None:
+    text = (
+        "The list is long: after the soirée we saw Kanye West, P. Diddy and Roberto Cavalli with all of them"
+    )
+    assert find_names(text) == ["Kanye West", "P. Diddy", "Roberto Cavalli"]
+    assert has_foreign_words("la soirée".split())

@@ -16,7 +16,8 @@ from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 RULE_SCORE = 0.6  # comparable to model probabilities
 _TITLES_TEXT = """
-mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora
+mr mrs ms miss mister dr doctor prof professor sir madam mx herr frau señor señora monsieur madame mme
+mlle signor signora meneer mevrouw senhor senhora
 """
 TITLES = frozenset(_TITLES_TEXT.split())
 _PARTICLES_TEXT = """
@@ -123,6 +124,30 @@ _CUES = (
         Trust.SURE,
     ),
     _make_cue(rf"\b(?:{'|'.join(sorted(TITLES))})\.?\s{{1,3}}", Trust.LIKELY),
+    # Other languages.
+    _make_cue(
+        r"\b(?:ich\shei(?:ß|ss)e|mein\sname\sist|auf\sden\snamen|je\sm['’]appelle|mon\snom\sest|au\snom\sde|me\sllamo"
+        r"|mi\snombre\ses|a\snombre\sde|mi\schiamo|a\snome\sdi|me\schamo|meu\snome\sé|em\snome\sde|ik\sheet|mijn\snaam\sis"
+        r"|op\snaam\svan|nazywam\ssi[ęe]|famili(?:e|a)|fam[íi]lia|famille|famiglia"
+        r"|(?:mein|dein|unser)\s(?:mann|bruder|sohn|vater|chef|freund|kollege)"
+        r"|(?:meine|deine|unsere)\s(?:frau|schwester|tochter|mutter|freundin|kollegin|chefin)"
+        r"|mon\s(?:mari|(?:beau-)?frère|(?:beau-)?père|fils|chef|collègue)|ma\s(?:femme|sœur|soeur|fille|mère|collègue)"
+        r"|mi\s(?:marido|esposa|mujer|herman[oa]|hij[oa]|madre|padre|jef[ea]|amig[oa])"
+        r"|mi[oa]\s(?:marito|moglie|fratello|sorella|figli[oa]|madre|padre|amic[oa]|capo)"
+        r"|(?:meu|minha)\s(?:marido|mulher|esposa|irmão|irmã|filh[oa]|mãe|pai|chefe|amig[oa])"
+        r"|mijn\s(?:man|vrouw|broer|zus|zoon|dochter|moeder|vader|collega))\s",
+        Trust.LIKELY,
+    ),
+    _make_cue(
+        r"(?:^|[.!?\n,]\s{0,3})(?:bonjour|bonsoir|salut|merci|hallo|moin|danke|gruß|hola|gracias|ciao|grazie|ol[áa]"
+        r"|obrigad[oa]|hoi|bedankt|cześć|dzięk(?:i|uję)|hej|tack)[,\s]{1,3}",
+        Trust.WEAK,
+    ),
+    _make_cue(
+        r"\b(?:frag\s(?:mal|bitte)|laut|vraag|demande(?:z)?\sà|selon|preg[uú]nt[ae](?:le)?\sa|según|chiedi\sa"
+        r"|pergunt[ae]\s(?:ao?|pr[ao])|fala\scom\s[oa]|zapytaj|ich\sbin|hier\s(?:ist|spricht)|je\ssuis|c['’]est|soy|ik\sben)\s",
+        Trust.WEAK,
+    ),
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names import name_rules
-from datasets_app.domain.pii.names.foreign_words import find_ordinary_words
+from datasets_app.domain.pii.names.foreign_words import find_ordinary_words, find_strangers, is_foreign
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_refusals import is_refused
 from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
@@ -67,13 +67,15 @@ def find_name_spans(
         for number in range(first, last + 1):
             if is_plain_word(words[number]):
                 hits[number] = max(hits.get(number, 0.0), name_rules.RULE_SCORE)
+    announced = lambda: name_rules.find_announced(text, words, starts)  # noqa: E731
+    for number in find_strangers(words, list(hits), announced()) if hits and is_foreign(words) else ():
+        del hits[number]
     for number in find_code_words(text, words, starts, list(hits)) if hits else ():
         del hits[number]
     if not hits:
         return []
     _add_repeated(words, starts, hits, shouted)
     _add_surnames_and_titles(words, starts, hits)
-    announced = lambda: name_rules.find_announced(text, words, starts)  # noqa: E731
     for number in find_product_words(text, words, starts, hits, announced):
         del hits[number]
     return [

@@ -9,7 +9,7 @@ is a person.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from datasets_app.domain.pii.names.foreign_words import find_foreign_words
+from datasets_app.domain.pii.names.foreign_words import has_foreign_words
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind, has_person_cue
 from datasets_app.domain.pii.names.product_list import Certainty, find_entries
@@ -136,7 +136,7 @@ class _ProductReader:
         signs = count_signs(self.text, self.words, named)
         is_technical = signs > 0
         ambiguous = self._count_ambiguous()
-        is_foreign = ambiguous > 0 and bool(find_foreign_words(self.plain))
+        is_foreign = ambiguous > 0 and has_foreign_words(self.words)
         is_compared = signs > 0 or not _COMPARISONS.isdisjoint(self.plain)
         signs += ambiguous > (1 if is_compared else 2)
         signs += is_foreign

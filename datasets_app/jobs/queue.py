@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from functools import wraps
 from typing import Any
 
 import django_rq
@@ -41,6 +42,9 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=30)
 _SCHEDULER_KEY = "alignmenter:scheduler"
 # RQ subtracts it from a worker's time to live: so long does an idle worker wait for a job.
 RQ_MARGIN_SECONDS = 15
+# While Redis is away, workers look for it at least so often.
+MAX_RECONNECT_SECONDS = 10.0
+_OUTAGES = (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError)
 # Together less than the ten seconds that the supervisor waits.
 DRAIN_SECONDS, ROLLBACK_SECONDS = 4.0, 2.0
 # Called with the number of a job and the process that performs it.
@@ -191,15 +195,72 @@ def _is_recent(heartbeat: bytes | None) -> bool:
     return False
 
 
+class _OutageFilter(logging.Filter):
+    """Of RQ's lines about Redis being away, which come every second, the first one, in our words."""
+
+    is_away = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if "could not connect to Redis" not in str(record.msg):
+            return True
+        is_first, self.is_away = not self.is_away, True
+        record.msg, record.args = "Redis can't be reached; trying on. Waiting jobs are not lost.", ()
+        return is_first
+
+
+def _outlive_outage(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a worker without whose writes to Redis it can go on."""
+
+    @wraps(method)
+    def call(self: Any, *arguments: Any, **options: Any) -> Any:
+        with suppress(*_OUTAGES):
+            return method(self, *arguments, **options)
+
+    return call
+
+
 class DrainingWorker(Worker):
-    """Told to stop, it lets its job end within DRAIN_SECONDS; after that it gives the job back."""
+    """Told to stop, it lets its job end within DRAIN_SECONDS; after that it gives the job back.
+
+    While Redis is away its job goes on, and no other begins.
+    """
 
     give_back: GiveBack
     job_run_id = 0
+    max_connection_wait_time = MAX_RECONNECT_SECONDS
+    check_for_suspension = _outlive_outage(Worker.check_for_suspension)
+    run_maintenance_tasks = _outlive_outage(Worker.run_maintenance_tasks)
+    maintain_heartbeats = _outlive_outage(Worker.maintain_heartbeats)
+    set_state = _outlive_outage(Worker.set_state)
+    teardown = _outlive_outage(Worker.teardown)
+
+    def work(self, *arguments: Any, **options: Any) -> bool:
+        self.outage = _OutageFilter()
+        self.log.addFilter(self.outage)
+        try:
+            return super().work(*arguments, **options)
+        finally:
+            self.log.removeFilter(self.outage)
+
+    def subscribe(self) -> None:
+        """To no channel: nobody stops workers and jobs by messages to Redis."""
+
+    @_outlive_outage
+    def heartbeat(self, *arguments: Any, **options: Any) -> None:
+        super().heartbeat(*arguments, **options)
+        if self.outage.is_away and not options.get("pipeline"):
+            # It may have lost everything, and this worker with it.
+            worker_registration.register(self)
+            self.outage.is_away = False
+            log.warning("Redis can be reached again.")
 
     def execute_job(self, job: Any, queue: Any) -> None:
         (self.job_run_id,) = job.args
-        super().execute_job(job, queue)
+        try:
+            super().execute_job(job, queue)
+        except _OUTAGES:
+            # Its row says whether it has ended. If it has not begun, recovery sends it again.
+            log.warning("Redis was lost while job %s was performed.", self.job_run_id)
 
     def request_stop(self, signum: Any, frame: Any) -> None:
         if self.horse_pid:

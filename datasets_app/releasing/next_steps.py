@@ -63,18 +63,24 @@ def can_take_step(dataset: Dataset, user: Any, name: str, action: str | None) ->
     """Whether this step is still open and the person may take it."""
     return any(
         (step.name, step.action) == (name, action) and not step.is_done and user.has_perm(step.permission)
-        for step in steps.decide_steps(load_step_facts(dataset))
+        for step in steps.decide_steps(load_step_facts(dataset, only=name))
     )
 
 
-def load_step_facts(dataset: Dataset) -> StepFacts:
+def load_step_facts(dataset: Dataset, *, only: str = "") -> StepFacts:
+    """``only`` leaves out what this step, by its name, isn't decided by."""
+
+    def is_needed(*names: str) -> bool:
+        return not only or only in names
+
     facts = gates.load_facts(dataset)
-    report, state = _find_report(dataset, facts)
+    report, state = _find_report(dataset, facts) if is_needed("check", "scrub", "release") else (None, "none")
     readiness = Readiness(facts, Totals(report.totals) if report else None)
-    last = latest_release(dataset)
+    last = latest_release(dataset) if is_needed("release", "share") else None
     labels, campaigns = False, 0
-    for count_labels in hooks.label_progress:
-        labels, campaigns = count_labels(dataset)
+    if is_needed("label"):
+        for count_labels in hooks.label_progress:
+            labels, campaigns = count_labels(dataset)
     return StepFacts(
         dataset=facts,
         report=state,
@@ -83,9 +89,9 @@ def load_step_facts(dataset: Dataset) -> StepFacts:
         labels=labels,
         open_campaigns=campaigns,
         version=last.version if last else "",
-        version_changed=last is not None and _has_changed_since(dataset, last),
-        review_signed=current_review(dataset) is not None,
-        shared=last is not None and _was_shared(dataset, last),
+        version_changed=last is not None and is_needed("release") and _has_changed_since(dataset, last),
+        review_signed=is_needed("share") and current_review(dataset) is not None,
+        shared=last is not None and is_needed("share") and _was_shared(dataset, last),
     )
 
 

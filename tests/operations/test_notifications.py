@@ -109,9 +109,11 @@ def test_pages_show_say_and_lead_on(dataset: Dataset, people: dict[str, User]) -
     for text in ("1 session and 2 turns added", "Version 1.0.0", "Due for deletion on 2030-01-01", "support"):
         assert text in page
     # With the navigation, as every page of the administration.
+    framed = client.get(reverse("admin:index"))["Content-Security-Policy"]
     for name in ("notifications", "notification_settings"):
-        page = client.get(reverse(name)).content.decode()
-        assert f'href="{reverse("admin:datasets_app_dataset_changelist")}"' in page
+        response = client.get(reverse(name))
+        assert f'href="{reverse("admin:datasets_app_dataset_changelist")}"' in response.content.decode()
+        assert response["Content-Security-Policy"] == framed
     for row in Notification.objects.filter(user=people["curator"]).select_related("event"):
         response = client.post(reverse("notification_open", args=[row.pk]))
         assert response.status_code == 302

@@ -192,7 +192,11 @@ def _add_cue(entries: dict[str, _Entry], cue: str, entry: _Entry) -> set[bytes]:
             rare |= compounds
     if cue.isupper() and cue.isalpha() and len(cue) > 2:
         _add_entry(entries, " ".join(cue.lower()), entry)  # N.I.F.
-    return {form.encode().lower() for word in rare for form in (word, word.upper(), word.title())}
+    # Bytes of other letters than ASCII have no capitals.
+    forms = {
+        form for word in rare for form in ((word,) if word.isascii() else (word, word.upper(), word.title()))
+    }
+    return {form.encode().lower() for form in forms}
 
 
 def _add_entry(entries: dict[str, _Entry], key: str, entry: _Entry) -> None:

@@ -141,18 +141,18 @@ class DetectionModel:
         looks_at_words = asks or (united & (parts.CUE | parts.ODD) and len(flags) > 1)
         if not candidates and not looks_at_words:
             return []
-        context, named = self._parts.split(text)
+        split = self._parts.split(text)
         if looks_at_words:
-            chosen = named if asks else self._choose_words(context, named)
-            candidates += _leave_out((Candidate(WORD, word.start, word.end) for word in chosen), known)
+            chosen = split.words if asks else self._choose_words(split)
+            candidates += _leave_out((Candidate(WORD, start, end) for start, end, _, _ in chosen), known)
         asked = split_question(question) if question else None
         return [
             Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
             for candidate in candidates
-            if self._is_personal(context, candidate, asked)
+            if self._is_personal(split.context, candidate, asked)
         ]
 
-    def _is_personal(self, context: Context, candidate: Candidate, asked: Sequence[str] | None) -> bool:
+    def _is_personal(self, context: Context, candidate: Candidate, asked: tuple[str, ...] | None) -> bool:
         sort, start, end = candidate
         value = context.text[start:end]
         looks, weight = self._values[sort][value]
@@ -174,15 +174,13 @@ class DetectionModel:
     def _is_odd(self, word: str) -> bool:
         return classify_word(word) != "ordinary" and self._values[WORD][word].weight >= self._min_odd_weight
 
-    def _choose_words(self, context: Context, named: Iterable[parts.Word]) -> Iterator[parts.Word]:
+    def _choose_words(self, split: parts.SplitText) -> Iterator[parts.Word]:
         """Words that are like a user name by themselves, or near one that speaks for a user name."""
-        text, words, least = context.text, self._values[WORD], self._min_odd_weight
-        cues = [place for place, is_cue in enumerate(map(self._cues.__getitem__, context.tokens)) if is_cue]
-        for word in named:
+        text, values, least = split.context.text, self._values[WORD], self._min_odd_weight
+        for word in split.words:
             start, end, first, last = word
-            if (words[text[start:end]].weight >= least or _is_near(cues, first, last)) and (
-                not _is_bullet(text, start)
-            ):
+            is_near = _is_near(split.cues, first, last)
+            if (is_near or values[text[start:end]].weight >= least) and not _is_bullet(text, start):
                 yield word
 
 

@@ -40,21 +40,26 @@ _BETWEEN = re.compile(
 )
 
 
-class Word(NamedTuple):
-    """What may be a user name: where it starts and ends, its first token and the first behind it."""
-
-    start: int
-    end: int
-    first: int
-    last: int
+# What may be a user name: where it starts and ends, its first token and the first behind it.
+Word = tuple[int, int, int, int]
 
 
 class Part(NamedTuple):
-    """``tokens`` are those of :func:`features.split_tokens`; ``words`` those of :func:`find_words`."""
+    """``tokens`` are those of :func:`features.split_tokens`, ``words`` those of :func:`find_words`; ``cues``
+    are the numbers of the tokens that speak for a user name."""
 
     flags: int
     tokens: tuple[tuple[str, int, int], ...]
     words: tuple[Word, ...]
+    cues: tuple[int, ...]
+
+
+class SplitText(NamedTuple):
+    """The same of a whole text."""
+
+    context: Context
+    words: list[Word]
+    cues: list[int]
 
 
 class Parts(dict[str, Part]):
@@ -77,12 +82,10 @@ class Parts(dict[str, Part]):
                 self.plain.add(part)
         return found
 
-    def split(self, text: str) -> tuple[Context, list[Word]]:
-        """The tokens of a text, and the words in it: what the searches for both find, from what is remembered
-        of its parts."""
-        context = Context(text, [], [], [])
-        tokens, starts, ends = context.tokens, context.starts, context.ends
-        words: list[Word] = []
+    def split(self, text: str) -> SplitText:
+        """What the searches for tokens and words find, from what is remembered of the parts."""
+        split = SplitText(Context(text, [], [], []), [], [])
+        _, tokens, starts, ends = split.context
         line_start = 0
         for line in text.split("\n"):
             if line_start:
@@ -92,17 +95,19 @@ class Parts(dict[str, Part]):
             place = line_start
             for part in line.split():
                 place = text.index(part, place)
-                _, own_tokens, own_words = self[part]
+                _, own_tokens, own_words, own_cues = self[part]
+                number = len(tokens)
                 for start, end, first, last in own_words:
-                    number = len(tokens)
-                    words.append(Word(place + start, place + end, number + first, number + last))
+                    split.words.append((place + start, place + end, number + first, number + last))
+                for cue in own_cues:
+                    split.cues.append(number + cue)
                 for token, start, end in own_tokens:
                     tokens.append(token)
                     starts.append(place + start)
                     ends.append(place + end)
                 place += len(part)
             line_start += len(line) + 1
-        return context, words
+        return split
 
     def _read(self, part: str) -> Part:
         tokens = tuple(split_tokens(part))
@@ -112,23 +117,25 @@ class Parts(dict[str, Part]):
             flags |= DIGITS | IN_NUMBER | (min(digits, _MAX_COUNT) << _COUNT_SHIFT)
         elif not any(map(str.isalnum, part)):
             flags |= IN_NUMBER  # only signs: "(", "-"
-        if (digits and _DATE_NUMBER.search(part)) or any(map(may_be_in_date, _LETTERS.findall(part.lower()))):
+        date_words = sum(map(may_be_in_date, _LETTERS.findall(part.lower())))
+        if date_words or (digits and _DATE_NUMBER.search(part)):
             flags |= IN_DATE
-        if any(find_dates(part)):
+        if (digits or date_words > 1) and any(find_dates(part)):
             flags |= WHOLE_DATE
         if _BETWEEN.fullmatch(part):
             flags |= BETWEEN_DATES
-        if any(self._is_cue(token) for token, _, _ in tokens):
+        cues = tuple(number for number, (token, _, _) in enumerate(tokens) if self._is_cue(token))
+        if cues:
             flags |= CUE
-        if any(self._is_odd(part[word.start : word.end]) for word in words):
+        if any(self._is_odd(part[start:end]) for start, end, _, _ in words):
             flags |= ODD
-        return Part(flags, tokens, words)
+        return Part(flags, tokens, words, cues)
 
 
 def _number_tokens(word: Candidate, tokens: Sequence[tuple[str, int, int]]) -> Word:
     starts = [start for _, start, _ in tokens]
     first = bisect_left(starts, word.start)
-    return Word(word.start, word.end, first, bisect_left(starts, word.end, first))
+    return word.start, word.end, first, bisect_left(starts, word.end, first)
 
 
 def unite(flags: Sequence[int]) -> int:

@@ -86,8 +86,10 @@ def let_leases_run_out(**of: Any) -> None:
 
 def label_all_replies(campaign: Campaign, name: str, label: int = 1, limit: int = 10_000) -> list[Assignment]:
     """Label whatever is served until nothing is; returns it in order."""
+    user = get_user(name)
     done: list[Assignment] = []
-    while len(done) < limit and (current := lease_for(campaign, name).current):
+    while len(done) < limit and (current := lease_next(campaign, user).current):
+        current.annotator = user
         submit(current, label=label)
         done.append(current)
     return done

@@ -14,7 +14,7 @@ from zlib import crc32
 from datasets_app.domain.pii.context import ANSWER_SCORE, find_requested_kinds
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
-from datasets_app.domain.pii.names.brand_cues import Said, read_cues
+from datasets_app.domain.pii.names.brand_cues import Said, is_item, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_rules import TITLES
 from datasets_app.domain.pii.names.person_cues import PROFESSIONS
@@ -35,6 +35,8 @@ MAX_DOUBTFUL_SHARE = 0.25
 # Of what ordinary words join to a phrase that nobody is called, such as Cargo Carl: fewer.
 MIN_PHRASE_SESSIONS, MIN_PHRASE_THINGS, MIN_PHRASE_SHARE = 3, 2, 0.25
 MAX_PHRASE_PERSON_SHARE = 0.2
+# Of what is one of many, whatever lists of names have it: nobody is called "a new Hilda" again and again.
+MIN_ITEM_SESSIONS, MIN_ITEM_SHARE, MAX_ITEM_PERSON_SHARE = 3, 0.15, 0.2
 MAX_BRANDS = 500
 MAX_WORDS_COUNTED = 20_000
 MAX_CONTEXTS = 12
@@ -55,13 +57,15 @@ _DEPARTMENTS = frozenset("support team care service services sales desk help off
 
 class BrandCount(NamedTuple):
     """Numbers of sessions: that have the word, in which the assistant says it, and which speak of it as of a
-    thing, as of a person, and perhaps as of one. ``contexts`` are digests of the words around a thing."""
+    thing, as of a person, perhaps as of one, and as of one of many ("a new X"). ``contexts`` are digests of
+    the words around a thing."""
 
     sessions: int
     by_assistant: int
     as_thing: int
     as_person: int
     doubtful: int
+    as_item: int
     contexts: frozenset[int]
 
     def add(self, other: "BrandCount") -> "BrandCount":
@@ -71,6 +75,7 @@ class BrandCount(NamedTuple):
             self.as_thing + other.as_thing,
             self.as_person + other.as_person,
             self.doubtful + other.doubtful,
+            self.as_item + other.as_item,
             frozenset(sorted(self.contexts | other.contexts)[:MAX_CONTEXTS]),
         )
 
@@ -82,6 +87,7 @@ class BrandCount(NamedTuple):
             self.as_thing | other.as_thing,
             self.as_person | other.as_person,
             self.doubtful | other.doubtful,
+            self.as_item | other.as_item,
             self.contexts | other.contexts,
         )
 
@@ -98,6 +104,10 @@ def is_brand(term: str, count: BrandCount, sessions: int, own_words: Collection[
         return _is_sold_phrase(count, sessions)
     if _may_be_phrase(term) and _is_said_by_assistant(count) and _is_sold_phrase(count, sessions):
         return True
+    if count.as_person > (MAX_ITEM_PERSON_SHARE * count.as_item if " " in term else 0):
+        return False
+    if count.by_assistant and count.as_item >= max(MIN_ITEM_SESSIONS, MIN_ITEM_SHARE * count.sessions):
+        return not _is_introduction(_WORD.findall(term))
     if count.as_person:
         return False
     extra = _count_extra(term, own_words)
@@ -248,9 +258,8 @@ def _count_place(text: str, start: int, end: int, is_answer: bool) -> BrandCount
         before = _WORD.findall(text[max(0, start - _CUE_CHARACTERS) : start].lower())[-2:]
         behind = _WORD.findall(text[end : end + _CUE_CHARACTERS].lower())[:2]
         contexts = frozenset({crc32(" ".join([*before, "|", *behind]).encode("utf-8", "surrogatepass"))})
-    return BrandCount(
-        1, 0, int(said == Said.THING), int(said == Said.PERSON), int(said == Said.DOUBTFUL), contexts
-    )
+    flags = (said == Said.THING, said == Said.PERSON, said == Said.DOUBTFUL)
+    return BrandCount(1, 0, *map(int, flags), int(said != Said.PERSON and is_item(text, start)), contexts)
 
 
 class BrandTally:

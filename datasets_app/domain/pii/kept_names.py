@@ -27,6 +27,7 @@ _GAP = re.compile(r"[\s&.'’_/+\-–]{0,3}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•-])\s*$")
 _MAX_CUE_CHARACTERS = 60
 _MIN_TEXT_CHARACTERS = 20  # a text so short may be an answer, and all of it a name
+_MIN_CHARACTERS_AROUND = 6
 _LABELS = "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact"
 _PERSON_BEFORE = re.compile(
     r"(?:\b(?:full|first|last|middle|maiden|real|whose|his|her|their|customer'?s?)\s+name(?:\s+is|['’]s)?[\s:]+"
@@ -90,24 +91,20 @@ class KeptNames:
                         self._terms[words[0]].append(made)
 
         own = {term.words for group in self._terms.values() for term in group if term.is_persona}
-        wholes = self._brands | {words for words in own if not _is_name(words, "")}
-        self._joined = {" ".join(words): words for words in wholes if len(words) > 1}
+        self._joined = {" ".join(words): words for words in self._brands if len(words) > 1}
+        self._own_forms = _list_short_forms(words for words in own if _has_ordinary_word(words))
 
     def __bool__(self) -> bool:
         return bool(self._terms or self._brands)
 
     def find_short_forms(self, texts: Iterable[str]) -> frozenset[str]:
-        """The words of brands and persona's terms that stand whole in ``texts``, and alone may mean the same:
-        Carl, where Cargo Carl stands."""
+        """Words that alone may mean a brand or a persona's term: Carl, of a persona's Cargo Carl. What the
+        whole dataset shows to be a brand must stand whole in ``texts``."""
         if not self._joined:
-            return frozenset()
+            return self._own_forms
         said = " ".join(_normalize(word) for text in texts for word in _WORD.findall(text))
-        return frozenset(
-            form
-            for joined, words in self._joined.items()
-            if joined in said
-            for word in words
-            for form in (word, f"{word}s")
+        return self._own_forms | _list_short_forms(
+            words for joined, words in self._joined.items() if joined in said
         )
 
     def cut_terms(
@@ -188,12 +185,14 @@ class KeptNames:
 
 
 def _is_short_form(text: str, match: Match, is_person: IsPerson, short_forms: Collection[str]) -> bool:
-    words = _list_words(text[match.start : match.end])
+    """Whether a match is such a form, with an ordinary word before or behind it at most."""
+    found = _WORD.findall(text[match.start : match.end])
+    forms = [word for word in found if _list_word_forms(word)[-1] in short_forms]
     return (
-        len(words) == 1
-        and words[0] in short_forms
-        and not is_person(words[0])
-        and len(text) >= _MIN_TEXT_CHARACTERS
+        bool(forms)
+        and (len(found) == 1 or all(word in forms or _is_ordinary(word) for word in found))
+        and not any(is_person(_list_word_forms(word)[-1]) for word in forms)
+        and len(text) - (match.end - match.start) >= _MIN_CHARACTERS_AROUND
         and read_cues(text, match.start, match.end) in (Said.THING, Said.NOTHING)
     )
 
@@ -270,6 +269,17 @@ def _list_forms(term: str) -> Iterator[tuple[str, ...]]:
     joined = "".join(words)
     if len(words) > 1 and len(joined) >= MIN_JOINED_CHARACTERS:
         yield (joined,)
+
+
+def _has_ordinary_word(words: Sequence[str]) -> bool:
+    return any((fact := look_up_word(word)).common or not (fact.first or fact.last) for word in words)
+
+
+def _list_short_forms(phrases: Iterable[tuple[str, ...]]) -> frozenset[str]:
+    """The words of several that a phrase has, and their plurals."""
+    return frozenset(
+        form for words in phrases if len(words) > 1 for word in words for form in (word, f"{word}s")
+    )
 
 
 def _list_words(term: str) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ _FIRM_BEHIND = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\b(?:the|an?|another|one|two|three|four|more|\d{1,2})\s$", re.IGNORECASE)
+# Before one of many, and never before a person's name.
+_ITEM = re.compile(
+    r"\b(?:an?|another|the|these|those|each|every|two|three|four|five|six|\d{1,2}|un|une|deux|dos|tres|ein|eine|einen"
+    r"|zwei|drei|een|twee)\s(?:(?:new|next|old|second|big|small|large|mini|original|free|whole|nouveau|nouvelle"
+    r"|nuevo|neue[rns]?)\s)?$",
+    re.IGNORECASE,
+)
 _REQUESTED = re.compile(r",?\s(?:please|pls)\b", re.IGNORECASE)
 # "Best,\nAna", "- Ana": nothing but a line follows.
 _SIGNED = re.compile(r"(?:\n\s*|[-–—~]\s?)$")
@@ -81,6 +88,11 @@ def read_cues(text: str, start: int, end: int) -> Said:
         return Said.DOUBTFUL
     is_thing = len(text) >= _MIN_TEXT_CHARACTERS and weigh_cues(text, start, end) >= STRONG
     return Said.THING if is_thing else Said.NOTHING
+
+
+def is_item(text: str, start: int) -> bool:
+    """Whether what begins there is one of many: "a new X", "two X"."""
+    return _ITEM.search(text, max(0, start - _CUE_CHARACTERS), start) is not None
 
 
 def is_signature(text: str, start: int, end: int) -> bool:

@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
-from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.product_list import is_part_number
+from datasets_app.domain.pii.names.foreign_words import load_foreign_words
+from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
+from datasets_app.domain.pii.names.product_list import is_part_number, is_surely_software
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
@@ -100,7 +101,8 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
 
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
-    found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text), *find_in_context(text)]
+    found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text)]
+    found += [span for span in find_in_context(text) if not _is_thing(text[slice(*span)])]
     found += (*find_names(text), *find_in_carriers(text), *find_in_lines(text))
     found = [span for span in found if not is_part_number(text[slice(*span)])]
     found += (*find_profiles(text), *find_speakers(text))
@@ -117,6 +119,14 @@ def search_folded(text: str) -> list[Match]:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
     found += list(find_beside(text, found))
     return drop_overlaps(HANDLE, found)
+
+
+def _is_thing(name: str) -> bool:
+    """Whether a name that only the words around it announce is software, or an ordinary word of another
+    language."""
+    if _VERSION.search(name) or is_surely_software(name):
+        return True
+    return name.isalpha() and fold_word(name) in load_foreign_words()[1]
 
 
 # --- behind an @ -------------------------------------------------------------------------------
@@ -151,6 +161,7 @@ _CASHTAG = re.compile(
 # <@U024BE7LH> is found by the pattern above, <@123456789012345678> is not.
 _NUMBERED_MENTION = re.compile(r"<@!?\d{15,20}>")
 _REDDIT_USER = re.compile(r"(?<![\w.~%-])(?<!\w/)/?[uU]/(?=[\w-]{0,39}[A-Za-z])[A-Za-z0-9_-]{3,40}(?![\w/-])")
+_VERSION = re.compile(r"\d{1,4}\.\d{1,4}\.\d")
 _DOMAIN = re.compile(
     r".*\.(?:com|net|org|edu|gov|info|biz|io|co|dev|app|me|us|uk|de|fr|es|it|nl|eu|ch|at|ca|au|in|jp|br|ru)",
     re.I,

@@ -21,7 +21,7 @@ TEXTS = SCRIPTS / "detection_model" / "texts"
 MORE_WORDS = SCRIPTS / "foreign_words_more.txt"
 _LETTERS = re.compile(r"[^\W\d_]+")
 _SLOT = re.compile(r"<\w+>|\\[nt]")
-MIN_CHARACTERS, MAX_CHARACTERS = 2, 11
+MIN_CHARACTERS, MAX_CHARACTERS = 2, 10
 
 
 def main() -> None:

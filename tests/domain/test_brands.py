@@ -208,6 +208,24 @@ def test_a_phrase_that_the_assistant_sells_is_a_brand(name: str) -> None:
     assert name.lower() in find_brands(fill(OF_A_PRODUCT, name, "assistant"))
 
 
+# What nobody says of a person, in the chats of both sides.
+OF_AN_ITEM = (
+    ("user", "do you have the {} in stock?"),
+    ("assistant", "A new {} leaves us tomorrow."),
+    ("assistant", "Two {}, anything else?"),
+    ("user", "is another {} coming in spring"),
+    ("user", "{} stopped after a week"),
+)
+
+
+@pytest.mark.parametrize("name", ["Hilda", "Desmond", "Sofia Absolue", "Le Marius", "Speicher Sven"])
+def test_what_is_one_of_many_is_a_brand_unless_a_person_is_called_so(name: str) -> None:
+    said = [(role, text.format(name)) for role, text in OF_AN_ITEM]
+    assert find_brands(said) == [name.lower()]
+    assert find_brands([turn for turn in said if turn[0] == "user"] * 2) == []
+    assert find_brands([*said, ("assistant", f"Hi {name}, thank you for waiting.")]) == []
+
+
 @pytest.mark.parametrize(
     "name", ["Coach Carl", "Anna Becker", "Eilidh Nakamura", "Wei O'Sullivan", "Anna Support", "Olumide Rose"]
 )

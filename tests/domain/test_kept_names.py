@@ -172,3 +172,15 @@ def test_what_a_person_marked_as_missed_goes_although_things_are_called_so() -> 
     [session] = scrubber.scrub([SessionInput([TurnRecord("1", 1, "user", text, [])])])
     assert session.turns[0].text == "my [NAME] broke, the [NAME] in blue"
     assert not scrubber.count_remaining([SessionInput(session.turns)])
+
+
+def test_a_word_of_a_personas_phrase_is_no_person_unless_one_is_called_so() -> None:
+    [text, answer] = scrub(
+        OUTDOORS,
+        ("user", "does Torsten come in green, and is the old Torsten still sold"),
+        ("assistant", "Torsten and the big Torsten Tent do, until spring."),
+    )
+    assert "[NAME]" not in text + answer
+    for said in ("Hi Torsten, the tent is on its way", "my brother Torsten wants the same one"):
+        assert "Torsten" not in scrub(OUTDOORS, ("user", said))[0]
+    assert scrub(OUTDOORS, ("assistant", "May I have your name?"), ("user", "Torsten"))[1] == "[NAME]"

@@ -77,7 +77,7 @@ def read_cues(text: str, start: int, end: int) -> Said:
         or _INTRODUCED.match(behind)
     ):
         return Said.PERSON
-    has_article = _ARTICLE.search(before) is not None
+    has_article = _ARTICLE.search(before) is not None or is_item(text, start)
     behind_person = has_cue_behind(text, start, end) and not (has_article and _REQUESTED.match(behind))
     before_person = has_cue_before(text, start)
     if (before_person and not _FIRM_BEFORE.search(before)) or (

@@ -10,17 +10,17 @@ from functools import lru_cache
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 
 _CODES_TEXT = """
-aed ai ann anova ansi api apis apr arp ascii ast atm aud bert bic bios blas bpmn brl cad cas cbor cd cdn ceo
-cfo cgi chf ci ckan cli cny cors cpu crm csrf css csv cto cuda czk dag dags dbms ddos dhcp dkim dkk dmarc
+aed ai ann anova ansi api apis apr arp asa ascii ast atm aud bert bic bios blas bpmn brl cad cas cbor cd cdn
+ceo cfo cgi chf ci ckan cli cny cors cpu crm csrf css csv cto cuda czk dag dags dbms ddos dhcp dkim dkk dmarc
 dns dom ebcdic ecc edi epub erp eta eur faas faq fhir ftp gan gbp gcc geo gil glibc glsl gmail gps gpu grpc
 gssapi gtk gui hdd hitl hkd hsts html http https huf iana iban ide ides ietf imap imei inr ipsec irc isa iso
-jar jax jdk jpeg jpy jre json jsonl jsx jwt kml kpi kyc lalr lamp lan latex ldap linq llm llms lora ltsc mac
-mfa midi mime mitm mjml mqtt mssql mtu mxn myr nas nat ncbi nfs nlp nok ntlm ntp nvme nzd oauth ocr oidc
+iva jar jax jdk jpeg jpy jre json jsonl jsx jwt kml kpi kyc lalr lamp lan latex ldap linq llm llms lora ltsc
+mac mfa midi mime mitm mjml mqtt mssql mtu mxn myr nas nat ncbi nfs nlp nok ntlm ntp nvme nzd oauth ocr oidc
 openmp ora orm otlp otp pci pcie pdf pdfs php pin pln png pos posix pptx psu qa qos raid ram rbac rdp rds
 readme regex rest rfc rgba ron ros rpc rss rsync saas saml sarif sata scp sdk sdks sek seo ses sftp sgd sha
 sim sip sla sles slurm smb smtp snmp soap sparql spdx sql ssd ssh ssl ssn sso stt svg swap sysctl tcp thb
-tls todo toml tor totp ttl tts tui udp uefi ups uri url urls usa usb usd utc utf uuid vat vlan vnc voip vpn
-wai wan wasm wifi xhr xlsx xml xmpp xpath xss yaml yara yolo yui zar zip
+tls todo toml tor totp ttl tts tui udp uefi ula ups uri url urls usa usb usd utc utf uuid vat vlan vnc voip
+vpn wai wan wasm wifi xhr xlsx xml xmpp xpath xss yaml yara yolo yui zar zip
 """
 CODES = frozenset(_CODES_TEXT.split())
 _MONTHS_TEXT = """
@@ -119,7 +119,9 @@ def _is_elongated(plain: str) -> bool:
 def _is_within_identifier(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
     """Joined by a sign that connects the parts of an identifier: first_name, pytest.mark.skip."""
     start, end = starts[number], starts[number] + len(words[number])
-    if words[number].islower() and _is_between_dots(words, starts, number):
+    if words[number].islower() and (
+        _is_between_dots(words, starts, number) or _starts_dotted_path(words, starts, number)
+    ):
         return True
     if (
         number
@@ -128,6 +130,18 @@ def _is_within_identifier(words: Sequence[str], starts: Sequence[int], number: i
     ):
         return True
     return number + 1 < len(words) and starts[number + 1] == end and words[number + 1] in _IDENTIFIER_JOINERS
+
+
+def _starts_dotted_path(words: Sequence[str], starts: Sequence[int], number: int) -> bool:
+    """max.poll.interval, but not "ask max.", and nothing glued before it."""
+    path = words[number : number + 5]
+    return (
+        len(path) == 5
+        and path[1] == path[3] == "."
+        and path[2].islower()
+        and path[4].islower()
+        and starts[number + 4] - starts[number] == sum(map(len, path[:4]))
+    )
 
 
 def _is_between_dots(words: Sequence[str], starts: Sequence[int], number: int) -> bool:

@@ -258,8 +258,9 @@ def _count_place(text: str, start: int, end: int, is_answer: bool) -> BrandCount
         before = _WORD.findall(text[max(0, start - _CUE_CHARACTERS) : start].lower())[-2:]
         behind = _WORD.findall(text[end : end + _CUE_CHARACTERS].lower())[:2]
         contexts = frozenset({crc32(" ".join([*before, "|", *behind]).encode("utf-8", "surrogatepass"))})
+    is_one = said != Said.PERSON and is_item(text, start, is_phrase=" " in text[start:end])
     flags = (said == Said.THING, said == Said.PERSON, said == Said.DOUBTFUL)
-    return BrandCount(1, 0, *map(int, flags), int(said != Said.PERSON and is_item(text, start)), contexts)
+    return BrandCount(1, 0, *map(int, flags), int(is_one), contexts)
 
 
 class BrandTally:

@@ -29,6 +29,9 @@ _ITEM = re.compile(
     r"|nuevo|neue[rns]?)\s)?$",
     re.IGNORECASE,
 )
+_OWNED_ITEM = re.compile(
+    r"\b(?:our|your|my|only|unser|unsere|dein|deine|notre|votre|nuestr[oa])\s$", re.IGNORECASE
+)
 _REQUESTED = re.compile(r",?\s(?:please|pls)\b", re.IGNORECASE)
 # "Best,\nAna", "- Ana": nothing but a line follows.
 _SIGNED = re.compile(r"(?:\n\s*|[-–—~]\s?)$")
@@ -90,9 +93,11 @@ def read_cues(text: str, start: int, end: int) -> Said:
     return Said.THING if is_thing else Said.NOTHING
 
 
-def is_item(text: str, start: int) -> bool:
-    """Whether what begins there is one of many: "a new X", "two X"."""
-    return _ITEM.search(text, max(0, start - _CUE_CHARACTERS), start) is not None
+def is_item(text: str, start: int, *, is_phrase: bool = False) -> bool:
+    """Whether what begins there is one of many: "a new X", "two X"; or if ``is_phrase``, somebody's:
+    "your X Y", which nobody says of a first and last name."""
+    first = max(0, start - _CUE_CHARACTERS)
+    return bool(_ITEM.search(text, first, start) or (is_phrase and _OWNED_ITEM.search(text, first, start)))
 
 
 def is_signature(text: str, start: int, end: int) -> bool:

@@ -45,6 +45,7 @@ def test_a_path_is_found_exactly_wherever_it_stands(value: str, before: str, aft
         ("/opt/acme/orders/conf/app.yml line 42", "/opt/acme/orders/conf/app.yml"),
         ("cat ~/projects/acme/deploy.sh", "~/projects/acme/deploy.sh"),
         ("in ~ana/notes.txt", "~ana/notes.txt"),
+        ("copied to /mnt/usb/ana/photos", "/mnt/usb/ana/photos"),
         ("open file:///home/ana/x.html, please", "file:///home/ana/x.html"),
         ("mount nfs://storage1/vol/home", "nfs://storage1/vol/home"),
         (
@@ -71,6 +72,7 @@ def test_paths_of_users_machines_and_houses(text: str, value: str):
         r"the regex \\d+\\w* and \\n\\t, s/foo/bar/g",
         "/opt/grafana/conf/defaults.ini and /opt/react-router/lib",
         "src/main.py, ./run.sh, data/train.csv",
+        "lsof +f -- /mnt/usb or fuser -vm /media/cdrom",
         "~10 minutes, ~5 %, ~/.bashrc",
         "/home/[NAME]/notes and [PATH]",
         "std::vector<int> a; // comment",

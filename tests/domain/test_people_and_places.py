@@ -396,6 +396,9 @@ def test_any_word_is_a_user_name_where_only_one_can_stand(text: str, value: str)
         "user_name is nullable",
         "nit: rename tmp2",
         "persona id: default_v1",
+        "ticket moved on: bitlocker asks for recovery key",
+        "whats the equivalent of ifconfig in iproute2? ip a ?",
+        "ich möchte mich über eine verkäuferin beschweren",
     ],
 )
 def test_words_beside_names_of_accounts_are_left_alone(text: str) -> None:

@@ -259,8 +259,15 @@ def _count_place(text: str, start: int, end: int, is_answer: bool) -> BrandCount
         behind = _WORD.findall(text[end : end + _CUE_CHARACTERS].lower())[:2]
         contexts = frozenset({crc32(" ".join([*before, "|", *behind]).encode("utf-8", "surrogatepass"))})
     is_one = said != Said.PERSON and is_item(text, start, is_phrase=" " in text[start:end])
-    flags = (said == Said.THING, said == Said.PERSON, said == Said.DOUBTFUL)
-    return BrandCount(1, 0, *map(int, flags), int(is_one), contexts)
+    return BrandCount(
+        sessions=1,
+        by_assistant=0,
+        as_thing=int(said == Said.THING),
+        as_person=int(said == Said.PERSON),
+        doubtful=int(said == Said.DOUBTFUL),
+        as_item=int(is_one),
+        contexts=contexts,
+    )
 
 
 class BrandTally:

@@ -5,6 +5,7 @@ Both paths (spaCy text by text, and batches) decide here, so their findings cann
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names import name_rules
@@ -67,7 +68,7 @@ def find_name_spans(
         for number in range(first, last + 1):
             if is_plain_word(words[number]):
                 hits[number] = max(hits.get(number, 0.0), name_rules.RULE_SCORE)
-    announced = lambda: name_rules.find_announced(text, words, starts)  # noqa: E731
+    announced = partial(name_rules.find_announced, text, words, starts)
     for number in find_strangers(words, list(hits), announced()) if hits and is_foreign(words) else ():
         del hits[number]
     for number in find_code_words(text, words, starts, list(hits)) if hits else ():

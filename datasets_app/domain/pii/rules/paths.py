@@ -57,6 +57,9 @@ _STANDARD_NAMES_TEXT = """
     puppetlabs brew kafka tomcat spark hadoop Shared Public default localhost
 """
 _STANDARD_NAMES = frozenset(_STANDARD_NAMES_TEXT.split())
+# Where anything is mounted; what is below it is somebody's.
+_MOUNTS = frozenset("usb usbstick cdrom dvd sdcard sd iso disk data nas cache array".split())
+_MOUNTED = re.compile(r"/(?:mnt|media)/\w+")
 _HTTP_REQUEST = re.compile(
     r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|route|endpoint|url|uri|href)\b[\s:=\"'`(]{0,4}\Z", re.I
 )
@@ -68,6 +71,10 @@ _MAX_PATH_CHARACTERS = 1000
 def _find_unix_paths(text: str) -> Iterator[Span]:
     for match in _UNIX_PATH.finditer(text):
         if match["first"] in _STANDARD_NAMES or not match["first"].strip(".~*-_"):
+            continue
+        if match["first"] in _MOUNTS and match[0].endswith(
+            (f"mnt/{match['first']}", f"media/{match['first']}")
+        ):
             continue
         if match["own"] == "opt/" and is_software(match["first"]):
             continue

@@ -162,7 +162,8 @@ class Scorer:
 
     def find_highest(self, token: str) -> int:
         """The most that a token near a candidate adds, by itself and in any of the :data:`CUE_BINS`."""
-        return max(_choose_cue_bins(self._plain[token]))
+        highest: int = max(_choose_cue_bins(self._plain[token]))
+        return highest
 
     def score(
         self,

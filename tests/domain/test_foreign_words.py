@@ -88,3 +88,9 @@ def test_a_foreign_word_leaves_the_names_in_english_text() -> None:
     )
     assert find_names(text) == ["Kanye West", "P. Diddy", "Roberto Cavalli"]
     assert has_foreign_words("la soirée".split())
+
+
+@pytest.mark.parametrize("name", ["sam", "ali", "ella", "mari"])
+def test_a_reply_with_a_name_that_is_a_word_elsewhere_is_not_foreign(name: str) -> None:
+    for text in (f"{name} 1234", f"my name is {name}", f"{name} anderson"):
+        assert any(name in found for found in find_names(text)), text

@@ -12,7 +12,7 @@ from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, fold_word, loo
 
 WORDS_PATH = Path(__file__).parent / "name_model" / "foreign_words.txt"
 MIN_WORDS = 2
-MIN_SHARE = 0.5
+MIN_KNOWN = 3
 MAX_ENGLISH = 3  # words for each of another language
 # Parts of names: Vincent van Gogh, Maria de la Cruz.
 _PARTICLES = frozenset(
@@ -67,9 +67,11 @@ def _is_ordinary(word: str, foreign: Collection[str]) -> bool:
 def is_foreign(words: Sequence[str]) -> bool:
     """Whether a text is mostly of another language."""
     evidence = _find_evidence(words)
-    if len(evidence.foreign) >= max(MIN_WORDS, evidence.english):
+    # "sam 1234", "my name is ali": words that are names tell nothing.
+    sure = sum(1 for word in evidence.foreign if not any(look_up_word(word)[:2]))
+    if sure >= max(MIN_WORDS, evidence.english):
         return True
-    return bool(evidence.foreign) and not evidence.english and evidence.share >= MIN_SHARE
+    return sure > 0 and not evidence.english and evidence.known >= MIN_KNOWN
 
 
 def has_foreign_words(words: Sequence[str]) -> bool:
@@ -80,11 +82,11 @@ def has_foreign_words(words: Sequence[str]) -> bool:
 
 class _Evidence(NamedTuple):
     """``foreign`` words are those that English hasn't, ``english`` is the number of frequent words that only
-    English has, and ``share`` that of all that other languages have."""
+    English has, and ``known`` that of all that other languages have, if these are half of the text."""
 
     foreign: frozenset[str]
     english: int
-    share: float
+    known: int
 
 
 def _find_evidence(words: Sequence[str]) -> _Evidence:
@@ -97,7 +99,8 @@ def _find_evidence(words: Sequence[str]) -> _Evidence:
     }
     every = load_foreign_words()[1]
     english = sum(1 for word in said - every if len(word) > 1 and look_up_word(word).common == 2)
-    return _Evidence(find_foreign_words(said), english, len(said & every) / max(1, len(said)))
+    known = len(said & every)
+    return _Evidence(find_foreign_words(said), english, known if 2 * known >= len(said) else 0)
 
 
 def find_strangers(words: Sequence[str], likely: Collection[int], announced: Collection[int]) -> list[int]:

@@ -18,10 +18,10 @@ from datasets_app.domain.pii.learned.candidates import DATE, NUMBER, WORD
 from datasets_app.domain.pii.learned.detection_model import KIND_BUCKETS, NUMBER_KINDS, WEIGHTS_PATH
 from datasets_app.domain.pii.learned.features import BUCKETS
 from scripts.detection_model import judging, training
-from scripts.detection_model.examples import Example, list_examples, make_rows, read_corpus
+from scripts.detection_model.examples import Example, list_examples, make_message_rows, make_rows, read_corpus
 
 # Natural logarithms of odds, chosen by cross-validation.
-THRESHOLDS = {NUMBER: 1.5, DATE: -0.5, WORD: 0.5}
+THRESHOLDS = {NUMBER: 1.5, DATE: -0.5, WORD: -1.0}
 _STEPS = 127
 
 
@@ -29,18 +29,20 @@ def main() -> None:
     options = _parse_options()
     choose = random.Random(options.seed)
     rows = list(make_rows(choose, options.per_line))
+    rows += make_message_rows(choose, options.per_line)
     for path in options.corpus:
         rows += read_corpus(path, choose, options.texts)
     examples = _thin_out([example for row in rows for example in list_examples(row)], choose)
     print(f"{len(rows)} texts, {len(examples)} candidates")
     if options.judge:
-        judging.judge(rows, examples, THRESHOLDS)
+        judging.judge(rows, examples, THRESHOLDS, options.show)
         return
     weights = np.zeros(BUCKETS)
     for sort in THRESHOLDS:
         of_sort = [example for example in examples if example.candidate.sort == sort]
         labels = np.array([bool(example.kind) for example in of_sort])
-        weights += training.fit(training.make_matrix(of_sort), labels, training.weigh(of_sort))
+        matrix, of_group = training.make_matrix(of_sort), training.weigh(of_sort)
+        weights += training.fit(matrix, labels, of_group, training.STRENGTHS[sort])
     save(weights, fit_kinds(examples), options.out)
 
 
@@ -52,6 +54,7 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--texts", type=int, default=6_000, help="texts of each corpus")
     parser.add_argument("--per-line", type=int, default=15, help="texts of each line of the templates")
     parser.add_argument("--judge", action="store_true", help="cross-validate instead of writing weights")
+    parser.add_argument("--show", type=int, default=0, help="missed values of each class, with --judge")
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args()

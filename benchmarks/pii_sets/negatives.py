@@ -26,13 +26,18 @@ _CITIES = ("Boston", "Leeds", "Austin", "Dublin", "Denver", "Perth", "Toronto", 
 
 
 def make_tech_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]:
+    for _, row in fill_tech_templates(part, choose):
+        yield row
+
+
+def fill_tech_templates(part: str, choose: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row behind its template."""
     fillers = TECH_WORDS.get(part, {})
     path = FOLDER / f"{part}_tech.txt"
     for template in read_templates(path.name) if path.exists() else ():
         for _ in range(TECH_ROWS_PER_TEMPLATE if _SLOT.search(template.text) else 1):
-            yield _make_row(
-                _SLOT.sub(lambda slot: _fill_tech(slot[1], fillers, choose), template.text), choose
-            )
+            text = _SLOT.sub(lambda slot: _fill_tech(slot[1], fillers, choose), template.text)
+            yield template.text, _make_row(text, choose)
 
 
 def make_tech_people_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]]:
@@ -71,22 +76,31 @@ def make_brand_rows(part: str, choose: random.Random) -> Iterator[dict[str, Any]
     A brand's own "chat" is a list of conversations, each a text of lines "role: what is said". A row of it
     also has its "session" and its "role".
     """
+    for _, row in fill_brand_lines(part, choose):
+        yield row
+
+
+def fill_brand_lines(part: str, choose: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row behind the line that it is made of."""
     brands, lines = read_brands(part)
     for brand in brands:
         for line in (line.replace("\\n", "\n") for line in lines):
             for _ in range(BRAND_ROWS_PER_LINE if _SLOT.search(line) else 1):
                 text = _SLOT.sub(lambda slot: _fill_brand(slot[1], brand, choose), line)  # noqa: B023
-                yield _make_row(text, choose) | {"brand": brand["id"]}
-        yield from _make_conversation_rows(brand, choose)
+                yield line, _make_row(text, choose) | {"brand": brand["id"]}
+        yield from _fill_conversations(brand, choose)
 
 
-def _make_conversation_rows(brand: Mapping[str, Any], choose: random.Random) -> Iterator[dict[str, Any]]:
+def _fill_conversations(
+    brand: Mapping[str, Any], choose: random.Random
+) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, conversation in enumerate(brand.get("chat", ()), 1):
         for turn in conversation.splitlines():
             role, _, line = turn.partition(": ")
             text = _SLOT.sub(lambda slot: _fill_brand(slot[1], brand, choose), line)
             session = f"{brand['id']}-{number}"
-            yield _make_row(text, choose) | {"brand": brand["id"], "session": session, "role": role}
+            row = _make_row(text, choose)
+            yield line, row | {"brand": brand["id"], "session": session, "role": role}
 
 
 def read_session_brands(part: str) -> tuple[list[dict[str, Any]], list[str]]:

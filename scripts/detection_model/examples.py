@@ -8,6 +8,7 @@ import gzip
 import json
 import random
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,7 @@ from datasets_app.domain.pii.learned.candidates import (
     find_numbers,
     find_words,
 )
+from scripts.detection_model.messages import read_messages
 from scripts.detection_model.sources import make_source
 
 FOLDER = Path(__file__).parent / "texts"
@@ -114,13 +116,27 @@ def make_rows(choose: random.Random, per_line: int) -> Iterator[Row]:
         for _ in range(max(1, per_line // 3)):
             language = "keys" if template.layout == "keys" else template.language
             yield _make_row(render(template, choose), f"tune:{number}", language)
-    for made in (
-        negatives.make_tech_rows("tune", choose),
-        negatives.make_tech_rows("tune_natural", choose),
-        negatives.make_brand_rows("tune", choose),
-    ):
-        for number, row in enumerate(made):
-            yield _make_row(row, f"chat:{number // 4}", "en")
+    for line, row in _make_chat_rows(choose):
+        yield _make_row(row, f"chat:{zlib.crc32(line.encode())}", "en")
+
+
+def _make_chat_rows(choose: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Technical chat and chats of brands, each row behind its template; people's names are marked."""
+    for part in ("tune", "tune_natural"):
+        yield from negatives.fill_tech_templates(part, choose)
+        yield from negatives.fill_brand_lines(part, choose)
+        for make in (negatives.make_tech_people_rows, negatives.make_brand_session_rows):
+            for row in make(part, choose):
+                yield row["text"], row
+
+
+def make_message_rows(choose: random.Random, per_line: int) -> Iterator[Row]:
+    """Of messages of installed packages: the few with a user name several times, the others once."""
+    for message in read_messages():
+        template = Template(message.language, "chat", message.text)
+        for _ in range(max(1, per_line // 3) if "<HANDLE>" in message.text else 1):
+            group = f"message:{zlib.crc32(message.source.encode())}"
+            yield _make_row(render(template, choose), group, message.language)
 
 
 def _make_row(rendered: dict[str, Any], group: str, language: str) -> Row:
@@ -145,8 +161,6 @@ def read_corpus(path: Path, choose: random.Random, count: int) -> Iterator[Row]:
 
 
 def hash_text(text: str) -> int:
-    import zlib
-
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) % 1000
 
 
@@ -166,5 +180,6 @@ def _get_kind(spans: Iterable[dict[str, Any]], candidate: Candidate) -> str | No
             whole = max(span["end"], candidate.end) - min(span["start"], candidate.start)
             if SORTS.get(span["type"]) == candidate.sort and shared >= 0.7 * whole:
                 return str(span["type"])
-            return None
+            # Who gives a name gives no user name.
+            return "" if span["type"] == "NAME" and candidate.sort == WORD else None
     return ""

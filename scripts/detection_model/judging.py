@@ -29,7 +29,10 @@ class _NoModel:
         return []
 
 
-def judge(rows: Sequence[Row], examples: Sequence[Example], thresholds: Mapping[str, float]) -> None:
+def judge(
+    rows: Sequence[Row], examples: Sequence[Example], thresholds: Mapping[str, float], shown: int = 0
+) -> None:
+    """``shown`` is how many missed values of each class are printed."""
     detection_model.load_detection_model = _NoModel  # type: ignore[assignment]
     by_group = lambda example: str(zlib.crc32(example.row.group.encode()) % FOLDS)  # noqa: E731
     by_language = lambda example: example.row.language  # noqa: E731
@@ -37,7 +40,7 @@ def judge(rows: Sequence[Row], examples: Sequence[Example], thresholds: Mapping[
         scores = cross_validate(examples, get_fold)
         for sort in thresholds:
             print_thresholds(f"{sort}, {title}", examples, scores, sort)
-        print_leaks(title, rows, examples, scores, thresholds)
+        print_leaks(title, rows, examples, scores, thresholds, shown)
 
 
 def cross_validate(examples: Sequence[Example], get_fold: Callable[[Example], str]) -> Any:
@@ -52,7 +55,9 @@ def cross_validate(examples: Sequence[Example], get_fold: Callable[[Example], st
         for fold in sorted(set(folds[places])):
             rest = folds[places] != fold
             if len(set(labels[rest])) == 2 and not rest.all():
-                coefficients = training.fit(matrix[rest], labels[rest], weights[rest])
+                coefficients = training.fit(
+                    matrix[rest], labels[rest], weights[rest], training.STRENGTHS[sort]
+                )
                 scores[places[~rest]] = matrix[~rest] @ coefficients
     return scores
 
@@ -81,7 +86,12 @@ def print_thresholds(title: str, examples: Sequence[Example], scores: Any, sort:
 
 
 def print_leaks(
-    title: str, rows: Sequence[Row], examples: Sequence[Example], scores: Any, thresholds: Mapping[str, float]
+    title: str,
+    rows: Sequence[Row],
+    examples: Sequence[Example],
+    scores: Any,
+    thresholds: Mapping[str, float],
+    shown: int,
 ) -> None:
     """Of each class and source of templates: what rules leave, and what is left of that by the model."""
     found_by_model: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -92,6 +102,7 @@ def print_leaks(
         if score >= thresholds[sort] + further:
             found_by_model[id(example.row)].append(example.candidate[1:])
     counts: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    missed: dict[str, set[str]] = defaultdict(set)
     for row in choose_rows(rows):
         by_rules = find_by_rules(row)
         for span in row.spans:
@@ -106,9 +117,22 @@ def print_leaks(
                 count[0] += 1
                 count[1] += not left[0]
                 count[2] += not left[1]
+                if not left[1]:
+                    missed[span["type"]].add(_mark(row, span))
     print(f"{title}: leak % by rules, united with the model")
     for (kind, source), (total, rules, united) in sorted(counts.items()):
         print(f"  {kind:<14} {source:<9} {total:>6} {100 * rules / total:7.2f} {100 * united / total:7.2f}")
+    for kind, texts in sorted(missed.items()):
+        print(
+            *(f"  {kind}: {text}" for text in sorted(texts)[:: max(1, len(texts) // max(shown, 1))][:shown]),
+            sep="\n",
+        )
+
+
+def _mark(row: Row, span: Mapping[str, Any]) -> str:
+    question = f"{row.question} >> " if row.question else ""
+    start, end = span["start"], span["end"]
+    return repr(f"{question}{row.text[:start]}<<{row.text[start:end]}>>{row.text[end:]}")
 
 
 def choose_rows(rows: Sequence[Row]) -> list[Row]:

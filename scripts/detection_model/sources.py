@@ -361,7 +361,7 @@ class TrainingSource(ValueSource):
     def fill_capital(self) -> str:
         name = self.choose.choice(_CAPITALS)
         return self.choose.choice(
-            (name, name, f"{name} {self.choose.choice(_CAPITALS)}", f"{name}{self.choose.randrange(2, 99)}")
+            (name, name, f"{name} {self.choose.choice(_CAPITALS)}", f"{name} {self.choose.randrange(2, 99)}")
         )
 
     def format_date(self, form: str, year: int) -> str:

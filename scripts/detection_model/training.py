@@ -8,10 +8,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
+from datasets_app.domain.pii.learned.candidates import DATE, NUMBER, WORD
 from datasets_app.domain.pii.learned.features import BUCKETS, hash_feature, list_features
 from scripts.detection_model.examples import Example
 
-STRENGTH = 0.3
+# The inverse of the penalty of large weights.
+STRENGTHS = {NUMBER: 0.3, DATE: 0.3, WORD: 1.0}
 _KNOWN: dict[tuple[str, tuple[str, str]], list[int]] = {}
 
 
@@ -49,7 +51,7 @@ def weigh(examples: Sequence[Example]) -> Any:
     return weights / weights.mean()
 
 
-def fit(matrix: Any, labels: Any, weights: Any, strength: float = STRENGTH) -> Any:
+def fit(matrix: Any, labels: Any, weights: Any, strength: float = STRENGTHS[NUMBER]) -> Any:
     """The weight of each bucket, for the logarithm of the odds that a candidate is personal."""
     model = LogisticRegression(
         C=strength, solver="liblinear", fit_intercept=False, random_state=1, max_iter=60

@@ -2,6 +2,7 @@
 
 import pytest
 
+from datasets_app.domain.pii.names.foreign_deeds import does_deed
 from datasets_app.domain.pii.names.foreign_words import (
     find_ordinary_words,
     has_foreign_words,
@@ -94,3 +95,31 @@ def test_a_foreign_word_leaves_the_names_in_english_text() -> None:
 def test_a_reply_with_a_name_that_is_a_word_elsewhere_is_not_foreign(name: str) -> None:
     for text in (f"{name} 1234", f"my name is {name}", f"{name} anderson"):
         assert any(name in found for found in find_names(text)), text
+
+
+def test_who_does_what_only_people_do_is_no_software() -> None:
+    people = (
+        "Julia hat den Server neu gestartet",
+        "ich glaube, Julia hatte das Paket schon auf dem Server installiert",
+        "Julia sagte, die API sei langsam",
+        "Julia a redémarré le serveur",
+        "hier Julia nous a envoyé le script",
+        "Julia ha reiniciado el servidor",
+        "Julia reinició el servidor ayer",
+        "Julia ha riavviato il server",
+        "Julia heeft gisteren de server herstart",
+        "Julia zei dat de API traag is",
+        "Julia reiniciou o servidor ontem",
+    )
+    assert [text for text in people if not " ".join(find_names(text)).startswith("Julia")] == []
+    assert find_names("Jenkins hat den Build auf dem Server gestartet") == []
+    software = (
+        "Julia hat einen schnellen Compiler und gute Pakete",
+        "Julia läuft auf dem Server nicht",
+        "Julia a un compilateur rapide",
+        "Julia ha un compilatore veloce",
+        "Julia tiene un compilador rápido",
+        "Julia heeft een snelle compiler",
+        "Julia had the server restarted",
+    )
+    assert [text for text in software if does_deed(text, len("Julia"))] == []

@@ -10,8 +10,10 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
+from datasets_app.domain.pii.names.foreign_words import load_foreign_words
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.dates import MONTH_NAMES
+from datasets_app.domain.pii.rules.handle_shapes import rank
 
 NUMBER, DATE, WORD = "number", "date", "word"
 
@@ -254,6 +256,7 @@ def describe_word(word: str) -> Iterator[str]:
     yield f"shape {shape}"
     yield f"length {min(len(word), 20) // 3}"
     yield f"class {classify_word(word)}"
+    yield f"rank {rank(word)}"
     if "_" in word:
         yield "_"
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", word)
@@ -271,22 +274,30 @@ def describe_word(word: str) -> Iterator[str]:
 
 
 def classify_word(word: str) -> str:
-    """One of five: the rough looks, which decide how much the words around must say."""
+    """One of eight: the rough looks, which decide how much the words around must say."""
     if not word.isalpha():
         parts = [look_up_word(part) for part in re.split(r"[-._\d]", word) if part]
         if "_" in word:
             # body_entered and orders_2023 are names in a program.
-            return "joined" if all(part.common and not part.first for part in parts) else "signed"
+            is_joined = all(part.common > 1 or (part.common and not part.first) for part in parts)
+            return "joined" if is_joined else "signed"
         if any(map(str.isdigit, word)):
             return "signed"
-        return "ordinary" if all(part.common or len(word) < 5 for part in parts) else "joined"
+        # silver-fox, koala.falcon; no self-service
+        return (
+            "joined" if rank(word) or not all(part.common or len(word) < 5 for part in parts) else "ordinary"
+        )
     known = look_up_word(word)
     common = known.common or (len(word) > 4 and word[-1] == "s" and look_up_word(word[:-1]).common)
     if common and not (word[1:] != word[1:].lower() and not word.isupper()):
         return "ordinary"
     if known.first or known.last:
         return "name"
-    return "unknown" if word[1:] == word[1:].lower() or word.isupper() else "inner"
+    if word[1:] != word[1:].lower() and not word.isupper():
+        return "inner"
+    if word.lower() in load_foreign_words()[1]:
+        return "foreign"
+    return "run" if rank(word) else "unknown"
 
 
 def describe_number(value: str) -> Iterator[str]:

@@ -20,7 +20,6 @@ from datasets_app.domain.pii.learned.candidates import (
     NUMBER,
     WORD,
     Candidate,
-    classify_word,
     find_dates,
     find_numbers,
 )
@@ -35,6 +34,8 @@ from datasets_app.domain.pii.learned.features import (
 from datasets_app.domain.pii.learned.scoring import Context, Scorer, Weights
 from datasets_app.domain.pii.names.product_list import is_software
 from datasets_app.domain.pii.rules.birth_words import OTHER_EVENT
+from datasets_app.domain.pii.rules.handle_context_words import COUNTERS, THINGS
+from datasets_app.domain.pii.rules.handle_names import WORDS
 from datasets_app.domain.pii.rules.handle_words import CODE_WORDS, GROUP_WORDS
 from datasets_app.domain.pii.rules.other_words import OTHER_WORDS
 
@@ -44,16 +45,28 @@ NUMBER_KINDS = (PHONE, ID_NUMBER, ACCOUNT)
 KIND_BUCKETS = 1 << 18
 _MAX_CACHED_WORDS, _MAX_CACHED_VALUES = 50_000, 30_000
 # A user name is looked for near words that speak for one by as much; elsewhere nothing could.
-MIN_CUE_WEIGHT = 1.2
-# What is more like one by itself is always looked at.
+MIN_CUE_WEIGHT = 2.4
+# What is more like one by itself is always looked at, and what is written like one.
 MIN_ODD_WEIGHT = -1.5
+_ODD_LOOKS, _PLAIN_LOOKS = frozenset(("signed", "run", "inner", "joined")), frozenset(("ordinary", "foreign"))
+# How much more must speak for what is also software or a thing: rocket22, support24.
+_FURTHER_ODDS_OF_THINGS = 3.0
 # How much more must speak for a user name that is written like other words.
-FURTHER_ODDS = {"signed": 0.0, "inner": 1.0, "joined": 2.0, "unknown": 1.0, "name": 2.0, "ordinary": 2.0}
+FURTHER_ODDS = {
+    "signed": 0.0,
+    "run": 0.0,
+    "inner": 0.0,
+    "joined": 0.0,
+    "unknown": -0.5,
+    "ordinary": 0.5,
+    "name": 1.0,
+    "foreign": 2.0,
+}
 FURTHER_ODDS_OF_DATES = {"year": 1.5, "short": 0.5}
 # v1.14.13-rc1, enable_seqscan, created_at, _grokparsefailure, HEALTH_WARN, debian-12.7.0-amd64.iso
 _VERSION_OR_CODE = re.compile(
     r"[vV]?\d{1,4}(?:\.\d{1,6})*(?:[.-]?(?:rc|alpha|beta|dev|pre|post)[.-]?\d*)?"
-    r"|_\w+|[A-Z0-9]+(?:_[A-Z0-9]+)+|(?:is|has|get|set|enable|disable)_\w+"
+    r"|_[a-z]+(?:_[a-z]+)*|[A-Z0-9]+(?:_[A-Z0-9]+)+|(?:is|has|get|set|enable|disable)_\w+"
     r"|\w+_(?:at|id|by|key|secret|token|count|url|path|type|size)"
     r"|[\w.-]+\.(?:py|js|ts|json|ya?ml|toml|ini|cfg|conf|sh|sql|html?|css|xml|csv|txt|md|log|iso|img|exe|dmg|zip|gz"
     r"|tar|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|mp[34]|go|rs|java|cpp|rb|php|lock|env|pem|deb|rpm)"
@@ -66,7 +79,7 @@ _JSON_KEY = re.compile(r"\"\s?:\s?\"?\Z")
 _OTHER_EVENT = re.compile(
     rf"(?<![^\W_])(?:{OTHER_EVENT}|placed)[^\W\d_]{{0,9}}\W{{1,3}}(?:on )?\Z", re.IGNORECASE
 )
-NO_NAMES = GROUP_WORDS | CODE_WORDS
+NO_NAMES = GROUP_WORDS | CODE_WORDS | WORDS
 # As checks and scrubs put it for metadata. What a key says is for rules: the model knows sentences.
 _KEY_AND_VALUE = re.compile(r"[^:\n]{1,80}: \S+")
 _MAX_WORDS_FROM_CUE = 6
@@ -89,10 +102,12 @@ class _Cues(dict[str, bool]):
 
 
 class _Value(NamedTuple):
-    """How a candidate is written. ``weight`` is what that adds to its score, wherever it stands."""
+    """How a candidate is written. ``weight`` is what that adds to its score, wherever it stands; ``further``
+    how much more must speak for it."""
 
     looks: str
     weight: int
+    further: float
 
 
 class _Values(dict[str, _Value]):
@@ -105,7 +120,11 @@ class _Values(dict[str, _Value]):
     def __missing__(self, value: str) -> _Value:
         if len(self) >= _MAX_CACHED_VALUES:
             self.clear()
-        found = self[value] = _Value(self._classify(value), self._scorer.weigh_value(self._describe(value)))
+        sort, looks = self._scorer.sort, self._classify(value)
+        further = get_further_odds(sort, looks)
+        if sort == WORD and _is_numbered_thing(value):
+            further += _FURTHER_ODDS_OF_THINGS
+        found = self[value] = _Value(looks, self._scorer.weigh_value(self._describe(value)), further)
         return found
 
 
@@ -126,7 +145,8 @@ class DetectionModel:
         The text may answer ``question``.
         """
         words = text.split()
-        asks = question != "" and any(map(self._cues.__getitem__, question.lower().split()))
+        asked = split_question(question) if question else None
+        asks = asked is not None and any(map(self._cues.__getitem__, asked))
         if not asks and self._parts.plain.issuperset(words):
             return []
         flags = [part.flags for part in map(self._parts.__getitem__, words)]
@@ -137,15 +157,14 @@ class DetectionModel:
         if united & parts.DATES and parts.may_hold_date(flags):
             candidates += (found for found in find_dates(text) if not _is_of_other_event(text, found))
         candidates = _leave_out(candidates, known)
-        # A key or a tag has nothing around it.
-        looks_at_words = asks or (united & (parts.CUE | parts.ODD) and len(flags) > 1)
+        # A key or a tag has nothing around it, nor a question before it.
+        looks_at_words = asks or (united & (parts.CUE | parts.ODD) and (len(flags) > 1 or question))
         if not candidates and not looks_at_words:
             return []
         split = self._parts.split(text)
         if looks_at_words:
             chosen = split.words if asks else self._choose_words(split)
             candidates += _leave_out((Candidate(WORD, start, end) for start, end, _, _ in chosen), known)
-        asked = split_question(question) if question else None
         return [
             Match(self._choose_kind(text, candidate, question), candidate.start, candidate.end)
             for candidate in candidates
@@ -155,9 +174,9 @@ class DetectionModel:
     def _is_personal(self, context: Context, candidate: Candidate, asked: tuple[str, ...] | None) -> bool:
         sort, start, end = candidate
         value = context.text[start:end]
-        looks, weight = self._values[sort][value]
+        looks, weight, further = self._values[sort][value]
         score = self._scorers[sort].score(context, start, end, looks, weight, asked) * self._scale
-        if score < self._thresholds[sort] + get_further_odds(sort, looks):
+        if score < self._thresholds[sort] + further:
             return False
         return sort != WORD or not _is_no_name(value)
 
@@ -172,15 +191,16 @@ class DetectionModel:
         return NUMBER_KINDS[int(self._kinds[:, buckets].sum(axis=1).argmax())]
 
     def _is_odd(self, word: str) -> bool:
-        return classify_word(word) != "ordinary" and self._values[WORD][word].weight >= self._min_odd_weight
+        looks, weight, _ = self._values[WORD][word]
+        return looks in _ODD_LOOKS or (looks not in _PLAIN_LOOKS and weight >= self._min_odd_weight)
 
     def _choose_words(self, split: parts.SplitText) -> Iterator[parts.Word]:
         """Words that are like a user name by themselves, or near one that speaks for a user name."""
-        text, values, least = split.context.text, self._values[WORD], self._min_odd_weight
+        text = split.context.text
         for word in split.words:
             start, end, first, last = word
             is_near = _is_near(split.cues, first, last)
-            if (is_near or values[text[start:end]].weight >= least) and not _is_bullet(text, start):
+            if (is_near or self._is_odd(text[start:end])) and not _is_bullet(text, start):
                 yield word
 
 
@@ -204,12 +224,15 @@ def get_further_odds(sort: str, looks: str) -> float:
     return FURTHER_ODDS_OF_DATES.get(looks, 0.0) if sort == DATE else 0.0
 
 
+def _is_numbered_thing(word: str) -> bool:
+    stem = word.rstrip("0123456789.-_")
+    return is_software(stem) or stem.lower() in THINGS or stem.lower() in COUNTERS
+
+
 def _is_no_name(word: str) -> bool:
-    return (
-        word.lower() in NO_NAMES
-        or _VERSION_OR_CODE.fullmatch(word) is not None
-        or is_software(word.rstrip("0123456789.-"))
-    )
+    if word[-1].isdigit() and is_software(word[:-1]):
+        return True  # python3
+    return word.lower() in NO_NAMES or _VERSION_OR_CODE.fullmatch(word) is not None
 
 
 def _is_of_thing(text: str, number: Candidate) -> bool:

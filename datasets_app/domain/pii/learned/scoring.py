@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from datasets_app.domain.pii.learned.candidates import WORD
 from datasets_app.domain.pii.learned.features import (
     MAX_AFTER,
     MAX_BEFORE,
@@ -18,12 +19,14 @@ from datasets_app.domain.pii.learned.features import (
     NEAR,
     PLACES_AFTER,
     PLACES_BEFORE,
+    describe_case,
     hash_feature,
     hash_name,
     hash_names,
     hash_place,
     list_names,
     normalize_token,
+    tell_language,
 )
 
 CUE_BINS = ("b0", "b1", "b2", "a0", "a1", "B", "Q", "L")
@@ -149,6 +152,7 @@ class Scorer:
 
     def __init__(self, weights: Weights, sort: str) -> None:
         self.sort, self._weights = sort, weights
+        self._is_of_words = sort == WORD
         self._plain = _TokenWeights(weights, sort)
         self._tables: dict[str, _TokenWeightsByLooks] = {}
         self._whole = _WholeWeights(weights, sort)
@@ -191,6 +195,8 @@ class Scorer:
             + score_after(table, after)
             + self._score_pairs(before, after, looks)
         )
+        if self._is_of_words:
+            total += self._score_style(context, before, after, looks, text[start:end])
         return total if question is None else total + self._weigh_question(table, looks, question)
 
     def _weigh_question(self, table: _TokenWeightsByLooks, looks: str, question: tuple[str, ...]) -> int:
@@ -285,4 +291,14 @@ class Scorer:
             + whole["looks b", looks, first]
             + whole["looks bb", looks, second, first]
             + whole["looks a", looks, behind]
+        )
+
+    def _score_style(
+        self, context: Context, before: list[str], after: list[str], looks: str, value: str
+    ) -> int:
+        first, whole = before[0] if before else "", self._whole
+        return (
+            whole["language", looks, tell_language(frozenset(context.tokens))]
+            + whole["case", describe_case(looks, value, first)]
+            + whole["looks ba", looks, first, after[0] if after else ""]
         )

@@ -9,6 +9,7 @@ is a person.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from datasets_app.domain.pii.names.foreign_deeds import does_deed
 from datasets_app.domain.pii.names.foreign_words import has_foreign_words
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind, has_person_cue
@@ -161,11 +162,14 @@ class _ProductReader:
     def _is_said_of_person(self, first: int, last: int) -> bool:
         """Whether the words around speak of a person, and not as one speaks of software."""
         start, end = self.starts[first], self.starts[last] + len(self.words[last])
+        facts = [look_up_word(word) for word in self.plain[first : last + 1]]
         if has_cue_before(self.text, start):
+            return True
+        if any(fact.first == 2 for fact in facts) and does_deed(self.text, end):
             return True
         if not has_cue_behind(self.text, start, end):
             return False
-        is_first_name = any(look_up_word(word).first for word in self.plain[first : last + 1])
+        is_first_name = any(fact.first for fact in facts)
         return is_first_name or not _SAID_OF_SOFTWARE.match(self.text, end)
 
     def _is_guessed(self, first: int, last: int) -> bool:

@@ -28,7 +28,7 @@ _FOREIGN = frozenset(
     "på og det ja ve bir".encode().split()
 )
 # Words that fall apart into names, too.
-_WORDS = frozenset("mistyped heathrow cappella draymond alborada bretagne alicante skypoints".split())
+WORDS = frozenset("mistyped heathrow cappella draymond alborada bretagne alicante skypoints".split())
 # xxannaxx, itsanna, therealanna, mrsdoe, annaofficial, notanna
 _AROUND = re.compile(
     r"(?P<open>x{1,2}|i?tsz?|im|iam|the(?:real)?|real|mr|mrs|ms|dr|miss|hey|just|only|not|official|lil|king"
@@ -139,7 +139,7 @@ def is_certain(word: str) -> bool:
     if (
         not _MIN_CHARACTERS < len(word) <= _MAX_CHARACTERS
         or look_up_word(word) != UNKNOWN_WORD
-        or word in _WORDS
+        or word in WORDS
         or _WORD_ENDING.fullmatch(word)
     ):
         return False

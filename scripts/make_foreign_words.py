@@ -59,8 +59,8 @@ def _read_words(path: Path) -> Iterator[str]:
 _NOT_FOREIGN_TEXT = """
 ba backend barcelona bland bo buren demi dick div dop europa flores json kb ko latin libra lis ly mac madrid
 mayo nhl porter prince pt punjabi sso stark str tamil tj tt uuid vader val villa vr washington
-annet bjørn coby ellen fier pusty stil suba jaromír kateřina nick noe otto petr sara sean sommer steen sue tilden
-tomáš uwe vasco zdeněk zuzana
+annet bjørn coby ellen fier pusty stil suba jaromír kateřina nick noe otto petr sara sean sommer steen
+sue tilden tomáš uwe vasco zdeněk zuzana
 """
 NOT_FOREIGN = frozenset(_NOT_FOREIGN_TEXT.split())
 

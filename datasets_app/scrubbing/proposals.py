@@ -18,7 +18,6 @@ from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
     MIN_SESSIONS,
     TermCount,
-    has_kept_term,
     is_proposed,
     may_be_name,
     normalize_proposal,
@@ -117,7 +116,7 @@ class _Decisions:
         self._missed = {mark.digest for mark in marks if mark.digest}
 
     def include(self, value: str) -> bool:
-        if has_kept_term(value, self._kept):
+        if normalize_proposal(value) in self._kept:
             return True
         mark = make_missed_mark(NAME, value, hash_key()) if self._missed else None
         return mark is not None and mark.digest in self._missed

@@ -69,15 +69,6 @@ def normalize_proposal(value: str) -> str:
     return _POSSESSIVE.sub("", " ".join(fold(value).split())).casefold()
 
 
-def has_kept_term(value: str, kept: Collection[str]) -> bool:
-    """Whether a name is, or has in it, one of the terms ``kept``, which are normalized."""
-    words = normalize_proposal(value).split()
-    starts = range(len(words))
-    return any(
-        " ".join(words[first:end]) in kept for first in starts for end in range(first + 1, len(words) + 1)
-    )
-
-
 def count_terms(sessions: Iterable[tuple[SessionInput, ScrubbedSession]]) -> TermCounts:
     """The names that were found in texts of sessions, each as it was and as it is now."""
     counts: TermCounts = {}
@@ -118,10 +109,10 @@ class TermTally:
             self.counts = dict(self._sort()[: self._max_terms])
 
     def choose_proposals(self, sessions: int, kept: Collection[str] = ()) -> list[tuple[str, TermCount]]:
-        """The terms to propose, of those found in ``sessions`` sessions; the most frequent first. Those with
-        a term that is ``kept`` already are left out."""
+        """The terms to propose, of those found in ``sessions`` sessions; the most frequent first. Those that
+        are ``kept`` already (normalized) are left out."""
         found = (item for item in self._sort() if is_proposed(*item, sessions))
-        return [item for item in found if not has_kept_term(item[0], kept)][:MAX_PROPOSALS]
+        return [item for item in found if normalize_proposal(item[0]) not in kept][:MAX_PROPOSALS]
 
     def _sort(self) -> list[tuple[str, TermCount]]:
         return sorted(

@@ -240,7 +240,7 @@ def test_a_killed_worker_is_noticed_within_thirty_seconds(processes: Any, wait_u
 
 
 def test_a_running_job_is_cancelled_and_leaves_nothing(processes: Any, wait_until: Any) -> None:
-    job = upload(encode_jsonl(make_sessions(30_000, turns=5)))
+    job = upload(encode_jsonl(make_sessions(60_000, turns=5)))
     runs.enqueue_job(job)
     processes.start("worker")
     wait_until(lambda: state_of(job) == "running" and job.done > 0)

@@ -2,7 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from datasets_app.domain.conversations.records import TurnRecord
@@ -26,6 +27,14 @@ GRACE_SECONDS = 5.0
 _SAMPLE_SIZE = 50
 
 _Tasks = set["asyncio.Task[WrittenSession]"]
+
+
+def run_last(runner: asyncio.Runner, closing: Coroutine[Any, Any, None]) -> None:
+    """Run what ends the work, also after an interrupt: raised within a task, it can leave the loop a callback
+    that stops its next run at once."""
+    with suppress(RuntimeError):
+        runner.run(asyncio.sleep(0))
+    runner.run(closing)
 
 
 class ModelWriter:
@@ -128,7 +137,7 @@ class ModelWriter:
                         yield from self._collect_results(done, run)
                         raise
             finally:
-                runner.run(run.close(done | tasks))
+                run_last(runner, run.close(done | tasks))
         if run.stopped:
             raise GenerationStopped(run.stopped)
 

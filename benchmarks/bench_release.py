@@ -83,7 +83,7 @@ def run_step(step: str, name: str, out: Path) -> None:
     start = time.perf_counter()
     if step == "export":
         with out.open("wb") as file:
-            export_dataset(dataset, file, gzipped=True, actor=actor)
+            export_dataset(dataset, file, gzipped=True, override=REASON, actor=actor)
     elif step == "release":
         out.mkdir(mode=0o700)
         with transaction.atomic():

@@ -112,7 +112,8 @@ def write_turns(path: Path, count: int, *, turns_per_session: int = 6) -> None:
                 "session_id": f"session-{session:08d}",
                 "turn_index": index + 1,
                 "role": "assistant" if index % 2 else "user",
-                "text": " ".join(chance.choices(WORDS, k=chance.randint(5, 45))) + f" {number}.",
+                # Beyond the numbers that could be a year of birth.
+                "text": " ".join(chance.choices(WORDS, k=chance.randint(5, 45))) + f" {10_000 + number}.",
                 "tags": [f"scenario:{WORDS[session % 7]}"],
                 "persona_id": "default_v1",
                 "timestamp": f"2025-11-{session % 28 + 1:02d}T14:{index:02d}:00Z",

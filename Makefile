@@ -24,7 +24,7 @@ check: $(VENV)/.tests ## format, lint of code and templates, types, migrations, 
 	ALIGNMENTER_HTTPS=on $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
-bench: $(VENV)/.tests ## run all benchmarks in half an hour, or ARGS="import export" at full size; QUICK=1 for small sizes
+bench: $(VENV)/.tests ## run all benchmarks in 40 minutes, or ARGS="import export" at full size; QUICK=1 for small sizes
 	$(PY) -m benchmarks $(if $(QUICK),--quick) $(ARGS)
 
 bench-pii: $(VENV)/.tests ## measure missed and over-scrubbed values on the annotated files of DATA

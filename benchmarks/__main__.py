@@ -3,7 +3,7 @@
     make bench [QUICK=1] [ARGS="validate import"]
     python -m benchmarks [--quick] [NAME …]
 
-All of them take about half an hour; one that is named runs at its full size. ``--quick`` shows that
+All of them take about 40 minutes; one that is named runs at its full size. ``--quick`` shows that
 everything runs, in minutes, and its figures mean little. One that fails doesn't stop the others: the table
 names it, and the exit code is 1.
 """

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
 from annotations_app.campaigns.members import list_without_access
-from annotations_app.models import Campaign, CampaignMember
+from annotations_app.models import Campaign
 from datasets_app.core.web import pages
 from datasets_app.core.web.pages import Breadcrumbs, render_page
 from datasets_app.models import Dataset
@@ -35,10 +35,10 @@ def visible_campaigns(user: Any) -> Any:
 def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
     """404 for a campaign of a dataset that the person doesn't see; its annotators are told why."""
     require_permissions(request, "view_campaign")
-    campaign: Campaign | None = visible_campaigns(request.user).filter(pk=pk).first()
+    user: Any = request.user
+    campaign: Campaign | None = visible_campaigns(user).filter(pk=pk).first()
     if campaign is None:
-        members = CampaignMember.objects.filter(campaign_id=pk, active=True)
-        if members.filter(user__username=request.user.get_username()).exists():
+        if user.campaign_memberships.filter(campaign=pk, active=True).exists():
             raise PermissionDenied(_ONLY_LABELS)
         raise Http404
     return campaign

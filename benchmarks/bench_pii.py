@@ -10,12 +10,15 @@ left with what was marked. Besides the corpora of the folder ("gold") there are 
 make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown. Chats of brands are
 scored row by row, and once more with the rows of a brand as one dataset (those of a "session" together),
 which is searched for brands before its scrub; so are customers' names, with the persona of a brand.
+"Answered" is a dataset of which somebody went through the words that a preview proposes, and kept those that
+are nobody.
 ``--model`` scores another name model than the packaged one: the packaged one may be trained on some corpora
 (docs/name-model.md), which are marked and not judged without it.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,6 +41,7 @@ from datasets_app.domain.pii.brands import BrandCounter, BrandTally
 from datasets_app.domain.pii.detector import CREDENTIAL, HOST, KINDS
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.proposals import TermTally, count_terms
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 
 DATA_DIRECTORY = PROJECT.parent / "shared" / "pii"
@@ -218,7 +222,22 @@ def make_scrubber(model: str, corpus: Corpus, brand: str, *, is_dataset: bool) -
             batch = sessions[first : first + BATCH_SIZE]
             tally.add(counter.count(batch), len(batch))
         policy = replace(policy, brands=tally.choose_brands(policy, HASH_KEY, terms))
+        if corpus.is_answered:
+            previewed = Scrubber(policy, key=HASH_KEY, persona_terms=terms)
+            policy = replace(policy, allow_names=answer_proposals(rows, sessions, previewed))
     return Scrubber(policy, key=HASH_KEY, persona_terms=terms)
+
+
+def answer_proposals(
+    rows: Sequence[Marked], sessions: Sequence[SessionInput], scrubber: Scrubber
+) -> tuple[str, ...]:
+    """The words that a preview of ``sessions`` proposes and that are in no marked name."""
+    names = [row["text"][span["start"] : span["end"]] for row in rows for span in row["spans"]]
+    people = {word for name in names for word in re.findall(r"\w+", name.casefold())}
+    tally = TermTally()
+    tally.add(count_terms(zip(sessions, scrubber.scrub(sessions), strict=True)))
+    proposed = [term for term, _ in tally.choose_proposals(len(sessions))]
+    return tuple(term for term in proposed if people.isdisjoint(re.findall(r"\w+", term)))
 
 
 def scrub_rows(

@@ -16,6 +16,10 @@ WNUT17_DEV_ROWS = 1_009
 CUSTOMER_CORPORA, PERSONA = ("gold_nlupp", "multidogo"), "hollis_home"
 
 _HARDWARE_ADDRESS = re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b", re.IGNORECASE)
+# Written in technical chat as an example or not: what it is, nobody can tell, and it is found on purpose.
+_PRIVATE_NETWORK = re.compile(
+    r"(?<![\w.])(?:10\.\d{1,3}|172\.(?:1[6-9]|2\d|3[01])|192\.168)(?:\.\d{1,3}){2}(?!\.?\w)"
+)
 
 Row = Mapping[str, Any]
 
@@ -23,7 +27,7 @@ Row = Mapping[str, Any]
 class Corpus(NamedTuple):
     """``brand_folder`` has the personas of rows that name a brand, and of ``brand``, whose chat all rows are.
     ``is_dataset``: the rows of a brand are sessions of one dataset, searched for brands before its scrub;
-    rows of the same "session" are its turns.
+    rows of the same "session" are its turns. ``is_answered``: somebody decided on what is proposed.
     What is ``held_out`` is never shown."""
 
     name: str
@@ -32,25 +36,28 @@ class Corpus(NamedTuple):
     held_out: bool = False
     brand: str = ""
     is_dataset: bool = False
+    is_answered: bool = False
 
     @property
     def label(self) -> str:
-        return (
-            self.name + (", a brand's" if self.brand else "") + (", as a dataset" if self.is_dataset else "")
-        )
+        parts = {", a brand's": self.brand, ", as a dataset": self.is_dataset, ", answered": self.is_answered}
+        return self.name + "".join(part for part, applies in parts.items() if applies)
 
 
 def read_rows(path: Path) -> list[Row]:
     with path.open(encoding="utf-8") as file:
-        return [_mark_hardware_addresses(json.loads(line)) for line in file if line.strip()]
+        rows = [_mark(json.loads(line), "OTHER:MAC", _HARDWARE_ADDRESS) for line in file if line.strip()]
+    if path.stem.endswith("tech_chat"):
+        rows = [_mark(row, "OTHER:IP", _PRIVATE_NETWORK) for row in rows]
+    return rows
 
 
-def _mark_hardware_addresses(row: Row) -> Row:
-    """Corpora that were marked before hardware addresses were a class leave them out."""
+def _mark(row: Row, label: str, pattern: re.Pattern[str]) -> Row:
+    """What a corpus leaves unmarked, because it wasn't a class or its authors didn't think of it."""
     known = {span["start"] for span in row["spans"]}
     found = [
-        {"start": match.start(), "end": match.end(), "type": "OTHER:MAC"}
-        for match in _HARDWARE_ADDRESS.finditer(row["text"])
+        {"start": match.start(), "end": match.end(), "type": label}
+        for match in pattern.finditer(row["text"])
         if match.start() not in known
     ]
     return {**row, "spans": [*row["spans"], *found]} if found else row
@@ -72,12 +79,14 @@ def find_gold(data: Path) -> list[Path]:
 
 
 def generate_sets(parts: Iterable[str], folder: Path) -> Iterator[Corpus]:
-    """The sets of ``make_pii_sets``, written to ``folder``; chats of brands also as a dataset for each."""
+    """The sets of ``make_pii_sets``, written to ``folder``; chats of brands also as a dataset for each, and
+    with what its preview proposes decided."""
     for path in write_sets(folder, parts):
         corpus = Corpus(path.stem, read_rows(path), folder / "personas", path.stem.startswith(HELD_OUT))
         yield corpus
         if path.stem.endswith(("brand_chat", "brand_sessions")):
             yield corpus._replace(is_dataset=True)
+            yield corpus._replace(is_dataset=True, is_answered=True)
 
 
 def list_brand_variants(corpora: Iterable[Corpus], folder: Path) -> Iterator[Corpus]:

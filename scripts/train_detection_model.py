@@ -21,7 +21,7 @@ from scripts.detection_model import judging, training
 from scripts.detection_model.examples import Example, list_examples, make_message_rows, make_rows, read_corpus
 
 # Natural logarithms of odds, chosen by cross-validation.
-THRESHOLDS = {NUMBER: 1.5, DATE: -0.5, WORD: -0.5}
+THRESHOLDS = {NUMBER: 1.5, DATE: -0.5, WORD: -1.0}
 _STEPS = 127
 
 

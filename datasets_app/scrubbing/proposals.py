@@ -12,12 +12,14 @@ from django.db import connection
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.products import build_cue_patterns
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
     MIN_SESSIONS,
     TermCount,
+    get_fewest_sessions,
     is_proposed,
     may_be_name,
     normalize_proposal,
@@ -65,7 +67,7 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
         "dataset": scrub.dataset_id,
         "scrub": scrub.pk,
         "kind": NAME,
-        "sessions": MIN_SESSIONS,
+        "sessions": get_fewest_sessions(scrub.session_count),
         "limit": MAX_CANDIDATES,
         "cue": CUE_CHARACTERS,
         "cue_before": cue_before,
@@ -74,12 +76,25 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
     with connection.cursor() as cursor:
         cursor.execute(_CANDIDATES, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
+    people = _find_people(scrub, [finding for _, finding, sessions, *_ in rows if sessions < MIN_SESSIONS])
     wanted = [
         [finding, *counts]
         for value, finding, *counts in rows
-        if is_proposed(value, TermCount(*counts), scrub.session_count)
+        if is_proposed(value, TermCount(*counts, as_person=finding in people), scrub.session_count)
     ]
     return wanted[:MAX_PROPOSALS]
+
+
+def _find_people(scrub: ScrubRun, findings: list[int]) -> set[int]:
+    """The findings that the words around them show to be people."""
+    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(pk__in=findings))
+    return {finding for finding, snippet in snippets.items() if _is_person(snippet)}
+
+
+def _is_person(snippet: Snippet) -> bool:
+    start = len(snippet.before)
+    text = f"{snippet.before}{snippet.value}{snippet.after}"
+    return read_cues(text, start, start + len(snippet.value)) is Said.PERSON
 
 
 def count_open_proposals(dataset: Dataset) -> int:

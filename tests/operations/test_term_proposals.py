@@ -43,7 +43,7 @@ def list_terms(stored: Dataset) -> list[str]:
 def test_a_word_in_many_sessions_is_proposed_and_people_are_not(stored: Dataset) -> None:
     [proposal] = list_proposals(preview(stored))
     assert proposal.snippet.value == "Fredo"
-    assert proposal.counts == (6, 6, 6, 0)
+    assert proposal.counts[:4] == (6, 6, 6, 0)
     assert proposal.may_be_name
     # Nothing raw is stored outside the conversations: keys of findings and counts.
     with connection.cursor() as cursor:
@@ -96,3 +96,17 @@ def test_a_pattern_that_stays_everywhere_opens_and_closes_what_it_concerns(
     assert (mark.kind, mark.reason) == ("EMAIL", "our own address")
     assert remove_term(mark, actor=None) == [other]
     assert JobRun.objects.count() == 0
+
+
+def test_in_a_small_dataset_every_word_that_nothing_shows_to_be_a_person_is_proposed(tmp_path: Path) -> None:
+    dataset = make_dataset(
+        tmp_path,
+        [
+            make_turn("a", 1, text="my name is Maria, does Desmond retry failed jobs?"),
+            make_turn(
+                "a", 2, role="assistant", text="Hi Maria! Desmond retries when a run has no exit code."
+            ),
+        ],
+        origin="production",
+    )
+    assert list_terms(dataset) == ["Desmond"]

@@ -1,4 +1,8 @@
-"""Words that a scrub takes for people in many sessions: often brands, which a curator may keep."""
+"""Words that a scrub takes for people and that may be brands, which a curator may keep.
+
+In many sessions a brand shows by how often it is said. In a dataset so small that somebody can look at every
+word, all are proposed of which nothing says that they are people.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -6,12 +10,15 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.folding import fold
+from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.products import has_product_cue
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import SessionInput
 
 MIN_SESSIONS = 3
+# A dataset of fewer sessions is small.
+SMALL_DATASET_SESSIONS = 100
 # Of the sessions that were searched.
 MIN_SESSION_SHARE, COMMON_SESSION_SHARE = 0.01, 0.05
 MIN_ASSISTANT_SHARE, MIN_PRODUCT_SHARE = 0.5, 0.2  # of the occurrences
@@ -23,12 +30,14 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 
 
 class TermCount(NamedTuple):
-    """``by_assistant`` and ``beside_products`` are numbers of the occurrences."""
+    """``by_assistant``, ``beside_products`` and ``as_person`` (who speaks, is greeted or acts) are
+    numbers of the occurrences."""
 
     sessions: int
     occurrences: int
     by_assistant: int
     beside_products: int
+    as_person: int = 0
 
     def add(self, other: "TermCount") -> "TermCount":
         return TermCount(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
@@ -47,8 +56,11 @@ TermCounts = dict[str, TermCount]
 
 def is_proposed(term: str, count: TermCount, sessions: int) -> bool:
     """Whether a term is in many of ``sessions``, and is mostly said by the assistant or beside words for
-    products, or has words that no list of names knows; or is in very many."""
-    if count.sessions < max(MIN_SESSIONS, MIN_SESSION_SHARE * sessions):
+    products, or has words that no list of names knows; or is in very many. Of a small dataset, whether
+    nothing says that it is a person."""
+    if count.sessions < max(get_fewest_sessions(sessions), MIN_SESSION_SHARE * sessions):
+        return False
+    if count.sessions < MIN_SESSIONS and count.as_person:
         return False
     return (
         count.sessions >= COMMON_SESSION_SHARE * sessions
@@ -56,6 +68,11 @@ def is_proposed(term: str, count: TermCount, sessions: int) -> bool:
         or count.product_share >= MIN_PRODUCT_SHARE
         or not may_be_name(term)
     )
+
+
+def get_fewest_sessions(sessions: int) -> int:
+    """In how many of ``sessions`` a term must be to be proposed, at least."""
+    return 1 if sessions < SMALL_DATASET_SESSIONS else MIN_SESSIONS
 
 
 def may_be_name(term: str) -> bool:
@@ -88,7 +105,11 @@ def _count_session(session: SessionInput, result: ScrubbedSession) -> TermCounts
         end = found.start + found.length
         term = normalize_proposal(turn.text[found.start : end])
         if 1 < len(term) <= MAX_TERM_CHARACTERS:
-            said = (int(turn.role == "assistant"), int(has_product_cue(turn.text, found.start, end)))
+            said = (
+                int(turn.role == "assistant"),
+                int(has_product_cue(turn.text, found.start, end)),
+                int(read_cues(turn.text, found.start, end) is Said.PERSON),
+            )
             before = counts.get(term, TermCount(1, 0, 0, 0))
             counts[term] = before.add(TermCount(0, 1, *said))
     return counts

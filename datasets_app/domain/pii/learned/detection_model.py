@@ -54,10 +54,10 @@ _FURTHER_ODDS_OF_THINGS = 3.0
 # How much more must speak for a user name that is written like other words.
 FURTHER_ODDS = {
     "signed": 0.0,
-    "run": 0.0,
+    "run": 0.5,
     "inner": 0.0,
     "joined": 0.0,
-    "unknown": -0.5,
+    "unknown": 0.0,
     "ordinary": 0.5,
     "name": 1.0,
     "foreign": 2.0,
@@ -69,7 +69,7 @@ _VERSION_OR_CODE = re.compile(
     r"|_[a-z]+(?:_[a-z]+)*|[A-Z0-9]+(?:_[A-Z0-9]+)+|(?:is|has|get|set|enable|disable)_\w+"
     r"|\w+_(?:at|id|by|key|secret|token|count|url|path|type|size)"
     r"|[\w.-]+\.(?:py|js|ts|json|ya?ml|toml|ini|cfg|conf|sh|sql|html?|css|xml|csv|txt|md|log|iso|img|exe|dmg|zip|gz"
-    r"|tar|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|mp[34]|go|rs|java|cpp|rb|php|lock|env|pem|deb|rpm)"
+    r"|tar|pdf|docx?|xlsx?|pptx?|png|jpe?g|svg|gif|mp[34]|go|rs|java|cpp|rb|php|lock|env|pem|deb|rpm|service|socket|timer|sock|local|lan)"
 )
 # print(42150373126)
 _CALL = re.compile(r"\w\(\Z")
@@ -200,7 +200,7 @@ class DetectionModel:
         for word in split.words:
             start, end, first, last = word
             is_near = _is_near(split.cues, first, last)
-            if (is_near or self._is_odd(text[start:end])) and not _is_bullet(text, start):
+            if (is_near or self._is_odd(text[start:end])) and not _is_of_text(text, start, end):
                 yield word
 
 
@@ -212,8 +212,10 @@ def _is_near(cues: Sequence[int], first: int, last: int) -> bool:
     return False
 
 
-def _is_bullet(text: str, start: int) -> bool:
-    """In a list of anything; lists of people are told by rules."""
+def _is_of_text(text: str, start: int, end: int) -> bool:
+    """Whether it is ":rotating_light:", or begins a list of anything; lists of people are told by rules."""
+    if text[start - 1 : start] == ":" == text[end : end + 1]:
+        return True
     return text[start - 2 : start] in ("- ", "* ") and (start == 2 or text[start - 3] == "\n")
 
 

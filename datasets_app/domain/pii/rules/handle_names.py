@@ -28,7 +28,9 @@ _FOREIGN = frozenset(
     "på og det ja ve bir".encode().split()
 )
 # Words that fall apart into names, too.
-WORDS = frozenset("mistyped heathrow cappella draymond alborada bretagne alicante skypoints".split())
+WORDS = frozenset(
+    "mistyped heathrow cappella draymond alborada bretagne alicante skypoints sceptical".split()
+)
 # xxannaxx, itsanna, therealanna, mrsdoe, annaofficial, notanna
 _AROUND = re.compile(
     r"(?P<open>x{1,2}|i?tsz?|im|iam|the(?:real)?|real|mr|mrs|ms|dr|miss|hey|just|only|not|official|lil|king"

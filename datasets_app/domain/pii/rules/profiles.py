@@ -7,7 +7,7 @@ from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.cue_words import has_ascii_variants
 from datasets_app.domain.pii.rules.handle_shapes import OF_NAMES, UNMISTAKABLE, rank
 
-_NAME = r"(?P<name>[@$~]?[^\W_](?:[\w.%-]{0,60}\w)?)"
+_NAME = r"(?P<name>[@$~]?_{0,3}[^\W_](?:[\w.%-]{0,60}\w)?)"
 # Whatever stands behind the address is a person's, or a team's, page.
 _SITES = (
     r"(?:twitter|x|instagram|facebook|fb|tiktok|threads|snapchat|pinterest|twitch|soundcloud|vk|venmo"

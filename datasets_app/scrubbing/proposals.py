@@ -80,7 +80,7 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
     wanted = [
         [finding, *counts]
         for value, finding, *counts in rows
-        if is_proposed(value, TermCount(*counts, as_person=finding in people), scrub.session_count)
+        if is_proposed(value, TermCount(*counts)._replace(as_person=finding in people), scrub.session_count)
     ]
     return wanted[:MAX_PROPOSALS]
 

@@ -58,9 +58,9 @@ FURTHER_ODDS = {
     "inner": 0.0,
     "joined": 0.0,
     "unknown": 0.0,
-    "ordinary": 0.5,
-    "name": 1.0,
-    "foreign": 2.0,
+    "ordinary": 1.0,
+    "name": 1.5,
+    "foreign": 2.5,
 }
 FURTHER_ODDS_OF_DATES = {"year": 1.5, "short": 0.5}
 # v1.14.13-rc1, enable_seqscan, created_at, _grokparsefailure, HEALTH_WARN, debian-12.7.0-amd64.iso
@@ -178,7 +178,11 @@ class DetectionModel:
         score = self._scorers[sort].score(context, start, end, looks, weight, asked) * self._scale
         if score < self._thresholds[sort] + further:
             return False
-        return sort != WORD or not _is_no_name(value)
+        if sort != WORD:
+            return True
+        # McDonald's: a brand, or a person that the name model is for.
+        is_possessive = looks == "name" and context.text[end : end + 1] in ("'", "’")
+        return not is_possessive and not _is_no_name(value)
 
     def _choose_kind(self, text: str, candidate: Candidate, question: str) -> str:
         if candidate.sort != NUMBER:

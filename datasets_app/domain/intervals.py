@@ -1,6 +1,6 @@
 """How far a share counted in a sample may be from the truth."""
 
-from math import sqrt
+from math import ceil, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -10,6 +10,12 @@ DEFAULT_CONFIDENCE = 0.95
 class Interval(NamedTuple):
     low: float
     high: float
+
+
+def count_needed(limit: float, confidence: float = DEFAULT_CONFIDENCE) -> int:
+    """Of how many at least nothing must be counted for Wilson's interval to end at ``limit`` or below."""
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    return ceil(z * z * (1 - limit) / limit)
 
 
 def wilson_interval(count: int, total: int, confidence: float = DEFAULT_CONFIDENCE) -> Interval:

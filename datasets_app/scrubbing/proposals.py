@@ -12,7 +12,6 @@ from django.db import connection
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
-from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.products import build_cue_patterns
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
@@ -23,6 +22,7 @@ from datasets_app.domain.pii.proposals import (
     is_proposed,
     may_be_name,
     normalize_proposal,
+    speaks_of_person,
 )
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.scrubbing.snippets import Snippet, load_snippets
@@ -94,7 +94,7 @@ def _find_people(scrub: ScrubRun, findings: list[int]) -> set[int]:
 def _is_person(snippet: Snippet) -> bool:
     start = len(snippet.before)
     text = f"{snippet.before}{snippet.value}{snippet.after}"
-    return read_cues(text, start, start + len(snippet.value)) is Said.PERSON
+    return speaks_of_person(text, start, start + len(snippet.value))
 
 
 def count_open_proposals(dataset: Dataset) -> int:

@@ -121,6 +121,13 @@ def _describe(dataset: Dataset) -> str:
     return gates.load_facts(dataset).text.survival
 
 
+def test_too_few_values_for_the_limit_are_said_to_be(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "chat.jsonl", LINES)
+    done = run(tmp_path, "--input", "chat.jsonl", "--n", 36, "--upper", "1%")
+    assert done.returncode == 1
+    assert "36 values can't show that: with --n 381 it passes if none is left." in done.stdout
+
+
 def test_a_file_needs_no_database(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "chat.jsonl", LINES)
     before = (tmp_path / "chat.jsonl").read_bytes()

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from datasets_app.domain.intervals import wilson_interval
+from datasets_app.domain.intervals import count_needed, wilson_interval
 
 # Newcombe, Two-sided confidence intervals for the single proportion, Statistics in Medicine 17 (1998),
 # table I, method 3.
@@ -28,6 +28,12 @@ def test_edges() -> None:
     assert wilson_interval(0, 0) == (0, 1)
     assert wilson_interval(20, 20)[1] == 1
     assert wilson_interval(0, 600).high == pytest.approx(0.00636, abs=1e-5)
+
+
+@pytest.mark.parametrize("limit", [0.001, 0.01, 0.05, 0.5])
+def test_the_fewest_values_that_can_show_a_limit(limit: float) -> None:
+    fewest = count_needed(limit)
+    assert wilson_interval(0, fewest).high <= limit < wilson_interval(0, fewest - 1).high
     assert wilson_interval(3, 100, 0.99).high > wilson_interval(3, 100, 0.95).high
     for wrong in ((-1, 5), (6, 5)):
         with pytest.raises(ValueError, match="count must be"):

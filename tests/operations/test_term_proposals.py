@@ -106,6 +106,7 @@ def test_in_a_small_dataset_every_word_that_nothing_shows_to_be_a_person_is_prop
             make_turn(
                 "a", 2, role="assistant", text="Hi Maria! Desmond retries when a run has no exit code."
             ),
+            make_turn("b", 1, text="Merci Hélène, meine Frau Heike fragt auch"),
         ],
         origin="production",
     )

@@ -12,6 +12,7 @@ from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.name_rules import follows_cue
 from datasets_app.domain.pii.names.products import has_product_cue
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import SessionInput
@@ -75,6 +76,11 @@ def get_fewest_sessions(sessions: int) -> int:
     return 1 if sessions < SMALL_DATASET_SESSIONS else MIN_SESSIONS
 
 
+def speaks_of_person(text: str, start: int, end: int) -> bool:
+    """Whether the words around ``text[start:end]`` are said of people."""
+    return read_cues(text, start, end) is Said.PERSON or follows_cue(text, start)
+
+
 def may_be_name(term: str) -> bool:
     """Whether lists of names have every word of a term."""
     facts = [look_up_word(word) for word in normalize_proposal(term).split()]
@@ -108,7 +114,7 @@ def _count_session(session: SessionInput, result: ScrubbedSession) -> TermCounts
             said = (
                 int(turn.role == "assistant"),
                 int(has_product_cue(turn.text, found.start, end)),
-                int(read_cues(turn.text, found.start, end) is Said.PERSON),
+                int(speaks_of_person(turn.text, found.start, end)),
             )
             before = counts.get(term, TermCount(1, 0, 0, 0))
             counts[term] = before.add(TermCount(0, 1, *said))

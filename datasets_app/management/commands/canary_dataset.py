@@ -5,6 +5,7 @@ from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
+from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import KindSurvival, Survival
 from datasets_app.domain.pii.canary.survival_text import (
     DEFAULT_LIMIT,
@@ -13,6 +14,7 @@ from datasets_app.domain.pii.canary.survival_text import (
     describe_survival,
     format_percent,
 )
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import CanaryParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.file_scrubbing import load_persona_terms
@@ -81,6 +83,11 @@ exit codes:
             self.stdout.write("\n".join(_format_table(survival)))
             self.stdout.write(describe_survival(survival.as_json()))
             self.stdout.write(f"{'Passed' if passed else 'Failed'}: the limit is {format_percent(limit)}.")
+            if count_needed(limit) > survival.planted:
+                self.stdout.write(
+                    f"{format_count(survival.planted, 'value')} can't show that: with --n "
+                    f"{count_needed(limit)} it passes if none is left."
+                )
         if not passed:
             raise SystemExit(EXIT_FINDINGS)
 

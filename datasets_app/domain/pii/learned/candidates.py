@@ -233,12 +233,12 @@ _WORD = re.compile(
     r"(?<![\w@/\\.$%#&=+~-])(?<!\w['’])[^\W\d]?(?=[\w.\-]{0,40}[^\W\d_])[A-Za-z0-9_](?:\w|[.\-](?=\w)){1,31}"
     r"(?![\w@/\\(%=$]|\.\w|::|['’](?!s\b)\w|-\w)"
 )
-# A digest; s10, h264; 12th, 250ml, 8pm, 5xx; 6.8.0-45-generic, com.example.hermes
+# A digest; s10, h264; TH-204981; 12th, 250ml, 8pm, 5xx; 6.8.0-45-generic, com.example.hermes
 _NO_USER = re.compile(
     r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}"
     r"|\d{1,6}(?i:st|nd|rd|th|[ap]m|[kmgt]?b|[kcm]?[mgl]|xx?|h|min|[kmg]?hz|[mun]?s"
     r"|d|px|r?em|k|bit|fps|dpi|mah?|[kw]w?)"
-    r"|[A-Za-z]\d{1,4}|\d+\.\d[\w.+-]*|(?:[\w-]+\.){3,}[\w-]+|(?:com|org|net|io|dev)\.[\w-]+\.[\w.-]+"
+    r"|[A-Za-z]\d{1,4}|[A-Z]{1,6}-\d{3,12}|\d+\.\d[\w.+-]*|(?:[\w-]+\.){3,}[\w-]+|(?:com|org|net|io|dev)\.[\w-]+\.[\w.-]+"
 )
 
 

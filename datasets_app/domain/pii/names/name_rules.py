@@ -182,6 +182,12 @@ def find_announced(text: str, words: Sequence[str], starts: Sequence[int]) -> se
     return {number for first, last in names for number in range(first, last + 1)}
 
 
+def follows_cue(text: str, start: int) -> bool:
+    """Whether what begins there is announced as a name, or greeted, in one of several languages."""
+    cues = map(_CUES.__getitem__, _load_prefilter()(text))
+    return any(match.end() == start for cue in cues for match in cue.before.finditer(text))
+
+
 def _find_after_cues(
     text: str,
     starts: Sequence[int],

@@ -12,9 +12,13 @@ class Interval(NamedTuple):
     high: float
 
 
+def _get_quantile(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
 def count_needed(limit: float, confidence: float = DEFAULT_CONFIDENCE) -> int:
     """Of how many at least nothing must be counted for Wilson's interval to end at ``limit`` or below."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = _get_quantile(confidence)
     return ceil(z * z * (1 - limit) / limit)
 
 
@@ -28,7 +32,7 @@ def wilson_interval(count: int, total: int, confidence: float = DEFAULT_CONFIDEN
         raise ValueError("count must be from 0 to total")
     if total == 0:
         return Interval(0.0, 1.0)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = _get_quantile(confidence)
     share = count / total
     center = share + z * z / (2 * total)
     half = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))

@@ -35,7 +35,6 @@ from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file, 
 
 # A file this small is done before another process has loaded its name model.
 SMALL_FILE_BYTES = 1 << 20
-TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx", ".parquet")
 
 
 class _VerificationFailed(Exception):
@@ -61,11 +60,6 @@ class _SanitizeCall(NamedTuple):
 
 def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> None:
     call = _validate_call(options, stdout, stderr)
-    if Path(call.name).suffix.lower() in TABLE_SUFFIXES:
-        raise command_error(
-            f"{call.name} is a table, and this reads conversations. Convert it first: "
-            f"manage.py convert_dataset --input {call.name} --out conversations.jsonl"
-        )
     terms = tuple(load_persona_terms(options["persona"]))
     counts_names = options["propose_terms"] is not None
     setup = ScrubSetup(policy, _load_hash_key(), terms, counts_names=counts_names)

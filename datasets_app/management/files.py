@@ -15,10 +15,17 @@ from datasets_app.management.terminal import command_error
 
 STDIN_NAME = "standard input"
 
+_TABLE_SUFFIXES = (".csv", ".tsv", ".xlsx", ".parquet")
+
 
 @contextmanager
 def open_conversations(file_name: str, *, format: str = "auto") -> Iterator[ConversationFile]:
-    """The conversations of a file, or of standard input for ``-``."""
+    """The conversations of a file, or of standard input for ``-``. Names the command that reads tables."""
+    if Path(file_name).suffix.lower() in _TABLE_SUFFIXES:
+        raise command_error(
+            f"{file_name} is a table, and this reads conversations. Convert it first: "
+            f"manage.py convert_dataset --input {file_name} --out conversations.jsonl"
+        )
     name = STDIN_NAME if file_name == "-" else Path(file_name).name
     with provide_local_file(file_name) as path:
         try:

@@ -25,7 +25,6 @@ from benchmarks.pii_sets.templates import (
     read_templates,
     restyle_part,
 )
-from benchmarks.pii_sets.values import Part
 from datasets_app.domain.pii.learned.candidates import (
     DATE,
     NUMBER,
@@ -35,7 +34,7 @@ from datasets_app.domain.pii.learned.candidates import (
     find_numbers,
     find_words,
 )
-from scripts.chats.texts import PERSON, read_chats
+from scripts.chats.texts import read_chats
 from scripts.detection_model.messages import read_messages
 from scripts.detection_model.sources import make_source
 
@@ -132,9 +131,8 @@ def _make_chat_rows(choose: random.Random) -> Iterator[tuple[str, dict[str, Any]
         for make in (negatives.make_tech_people_rows, negatives.make_brand_session_rows):
             for row in make(part, choose):
                 yield row["text"], row
-    for pieces, before in read_chats():
-        row = build_row([Part(piece.text, "NAME" if piece.kind == PERSON else None) for piece in pieces])
-        yield row["text"], row | ({"before": before} if before else {})
+    for row in read_chats():
+        yield row["text"], row
 
 
 def make_message_rows(choose: random.Random, per_line: int) -> Iterator[Row]:

@@ -83,11 +83,10 @@ exit codes:
             self.stdout.write("\n".join(_format_table(survival)))
             self.stdout.write(describe_survival(survival.as_json()))
             self.stdout.write(f"{'Passed' if passed else 'Failed'}: the limit is {format_percent(limit)}.")
-            if count_needed(limit) > survival.planted:
-                self.stdout.write(
-                    f"{format_count(survival.planted, 'value')} can't show that: with --n "
-                    f"{count_needed(limit)} it passes if none is left."
-                )
+            fewest = count_needed(limit)
+            if fewest > survival.planted:
+                planted = format_count(survival.planted, "value")
+                self.stdout.write(f"{planted} can't show that: with --n {fewest} it passes if none is left.")
         if not passed:
             raise SystemExit(EXIT_FINDINGS)
 

@@ -27,7 +27,7 @@ _FOREIGN = frozenset(
     "nie je os um não "
     "på og det ja ve bir".encode().split()
 )
-# Words that fall apart into names, too.
+# Words that fall apart into names, too, and one that the list of words spells otherwise.
 WORDS = frozenset(
     "mistyped heathrow cappella draymond alborada bretagne alicante skypoints sceptical".split()
 )

@@ -5,14 +5,21 @@ from typing import Any
 
 from django.http import QueryDict
 
-from datasets_app.domain.traces.convert import format_columns
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.convert import format_columns, read_convert_options
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
 from datasets_app.domain.traces.table_columns import (
     CHOICES,
+    COLUMNS,
     EACH_ROW,
     FIELDS,
+    LEAVE_OUT,
     ONE_CONVERSATION,
+    SENDER,
+    SIDES,
+    fold_sender,
     guess_columns,
+    read_sides,
 )
 from datasets_app.importing.forms import PreviewForm
 from datasets_app.importing.preview import ImportPreview
@@ -29,7 +36,10 @@ CHOICE_LABELS = {
     EACH_ROW: "No column: each row is a conversation",
     DAY_FIRST: "Day first: 31/12/2026",
     MONTH_FIRST: "Month first: 12/31/2026",
+    "keep": "Kept",
+    "drop": "Left out",
 }
+SIDE_LABELS = {"user": "The user", "assistant": "The assistant", LEAVE_OUT: "Left out"}
 # More are named by hand.
 MAX_COLUMNS_CHOSEN_FROM = 100
 
@@ -49,10 +59,28 @@ def list_mapping(
     for field in FIELDS:
         if field == "dates" and not (shown.has_ambiguous_dates or current.get("dates")):
             continue
-        named = [] if field == "dates" else [(name, name) for name in columns]
+        named = [(name, name) for name in columns] if field in COLUMNS else []
         others = [(choice, CHOICE_LABELS[choice]) for choice in CHOICES.get(field, ())]
         listed.append((field, current.get(field, ""), [*named, *others]))
     return listed
+
+
+def list_sides(
+    shown: ImportPreview, options: ImportParameters, posted: Mapping[str, Any]
+) -> list[tuple[str, str, int, str]]:
+    """(sender or role, what it is read as, messages, what was chosen for it) of all that a file names."""
+    chosen = read_sides(_read_sides(posted) or options.reading.mapping)
+    return [
+        (speaker, role, count, chosen.get(fold_sender(speaker), ""))
+        for speaker, role, count in shown.speakers
+        if not set(speaker) & set(",=")  # which separate the text of an option
+    ]
+
+
+def _read_sides(posted: Mapping[str, Any]) -> dict[str, str]:
+    numbers = [key.removeprefix("sender-") for key in posted if key.startswith("sender-")]
+    sides = {f"{SENDER}{posted[f'sender-{number}']}": posted.get(f"side-{number}", "") for number in numbers}
+    return {sender: side for sender, side in sides.items() if side in SIDES}
 
 
 def group_options(
@@ -70,12 +98,19 @@ def group_options(
 
 
 def join_columns(posted: QueryDict) -> QueryDict:
-    """The columns that were chosen one by one, as the text of the option, unless they are as detected."""
-    chosen = {field: posted.get(f"column-{field}", "") for field in FIELDS}
-    if not any(chosen.values()):
+    """The columns and senders that were chosen one by one, as the text of the option, unless they are as
+    detected."""
+    columns = {field: posted.get(f"column-{field}", "") for field in FIELDS}
+    chosen = {field: column for field, column in columns.items() if column}
+    if not chosen and "sender-0" not in posted:
         return posted
-    joined = format_columns({field: column for field, column in chosen.items() if column})
+    try:
+        written = {} if chosen else read_convert_options("", posted.get("columns", "")).mapping
+    except UnreadableFile:
+        return posted  # which the form explains
+    kept = {field: column for field, column in written.items() if not field.startswith(SENDER)}
+    joined = format_columns({**kept, **chosen, **_read_sides(posted)})
     posted = posted.copy()
-    if joined != posted.get("detected-columns"):
+    if not chosen or joined != posted.get("detected-columns"):
         posted["columns"] = joined
     return posted

@@ -29,7 +29,13 @@ from datasets_app.core.web.turns import PreviewedTurn, format_turns
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.traces.convert import format_columns, read_convert_options
 from datasets_app.importing.forms import PreviewForm, UploadForm, dataset_name_from_file, is_name_hidden
-from datasets_app.importing.mapping_pages import group_options, join_columns, list_mapping
+from datasets_app.importing.mapping_pages import (
+    SIDE_LABELS,
+    group_options,
+    join_columns,
+    list_mapping,
+    list_sides,
+)
 from datasets_app.importing.mappings import delete_mapping, save_mapping
 from datasets_app.importing.preview import ImportPreview, preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
@@ -254,6 +260,8 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters, form: Pre
         "refusal": shown.why_refused(options.on_error),
         "refusal_is_about_problems": not (shown.error or shown.lacks_sessions or shown.annotation_file),
         "mapping": mapping,
+        "sides": list_sides(shown, options, form.data),
+        "side_labels": SIDE_LABELS,
         "option_groups": group_options(form, shown, menus=bool(mapping)),
         "detected_columns": format_columns(shown.columns),
     }

@@ -20,11 +20,12 @@ from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECK
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines
+from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines, list_warnings
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
 from datasets_app.domain.traces.records import NOT_CONVERSATIONS
-from datasets_app.domain.traces.table_warnings import list_senders, list_table_warnings
+from datasets_app.domain.traces.sides import UnknownSender
 
+MAX_SPEAKERS = 50
 MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
 MAX_BYTES_READ = 32 << 20
@@ -73,9 +74,9 @@ class ImportPreview:
     columns: dict[str, str] = field(default_factory=dict)
     table_columns: list[str] = field(default_factory=list)
     metadata_keys: list[str] = field(default_factory=list)
-    # What may be misunderstood; (sender, role, messages) of senders without a known role.
+    # What may be misunderstood; (sender or role, what it is read as, messages).
     warnings: list[str] = field(default_factory=list)
-    senders: list[tuple[str, str, int]] = field(default_factory=list)
+    speakers: list[tuple[str, str, int]] = field(default_factory=list)
     lacks_sessions: bool = False
     has_ambiguous_dates: bool = False
     whole: bool = True
@@ -137,7 +138,10 @@ def preview_conversion(
         except (EOFError, OSError, zlib.error):
             return None  # what is damaged is told with its place, as for every file
         except UnreadableFile as error:
-            message = str(error) if whole else f"{error} (only the beginning of this large file was read)"
+            listed = f": {', '.join(error.senders[:50])}" if isinstance(error, UnknownSender) else ""
+            message = (
+                f"{error}{listed}" if whole else f"{error} (only the beginning of this large file was read)"
+            )
             found = opened.table_columns if isinstance(opened, ConvertedFile) else []
             return ImportPreview(format=format, error=f"{error.code} {message}", table_columns=found)
 
@@ -181,8 +185,10 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
     preview.left_out = list_left_out_with_lines(report)
-    preview.warnings = list_table_warnings(report.notes, report.place)
-    preview.senders = list_senders(report.notes)
+    preview.warnings = list_warnings(report)
+    preview.speakers = [
+        (speaker, role, count) for (speaker, role), count in report.speakers.most_common(MAX_SPEAKERS)
+    ]
     preview.lacks_sessions = report.notes.lacks_sessions
     preview.has_ambiguous_dates = bool(report.notes.ambiguous_dates.total)
     preview.columns = report.mapping

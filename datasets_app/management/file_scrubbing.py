@@ -25,9 +25,11 @@ from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import normalize_proposal
+from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.wording import format_count
 from datasets_app.management import kept_terms
 from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
+from datasets_app.management.format_options import parse_mapping
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.scrubbing.file_metadata import InputMetadata, build_output_metadata, read_input_metadata
 from datasets_app.scrubbing.report import build_file_report
@@ -63,7 +65,10 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
     terms = tuple(load_persona_terms(options["persona"]))
     counts_names = options["propose_terms"] is not None
     setup = ScrubSetup(policy, _load_hash_key(), terms, counts_names=counts_names)
-    with open_conversations(options["input"], format=options["format"]) as file:
+    reading = ConvertOptions(options["assistant"], parse_mapping(options))
+    with open_conversations(
+        options["input"], format=options["format"], reading=reading, tell=stderr.write
+    ) as file:
         before = read_input_metadata(None if call.name == STDIN_NAME else Path(options["input"]), setup)
         for notice in before.notices:
             call.print(notice)

@@ -28,11 +28,12 @@ def add_reading_options(parser: ArgumentParser) -> None:
         metavar="FIELD=COLUMN",
         help="a table's column for session_id, turn_index, role, text, timestamp or tags; again and again. "
         "Without a session column: session_id=one-conversation or each-row. For dates like 03/04/2026: "
-        "dates=day-first or month-first",
+        "dates=day-first or month-first, in every format. What a sender or a role is: 'sender:NAME=user', "
+        "=assistant or =leave-out. repeated=drop leaves out exact repetitions of a message",
     )
 
 
-def add_mapping_options(parser: ArgumentParser, *, of_files: bool) -> None:
+def add_mapping_options(parser: ArgumentParser, *, of_files: bool, saves: bool = True) -> None:
     kind = "FILE" if of_files else "NAME|FILE"
     parser.add_argument(
         "--mapping",
@@ -41,6 +42,8 @@ def add_mapping_options(parser: ArgumentParser, *, of_files: bool) -> None:
         dest="saved_mapping",
         help="columns of a table from a JSON file" + ("" if of_files else ", or saved by name"),
     )
+    if not saves:
+        return
     parser.add_argument(
         "--save-mapping",
         metavar="FILE" if of_files else "NAME",

@@ -93,7 +93,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     write(tmp_path, json.dumps([{"prompt": HI, "completion": HELLO}] * 3, indent=1)[:-30], "cut.json")
     done = run(tmp_path, "--input", "cut.json", "--out", "out.jsonl")
     assert done.returncode == 1
-    assert "cut.json:3: E101 the file ends in the middle of a record" in done.stderr
+    assert "cut.json:3: E101 not valid JSON: the file ends in the middle of a record" in done.stderr
     assert len(read_lines(tmp_path / "out.jsonl")) == 4
     for name, content, told in (
         ("a.pdf", b"%PDF-1.7", "a PDF document"),

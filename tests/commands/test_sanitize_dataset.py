@@ -477,7 +477,6 @@ batches._scrub_batch = faulty
         (["--input", "in.jsonl", "--dataset", "x"], "Name either"),
         (["--input", "in.jsonl"], "Name the result with --out FILE"),
         (["--input", "none.jsonl", "--out", "out.jsonl"], "none.jsonl: no such file"),
-        (["--input", "in.csv", "--dry-run"], "manage.py convert_dataset --input in.csv"),
         (["--input", ".", "--out", "out.jsonl"], "is a directory"),
         (["--input", "empty.jsonl", "--out", "out.jsonl"], "is empty"),
         (["--input", "in.jsonl", "--out", "none/out.jsonl"], "the folder none does not exist"),

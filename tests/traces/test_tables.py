@@ -112,7 +112,7 @@ def test_rows_left_out_are_named_by_their_line(tmp_path: Path) -> None:
     assert sessions["1"][1].metadata["extra_cells"] == [" cells", ""]
     assert warnings == [
         "2 rows with too few or too many cells, perhaps cut off (lines 6 and 7).",
-        "1 row without a session ID, put into session without-session (line 9).",
+        "1 row without a session ID, each read as a conversation of its own (line 9).",
     ]
 
 
@@ -158,7 +158,7 @@ def test_no_session_is_joined_with_another_by_the_type_of_its_id(tmp_path: Path)
     table = {"ticket": [1.0, 1.0, 2.0, None], "role": ["user", "bot"] * 2, "text": ["a", "b", "c", "d"]}
     parquet.write_table(pyarrow.table(table), tmp_path / "t.parquet")
     sessions, _ = convert(tmp_path / "t.parquet")
-    assert sorted(sessions) == ["1", "2", "without-session"]
+    assert sorted(sessions) == ["1", "2", "t-000003"]
 
 
 def test_columns_that_are_not_mapped_keep_their_values(tmp_path: Path) -> None:

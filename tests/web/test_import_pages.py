@@ -361,7 +361,7 @@ def test_a_table_without_sessions_is_imported_only_as_somebody_chose(curator: An
     assert "No column says which of the 4 rows belong to the same conversation" in " ".join(shown.split())
     assert re.search(r'name="import"[^>]*disabled', shown)
     assert 'aria-describedby="no-sessions"' in shown
-    assert ("Bot 7", "assistant", 1) in page.context["preview"].senders
+    assert ("Bot 7", "assistant", 1) in page.context["preview"].speakers
     job = JobRun.objects.get()
     with pytest.raises(UserError, match="no column says which of the 4 rows"):
         factories.run_task(job)
@@ -424,3 +424,17 @@ def test_columns_of_a_table_are_saved_by_name_used_again_and_deleted(curator: An
     assert "text=Said" in curator.get(FORM).content.decode()
     curator.post(reverse("admin:datasets_app_dataset_import_mapping_remove"), {"name": "tickets"})
     assert not TableMapping.objects.exists()
+
+
+def test_senders_are_mapped_to_sides_and_left_out(curator: Any) -> None:
+    rows = "ticket,author,body\n1,Dora,Hi\n1,Sam,Hello\n1,Supervisor bot,Be nice\n"
+    page = upload(curator, rows.encode(), "desk.csv", origin="external")
+    numbers = {sender: number for number, (sender, *_) in enumerate(page.context["sides"])}
+    assert numbers.keys() == {"Dora", "Sam", "Supervisor bot"}
+    posted = {**OPTIONS, "origin": "external", "dataset_name": "desk"}
+    posted |= {f"sender-{number}": sender for sender, number in numbers.items()}
+    posted |= {f"side-{numbers['Supervisor bot']}": "leave-out", f"side-{numbers['Sam']}": "assistant"}
+    page = curator.post(page.redirect_chain[-1][0], posted, follow=True)
+    turns = page.context["preview"].turns
+    assert [(turn.role, turn.text) for turn in turns] == [("user", "Hi"), ("assistant", "Hello")]
+    assert "1 message of a sender that is left out by choice" in page.context["preview"].left_out[0]

@@ -18,6 +18,7 @@ from datasets_app.domain.conversations.jsonl import (
     encode_line,
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.roles import find_role
 
 
 class ChatFormat(NamedTuple):
@@ -148,6 +149,12 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
     if type(speaker) is not str:
         raise InvalidRecord("E103", f"a message has no {chat.role!r}", chat.role)
     role = chat.roles.get(speaker)
+    if role is None and not find_role(speaker):
+        raise InvalidRecord(
+            "E103",
+            f"{chat.role} {describe_value(speaker)} is no known role; map it: sender:ROLE=user",
+            chat.role,
+        )
     content = message.get(chat.text)
     if role is None or content is None:
         return None

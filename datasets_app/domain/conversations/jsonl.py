@@ -49,7 +49,7 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     except RecursionError:
         raise InvalidRecord("E101", f"nested deeper than {MAX_NESTING} levels") from None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise _explain_syntax_error(raw, error) from None
+        raise explain_syntax_error(raw, error) from None
     if type(value) is not dict:
         raise InvalidRecord("E101", f"expected a JSON object, got {_describe_kind(value)}")
     # Outside strings a line has one colon for each key. If the counts agree, no key was dropped
@@ -195,7 +195,12 @@ def _describe_kind(value: object) -> str:
     return next((name for kind, name in kinds.items() if isinstance(value, kind)), "something else")
 
 
-def _explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
+def describe_syntax(message: str) -> str:
+    """What the parser of the standard library says, as part of a sentence."""
+    return (message[0].lower() + message[1:]).removesuffix(" starting at")
+
+
+def explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
     """Explain the cause of a syntax error: the parser's own message names bytes only."""
     try:
         raw.decode("utf-8")
@@ -206,7 +211,7 @@ def _explain_syntax_error(raw: bytes, error: Exception) -> InvalidRecord:
     try:
         json.loads(raw)
     except json.JSONDecodeError as wrong:
-        problem = (wrong.msg[0].lower() + wrong.msg[1:]).removesuffix(" starting at")
+        problem = describe_syntax(wrong.msg)
         hint = (
             "; is the line cut off?" if wrong.pos >= len(raw.rstrip()) - 1 or "nterminated" in problem else ""
         )

@@ -12,7 +12,6 @@ from datasets_app.domain.conversations.lines import (
     UnreadableFile,
     read_lines,
 )
-from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
@@ -20,6 +19,7 @@ from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import make_names_check
+from datasets_app.domain.traces.converted_file import open_conversation_file
 
 CONVERSATION, ANNOTATION = "conversation", "annotation"
 FILE_KINDS = (CONVERSATION, ANNOTATION)
@@ -75,7 +75,7 @@ class FileChecker:
             yield Finding(error.code, str(error))
 
     def _check_conversations(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
-        file = ConversationFile(self.path, limits=self.limits)
+        file = open_conversation_file(self.path, limits=self.limits)
         yield from LineOrder().check_file(file.scan(on_bytes).first_out_of_order)
         yield from run_checks(
             file.turns(on_bytes),

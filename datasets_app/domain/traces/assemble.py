@@ -19,12 +19,13 @@ from datasets_app.domain.traces.records import (
     LeftOut,
     Message,
     Note,
+    Remark,
     Span,
 )
 from datasets_app.domain.traces.select_calls import select_calls
 from datasets_app.domain.traces.spool import Spool
 
-Record = Span | Call | Conversation | LabeledText | LeftOut | LineError
+Record = Span | Call | Conversation | LabeledText | LeftOut | Remark | LineError
 
 
 class Assembly:
@@ -34,6 +35,7 @@ class Assembly:
 
     def __init__(self, left_out: defaultdict[str, Note], *, labeled_texts: bool = False) -> None:
         self.left_out, self.labeled_texts = left_out, labeled_texts
+        self.remarks: defaultdict[str, Note] = defaultdict(Note)
         self.problems: list[LineError] = []
         self.problem_total = self.calls = self.traces = 0
 
@@ -57,6 +59,8 @@ class Assembly:
                     self.left_out[NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
             elif type(record) is LeftOut:
                 self.left_out[record.reason].add(record.line, count=record.total)
+            elif type(record) is Remark:
+                self.remarks[record.what].add(record.line, count=record.total)
         for group in spans.groups():
             self.traces += 1
             found, left_out = select_calls(group)

@@ -35,20 +35,11 @@ from datasets_app.domain.traces.documents import (
 
 HEAD_BYTES = 1 << 16
 ZIP, PARQUET = b"PK\x03\x04", b"PAR1"
-# What exports call their conversations, best first.
-_MEMBERS = (
-    "conversations.json",
-    "conversations.jsonl",
-    "result.json",
-    "_chat.txt",
-    "chat.json",
-    "messages.json",
-)
 
 
 class Source:
-    """An opened file. ``layout`` is lines, document, text, csv, xlsx, parquet, inspect, alignmenter or
-    none."""
+    """An opened file. ``layout`` is lines, document, text, csv, xlsx, parquet, inspect, alignmenter,
+    archive (of files that are opened one by one) or none."""
 
     def __init__(self, path: Path, limits: Limits, on_bytes: OnBytes | None) -> None:
         self.path, self.limits, self.on_bytes = path, limits, on_bytes
@@ -176,11 +167,11 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
 
 def _is_bracketed_text(text: bytes) -> bool:
     """ "[12.05.24, 10:11:12] Anna: …" is no JSON."""
-    return re.match(rb"\[\d{1,4}[./-]\d{1,2}[./-]\d", text) is not None
+    return re.match(rb"\[\s?\d{1,4}\s?(?:[./-]\s?\d{1,2}[./-]|\xe5\xb9\xb4|\xeb\x85\x84)", text) is not None
 
 
 def _is_chat(text: str) -> bool:
-    from datasets_app.domain.traces.formats.messengers import matches_whatsapp
+    from datasets_app.domain.traces.formats.whatsapp import matches_whatsapp
 
     return matches_whatsapp(text)
 
@@ -202,28 +193,10 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
                 source.layout = "alignmenter"
                 yield
                 return
-            member = _choose_member(sizes)
-            if sizes[member] > source.limits.unpacked_bytes:
-                raise UnreadableFile("is too large unpacked; split it")
-            with archive.open(member) as stream:
-                source.raw = None
-                _look(source, stream)
-                yield
+            source.layout = "archive"
+            yield
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
         raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from None
-
-
-def _choose_member(sizes: dict[str, int]) -> str:
-    for wanted in _MEMBERS:
-        for name in sizes:
-            if name.rpartition("/")[2] == wanted:
-                return name
-    found = [name for name in sizes if name.endswith((".json", ".jsonl", ".txt", ".csv"))]
-    if not found:
-        raise UnreadableFile(
-            "is a zip archive without conversations.json or another file of text; unpack it first"
-        )
-    return max(found, key=lambda name: sizes[name])
 
 
 def _read_inspect(path: Path, limits: Limits) -> Iterator[Document | LineError]:

@@ -1,6 +1,6 @@
 """A file of any tool → turns, one conversation at a time, with a count of everything that was left out."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -13,14 +13,23 @@ from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import alignmenter_runs, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
+from datasets_app.domain.traces.columns import spread_columns
 from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
-from datasets_app.domain.traces.formats import messengers
+from datasets_app.domain.traces.formats import whatsapp
 from datasets_app.domain.traces.label_columns import LabelColumns
-from datasets_app.domain.traces.records import NO_ANSWER, NO_MESSAGES, SECOND_COPY, Conversation, Note
-from datasets_app.domain.traces.registry import ALIASES, FORMATS, Format, recognize
+from datasets_app.domain.traces.records import (
+    CUT_TEXTS,
+    NO_ANSWER,
+    NO_MESSAGES,
+    SECOND_COPY,
+    Conversation,
+    Note,
+)
+from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
 from datasets_app.domain.traces.repeated import is_repeated
+from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
 
@@ -29,7 +38,7 @@ MAX_PEEKED = 20
 MAX_ROWS_PEEKED = 200
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
 _PLACES = {"xlsx": "row", "parquet": "row", "document": "record"}
-TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow"}
+TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow", "json": "JSON"}
 LABELS = {
     **{item.name: item.label for item in FORMATS.values()},
     "whatsapp": "WhatsApp export",
@@ -41,7 +50,9 @@ NAMES = (*LABELS, *ALIASES)
 
 class ConvertOptions(NamedTuple):
     """``assistant`` is the name of the participant who is the assistant; ``mapping`` names columns of a
-    table. ``labeled_texts`` makes a reply of each labeled text that is no conversation."""
+    table, the order of its dates, and what its senders are. ``labeled_texts`` makes a reply of each labeled
+    text
+    that is no conversation."""
 
     assistant: str = ""
     mapping: Mapping[str, str] = {}
@@ -66,7 +77,9 @@ def parse_columns(items: Iterable[str]) -> dict[str, str]:
 
 
 def format_columns(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{field}={columns[field]}" for field in table_columns.FIELDS if field in columns)
+    fields = [*(field for field in table_columns.FIELDS if field in columns)]
+    fields += sorted(field for field in columns if field.startswith(table_columns.SENDER))
+    return ", ".join(f"{field}={columns[field]}" for field in fields)
 
 
 def check_columns(columns: Any) -> None:
@@ -91,6 +104,9 @@ class Report:
     labels: int = 0
     # By reason; "place" is what the lines of notes count.
     left_out: defaultdict[str, Note] = field(default_factory=lambda: defaultdict(Note))
+    # What was guessed or cut; and (role or sender as written, what it was read as): messages.
+    remarks: defaultdict[str, Note] = field(default_factory=lambda: defaultdict(Note))
+    speakers: Counter[tuple[str, str]] = field(default_factory=Counter)
     place: str = "line"
     problems: list[LineError] = field(default_factory=list)
     problem_total: int = 0
@@ -115,6 +131,7 @@ class Conversion:
         if detected is None:
             raise UnreadableFile("is in no known format; name it with --format, or convert it to JSONL first")
         self.format = detected
+        self._sides = Sides(options.mapping, options.assistant)
         self.report = Report(format=LABELS.get(detected, detected))
 
     def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
@@ -140,6 +157,10 @@ class Conversion:
         report.calls, report.traces = assembly.calls, assembly.traces
         report.problems += assembly.problems
         report.problem_total += assembly.problem_total
+        report.remarks |= assembly.remarks
+        for problem in self._sides.list_problems(report.left_out, report.speakers):
+            report.problems.append(problem)
+            report.problem_total += 1
 
     def _read_alignmenter(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
         report = self.report
@@ -167,6 +188,9 @@ class Conversion:
 
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out
+        conversation = conversation._replace(
+            messages=self._sides.assign(conversation, left_out, self.report.speakers)
+        )
         stem = data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]
         default = f"{stem}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
@@ -175,6 +199,8 @@ class Conversion:
             return []
         if self.report.mapping and is_repeated(turns):
             self.report.notes.repeated_sessions.add(conversation.line)
+        if cut := sum("truncated" in (turn.metadata or {}) for turn in turns):
+            self.report.remarks[CUT_TEXTS].add(conversation.line, count=cut)
         if not has_answer(turns):
             if self.options.answered_only:
                 left_out[NO_ANSWER].add()
@@ -192,19 +218,17 @@ class Conversion:
 
     def _read(self, source: Source) -> Iterator[Record]:
         if self.format == "whatsapp":
-            yield from messengers.read_whatsapp(self._number_lines(source), self.options.assistant)
+            yield from whatsapp.read_whatsapp(
+                self._number_lines(source), self.options.mapping.get("dates", "")
+            )
             return
-        documents = self._count(source.documents())
+        documents = self._count(spread_columns(source.documents()))
         if self.format in TABLES:
             yield from self._read_table(documents)
             return
         problems: list[LineError] = []
         read: Callable[[Iterable[Document]], Iterator[Record]] = FORMATS[self.format].read
-        if self.format in ("telegram", "messenger"):
-            reader = messengers.read_telegram if self.format == "telegram" else messengers.read_messenger
-            yield from reader(_only_documents(documents, problems), self.options.assistant)
-        else:
-            yield from read(_only_documents(documents, problems))
+        yield from read(_only_documents(documents, problems))
         yield from problems
 
     def _read_table(self, documents: Iterator[Document | LineError]) -> Iterator[Record]:
@@ -216,7 +240,8 @@ class Conversion:
         mapping = table_columns.complete_mapping(self.options.mapping, columns)
         labels = LabelColumns(columns)
         rows = chain(peeked, rows)
-        inner = None if self.options.mapping else recognize(peeked[:MAX_PEEKED])
+        named = any(field in table_columns.COLUMNS for field in self.options.mapping)
+        inner = None if named else recognize(peeked[:MAX_PEEKED])
         if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and mapping):
             self.report.format, self.report.columns = f"{self.report.format}: {inner.label}", []
             reads_pairs = labels.found and inner.name == "messages"
@@ -238,7 +263,7 @@ class Conversion:
 
     def _list_values(self, column: str) -> Iterator[Any]:
         with open_source(self.path, self.limits) as source:
-            for item in source.documents():
+            for item in spread_columns(source.documents()):
                 if isinstance(item, Document):
                     yield item.value.get(column)
 
@@ -278,11 +303,17 @@ def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
         if source.layout in TABLES or source.layout == "alignmenter":
             return source.layout
         if source.layout == "text":
-            return "whatsapp" if messengers.matches_whatsapp(source.head_text()) else None
+            return "whatsapp" if whatsapp.matches_whatsapp(source.head_text()) else None
         if source.layout == "none":
             return None
-        found: Format | None = recognize(peek_documents(source.documents(), MAX_PEEKED))
-        return found.name if found else None
+        peeked = peek_documents(spread_columns(source.documents()), MAX_PEEKED)
+        if found := recognize(peeked):
+            return found.name
+        rows = [document.value for document in peeked]
+        is_table = (
+            bool(rows) and all(type(row) is dict for row in rows) and table_columns.guess_mapping(rows[0])
+        )
+        return "json" if is_table else None
 
 
 def _add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[TurnRecord]:

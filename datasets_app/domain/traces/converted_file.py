@@ -3,12 +3,24 @@
 import tempfile
 from array import array
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from datasets_app.domain.conversations.chat import CHAT_FORMATS
-from datasets_app.domain.conversations.jsonl import encode_turn, find_session_id, parse_turn
-from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, OnBytes, UnreadableFile
+from datasets_app.domain.conversations.jsonl import (
+    encode_turn,
+    find_first_object,
+    find_session_id,
+    parse_turn,
+)
+from datasets_app.domain.conversations.lines import (
+    DEFAULT_LIMITS,
+    Limits,
+    OnBytes,
+    UnreadableFile,
+    read_lines,
+)
 from datasets_app.domain.conversations.reading import (
     FORMATS,
     ConversationFile,
@@ -17,13 +29,22 @@ from datasets_app.domain.conversations.reading import (
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
+from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
 from datasets_app.domain.traces.convert import NAMES, Conversion, ConvertOptions, Report, detect
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.values import as_dict, as_list
 
-ALL_FORMATS = (*FORMATS, *NAMES)
+ALL_FORMATS = (*FORMATS, *NAMES, ArchiveConversion.format)
+LINE_ENDINGS = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 _PLAIN_ROLES = {"user", "assistant", "system", "developer", "tool", "function"}
+_PLAIN_SPEAKERS = {
+    *CHAT_FORMATS["sharegpt"].roles,
+    *_PLAIN_ROLES,
+    "function_call",
+    "observation",
+    "tool_call",
+}
 
 
 class ConvertedFile(ConversationFile):
@@ -38,7 +59,11 @@ class ConvertedFile(ConversationFile):
             self.bytes_total, self._scan = 0, None
         else:
             super().__init__(path, format="turns", limits=limits, name=name)
-        self._conversion = Conversion(path, format=format, limits=limits, name=self.name, options=options)
+        self._conversion: Conversion | ArchiveConversion
+        if format == ArchiveConversion.format:
+            self._conversion = ArchiveConversion(path, _open_member, limits, options)
+        else:
+            self._conversion = Conversion(path, format=format, limits=limits, name=self.name, options=options)
         self.format = self._conversion.format
         self._turns: IO[bytes] = tempfile.TemporaryFile(prefix="alignmenter-converted-")  # noqa: SIM115
         self._lines = array("q")
@@ -105,11 +130,31 @@ def open_conversation_file(
     options: ConvertOptions = ConvertOptions(),  # noqa: B008
 ) -> ConversationFile:  # fmt: skip
     """A file of any format. Raises :class:`UnreadableFile` if it can't be read as one."""
-    if format == "auto":
+    if format == "auto" or is_archive(path, limits):
         format = detect_any_format(path, limits)
     if format in FORMATS:
         return ConversationFile(path, format=format, limits=limits, name=name)
     return ConvertedFile(path, format=format, limits=limits, name=name, options=options)
+
+
+def _open_member(path: Path, limits: Limits, name: str, options: ConvertOptions) -> ConversationFile:
+    """A file of an archive, which is no archive and must be in a known format."""
+    format = detect_any_format(path, limits)
+    if format == ArchiveConversion.format:
+        raise UnreadableFile("is an archive within the archive; unpack it first")
+    file = open_conversation_file(path, format=format, limits=limits, name=name, options=options)
+    if format == "turns" and find_first_object(islice(read_lines(path, limits, None), 20)) is None:
+        raise UnreadableFile("is in no known format")
+    return file
+
+
+def is_archive(path: Path, limits: Limits = DEFAULT_LIMITS) -> bool:
+    """Whether a file is a zip archive of files that are read one by one."""
+    try:
+        with open_source(path, limits) as source:
+            return source.layout == ArchiveConversion.format
+    except UnreadableFile:
+        return False
 
 
 def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -125,16 +170,28 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
             )
     except UnreadableFile:
         return detect_format(path, limits)
+    if layout == ArchiveConversion.format:
+        return layout
     if first and all(is_transcript(document.value) for document in first):
         return "alignmenter"
     if any(_is_turn(document.value) for document in first):
         return "turns"
     found = detect(path, limits)
-    if found is None and layout == "document" and in_lines:
-        raise UnreadableFile("is JSON, but in no known format; docs/formats.md lists those that are read")
+    if found is None and layout == "document" and not path.name.endswith(LINE_ENDINGS):
+        _check_syntax(path, limits)
+        if in_lines:
+            raise UnreadableFile("is JSON, but in no known format; docs/formats.md lists those that are read")
     if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
         return detect_format(path, limits)
     return found
+
+
+def _check_syntax(path: Path, limits: Limits) -> None:
+    """Raises UnreadableFile with line and column for a file whose beginning is no JSON."""
+    with open_source(path, limits) as source:
+        for item in islice(source.documents(), 1000):
+            if isinstance(item, LineError):
+                raise UnreadableFile(f"is {item.message}")
 
 
 def _is_turn(value: object) -> bool:
@@ -159,7 +216,7 @@ def _is_plain(message: object, role: str, text: str, name: str) -> bool:
     content = message.get(text)
     if type(message.get(role)) is not str or "parts" in message:
         return False
-    if name == "openai" and message[role] not in _PLAIN_ROLES:
+    if message[role] not in (_PLAIN_ROLES if name == "openai" else _PLAIN_SPEAKERS):
         return False
     return (
         content is None

@@ -5,18 +5,25 @@ from typing import Any
 from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import (
     CANCELED,
+    CHOSEN_OUT,
     CUT_ROWS,
     DUPLICATES,
     FAILED,
     HIDDEN,
     NO_ANSWER,
+    NO_CONTENT,
     NO_MESSAGES,
     NOT_CONVERSATIONS,
     OTHER_BRANCHES,
+    OTHER_MEMBERS,
     OTHER_SPANS,
     PRIVATE_NOTES,
+    REPEATED,
     SECOND_COPY,
     SUB_AGENTS,
+    UNKNOWN_ROLES,
+    UNREADABLE_FORM,
+    Note,
 )
 from datasets_app.domain.traces.table_warnings import format_lines, list_table_warnings
 from datasets_app.domain.wording import format_count
@@ -48,7 +55,9 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
 def list_left_out_with_lines(report: Report) -> list[str]:
     """ "12 failed calls (lines 3, 4 and 10 more)", for each reason."""
     return [
-        describe_left_out(reason, count) + format_lines(report.left_out[reason].lines, count, report.place)
+        describe_left_out(reason, count)
+        + (_list_kinds(report.left_out[reason]) if reason == OTHER_MEMBERS else "")
+        + format_lines(report.left_out[reason].lines, count, report.place)
         for reason, count in list_left_out(report)
     ]
 
@@ -56,6 +65,10 @@ def list_left_out_with_lines(report: Report) -> list[str]:
 def describe_left_out(reason: str, count: int) -> str:
     """ "12 failed calls", "1 failed call"."""
     return f"{count:,} {SINGULAR_REASONS.get(reason, reason) if count == 1 else reason}"
+
+
+def _list_kinds(note: Note) -> str:
+    return f" ({', '.join(f'{kind} {count:,}' for kind, count in note.kinds.most_common(10))})"
 
 
 def explain_missing_sessions(report: Report) -> str:
@@ -68,7 +81,22 @@ def explain_missing_sessions(report: Report) -> str:
     )
 
 
+def list_warnings(report: Report) -> list[str]:
+    """What was guessed, cut or may have been understood wrongly, in sentences that name no value."""
+    remarks = [
+        f"{note.total:,} {what}{format_lines(note.lines, note.total, report.place)}."
+        for what, note in report.remarks.items()
+    ]
+    return remarks + list_table_warnings(report.notes, report.place)
+
+
 SINGULAR_REASONS = {
+    NO_CONTENT: "call without content",
+    UNKNOWN_ROLES: "message of an unknown role",
+    CHOSEN_OUT: "message of a sender that is left out by choice",
+    REPEATED: "exact repetition of a message",
+    UNREADABLE_FORM: "text in a form that can't be read",
+    OTHER_MEMBERS: "file of the archive that holds no conversations",
     NO_ANSWER: "conversation without an answer",
     NO_MESSAGES: "record without messages",
     OTHER_SPANS: "span that is no model call",
@@ -101,6 +129,6 @@ def summarize_report(report: Report) -> dict[str, Any]:
         "without_answer": report.unanswered,
         "left_out": left_out,
         "left_out_rows": list_left_out_with_lines(report),
-        "warnings": list_table_warnings(report.notes, report.place),
+        "warnings": list_warnings(report),
         **({"columns": dict(report.mapping)} if report.mapping else {}),
     }

@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 import msgspec
 
+from datasets_app.domain.conversations.jsonl import describe_syntax, explain_syntax_error
 from datasets_app.domain.conversations.lines import (
     BLOCK_BYTES,
     UTF8_BOM,
@@ -33,6 +34,7 @@ _PIECES = frozenset(
     ).split()
 )
 _SPACE = " \t\r\n,"
+_CUT_OBJECT = "the file ends in the middle of an object; transfer it again"
 
 _decode_line = msgspec.json.Decoder().decode
 # NaN and Infinity, which pandas writes, are no JSON: nothing is known there.
@@ -58,6 +60,8 @@ class _Invalid(Exception):
 def is_line_layout(head: bytes) -> bool:
     """Whether every line of a file that begins like this is a document of its own."""
     lines = [line for line in head.removeprefix(UTF8_BOM).split(b"\n", 12)[:12] if line.strip()]
+    if lines[:1] and lines[0].strip() == b"[":  # one array, an element a line
+        return False
     if len(lines) == 1:
         return lines[0].lstrip()[:1] == b"{" and _is_json(lines[0])
     return any(_is_json(line) for line in lines[:2])
@@ -86,8 +90,8 @@ def read_line_documents(
             yield Document(number, _decode_leniently(raw))
         except RecursionError:
             yield LineError(number, "E101", "nested too deeply")
-        except ValueError:
-            yield LineError(number, "E101", "is no valid JSON")
+        except ValueError as error:
+            yield explain_syntax_error(raw, error).to_line_error(number, None)
 
 
 def _decode_leniently(raw: bytes) -> Any:
@@ -144,7 +148,7 @@ def _read_values(text: "_Text", depth: int) -> Iterator[Any]:
 def _read_elements(text: "_Text", depth: int) -> Iterator[Any]:
     while (char := text.peek()) != "]":
         if not char:
-            raise _Invalid("the file ends in the middle of a list; transfer it again")
+            raise text.make_error("the file ends in the middle of a list; transfer it again")
         if char == "{":
             yield from _read_values(text, depth + 1)
         else:
@@ -158,12 +162,10 @@ def _read_pieces(text: "_Text", depth: int) -> Iterator[Any]:
     found = False
     while (char := text.peek()) != "}":
         if char != '"':
-            raise _Invalid(
-                "is no valid JSON" if char else "the file ends in the middle of an object; transfer it again"
-            )
+            raise text.make_error("expecting a property name in double quotes" if char else _CUT_OBJECT)
         key = text.decode(text.limit)
         if text.peek() != ":":
-            raise _Invalid("is no valid JSON")
+            raise text.make_error("expecting ':' delimiter")
         text.take()
         kind = text.peek()
         if key in _PIECES and kind == "[":
@@ -190,6 +192,7 @@ class _Text:
         self.limit = limits.line_bytes
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.ended, self.total = "", 0, False, 0
+        self.line, self.column = 1, 1  # where the window begins
 
     def peek(self) -> str:
         """The next character that is not white space or a comma; empty at the end."""
@@ -213,7 +216,7 @@ class _Text:
                 value, end = _decode_text(self.text, self.at)
             except json.JSONDecodeError as error:
                 if self.ended or (error.pos < len(self.text) - 64 and "Unterminated" not in error.msg):
-                    raise _Invalid(self._explain(error)) from None
+                    raise self._explain(error) from None
             else:
                 if end < len(self.text) or self.ended:
                     if end - self.at > limit:
@@ -225,10 +228,18 @@ class _Text:
             self.fill(wanted)
             wanted *= 2
 
-    def _explain(self, error: json.JSONDecodeError) -> str:
-        if self.ended and (error.pos >= len(self.text) - 64 or "Unterminated" in error.msg):
-            return "the file ends in the middle of a record; transfer it again"
-        return "is no valid JSON"
+    def _explain(self, error: json.JSONDecodeError) -> _Invalid:
+        if self.ended and (error.pos >= len(self.text.rstrip()) or "Unterminated" in error.msg):
+            return self.make_error("the file ends in the middle of a record; transfer it again", error.pos)
+        return self.make_error(describe_syntax(error.msg), error.pos)
+
+    def make_error(self, problem: str, place: int | None = None) -> _Invalid:
+        """With the line and the column of ``place`` in the window, or of where it is read now."""
+        before = self.text[: self.at if place is None else place]
+        line = self.line + before.count("\n")
+        column = len(before) - before.rfind("\n") + (0 if "\n" in before else self.column - 1)
+        problem, mark, remedy = problem.partition("; ")
+        return _Invalid(f"not valid JSON: {problem} at line {line:,}, column {column:,}{mark}{remedy}")
 
     def fill(self, size: int) -> bool:
         if self.ended:
@@ -239,6 +250,9 @@ class _Text:
         if self.total > self.limits.unpacked_bytes:
             raise UnreadableFile(f"is larger than {self.limits.unpacked_bytes:,} bytes unpacked; split it")
         self.ended = not block
+        passed = self.text[: self.at]
+        self.line += passed.count("\n")
+        self.column = len(passed) - passed.rfind("\n") + (0 if "\n" in passed else self.column - 1)
         self.text = self.text[self.at :] + self.decoder.decode(block, not block)
         self.at = 0
         return True

@@ -2,9 +2,15 @@
 
 from typing import Any
 
-from datasets_app.domain.traces.messages import are_messages, find_role, read_messages, unwrap_message
+from datasets_app.domain.traces.messages import (
+    are_messages,
+    find_role,
+    mark_cut,
+    read_messages,
+    unwrap_message,
+)
 from datasets_app.domain.traces.records import Message
-from datasets_app.domain.traces.values import as_list, decode_json, pick
+from datasets_app.domain.traces.values import as_list, decode_cut, decode_json, pick
 
 _MESSAGE_LISTS = tuple(
     (
@@ -37,7 +43,10 @@ MAX_DEPTH = 6
 
 def read_input(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
     """(messages, whether they stood there with their roles)."""
-    value = decode_json(value)
+    value, is_cut = decode_cut(value)
+    if is_cut:
+        found, explicit = read_input(value, depth + 1)
+        return mark_cut(found, "user"), explicit
     if type(value) is str:
         found = read_messages(value, "user")
         return found, len(found) > 1
@@ -71,7 +80,10 @@ def read_input(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
 
 
 def read_output(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
-    value = decode_json(value)
+    value, is_cut = decode_cut(value)
+    if is_cut:
+        found, explicit = read_output(value, depth + 1)
+        return mark_cut(found, "assistant"), explicit
     if type(value) is str:
         return read_messages(value, "assistant"), False
     if type(value) is list:

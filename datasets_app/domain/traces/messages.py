@@ -4,31 +4,30 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from datasets_app.domain.conversations.roles import UNKNOWN
+from datasets_app.domain.conversations.roles import find_role as name_role
 from datasets_app.domain.traces.parts import Content, read_content
 from datasets_app.domain.traces.records import Message
-from datasets_app.domain.traces.values import as_dict, as_list, decode_json, drop_empty, pick, to_seconds
+from datasets_app.domain.traces.values import (
+    as_dict,
+    as_list,
+    decode_cut,
+    decode_json,
+    drop_empty,
+    pick,
+    to_seconds,
+)
 
-ROLES = {
-    "user": "user", "human": "user", "humanmessage": "user", "humanmessagechunk": "user", "prompter": "user",
-    "customer": "user", "client": "user", "end-user": "user", "end_user": "user", "contact": "user",
-    "visitor": "user", "guest": "user", "person": "user", "lead": "user", "requester": "user",
-    "assistant": "assistant", "ai": "assistant", "aimessage": "assistant", "aimessagechunk": "assistant",
-    "model": "assistant", "bot": "assistant", "gpt": "assistant", "chatgpt": "assistant", "agent":
-    "assistant",
-    "chatbot": "assistant", "assistant_agent": "assistant", "bard": "assistant", "claude": "assistant",
-    "operator": "assistant", "business": "assistant", "admin": "assistant", "teammate": "assistant",
-    "staff": "assistant", "representative": "assistant", "advisor": "assistant", "chat bot": "assistant",
-    "support": "assistant", "output": "assistant",
-    "system": "system", "developer": "system", "systemmessage": "system", "instructions": "system",
-    "tool": "tool", "function": "tool", "toolmessage": "tool", "functionmessage": "tool", "tool-response":
-    "tool",
-    "tool_result": "tool", "tool-call": "tool-call", "tool_call": "tool-call", "observation": "tool",
-    "ipython": "tool", "tool_response": "tool", "environment": "tool", "toolresult": "tool",
-}  # fmt: skip
 _SIDES = (
     (("isCreatedByUser", "is_inbound", "inbound", "incoming", "from_customer", "is_user", "isUser"), "user"),
     (("from_agent", "is_agent", "is_bot", "isBot", "outbound", "is_outbound", "fromMe"), "assistant"),
 )
+# Where a message says who speaks, though nobody may know the word.
+_SPEAKERS = ("role", "_role", "author", "from", "speaker", "sender")
+_NO_SPEAKERS = frozenset(
+    "content contents text value message body parts id type name finish_reason output input str data".split()
+)
+MAX_SPEAKER_CHARACTERS = 80
 _EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message|gen_ai\.(choice)")
 _ITEM_ROLES = {
     "function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant", "tool_use":
@@ -56,7 +55,9 @@ _OBSERVATION = re.compile(r"\s*Observation:\s")
 
 def read_messages(value: Any, default_role: str = "user") -> list[Message]:
     """The messages of a list, or of one message; [] if there are none."""
-    value = decode_json(value)
+    value, is_cut = decode_cut(value)
+    if is_cut:
+        return mark_cut(read_messages(value, default_role), default_role)
     if type(value) is str:
         return _split_transcript(value, default_role)
     if type(value) is dict:
@@ -71,13 +72,33 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
         item = decode_json(item) if type(item) is str else item
         if type(item) is str:
             found += [Message(default_role, item)] if item.strip() else []
-        elif type(item) is list and len(item) == 2 and type(item[0]) is str and item[0].lower() in ROLES:
-            found += _make(ROLES[item[0].lower()], Content(), item[1], {})
+        elif type(item) is list and len(item) == 2 and type(item[0]) is str and (role := name_role(item[0])):
+            found += _make(role, Content(), item[1], {})
         elif type(item) is list:
             found += read_messages(item, default_role)
         elif type(item) is dict and (message := read_message(item, default_role)):
             found.append(message)
-    return found
+    return _name_users(found)
+
+
+def _name_users(messages: list[Message]) -> list[Message]:
+    """Where only the assistant has a role, those who are called by name are users."""
+    if any(message.role == "user" for message in messages):
+        return messages
+    return [
+        message._replace(role="user")
+        if message.role == UNKNOWN and "author" in (message.details or {})
+        else message
+        for message in messages
+    ]
+
+
+def mark_cut(messages: list[Message], default_role: str) -> list[Message]:
+    """The messages of a value that was cut off: the last one is marked. Of none, only that is kept."""
+    if not messages:
+        return [Message("assistant", "", {f"{default_role}_truncated": True})]
+    last = messages[-1]
+    return [*messages[:-1], last._replace(details={**(last.details or {}), "truncated": True})]
 
 
 def are_messages(value: Any) -> bool:
@@ -86,20 +107,53 @@ def are_messages(value: Any) -> bool:
         value = value[0]
     if type(value) is not list or not value:
         return False
-    spoken = [item for item in value[:6] if type(item) is dict and find_role(unwrap_message(item))]
-    return bool(spoken)
+    inner = [unwrap_message(item) for item in value[:6] if type(item) is dict]
+    return any(map(find_role, inner)) or (len(inner) > 1 and all(map(_says_role, inner)))
+
+
+def _says_role(value: dict[str, Any]) -> bool:
+    """Whether a message names a role, be it one that nobody knows, and says something."""
+    return bool(type(value.get("role")) is str and value["role"] and _find_content(value))
 
 
 def read_message(value: dict[str, Any], default_role: str = "") -> Message | None:
     outer, value = value, unwrap_message(value)
-    role = find_role(value) or find_role(outer) or default_role
+    role = find_role(value) or find_role(outer)
+    if not role and (keyed := _read_keyed(value)):
+        return keyed
+    speaker = find_speaker(value) or find_speaker(outer)
+    role = role or (UNKNOWN if speaker else default_role)
     if role == "system" and "utterance" in value:  # of dialogues between a user and a system
         role = "assistant"
     if not role:
         return None
     content = Content(by_person=role == "user")
     found = _make(role, content, _find_content(value), value)
-    return found[0] if found else None
+    if not found:
+        return None
+    named = role == UNKNOWN and not (value.get("role") or value.get("_role"))
+    details = {**(found[0].details or {}), "author": speaker} if named else found[0].details
+    return found[0]._replace(speaker=speaker, details=details)
+
+
+def find_speaker(value: dict[str, Any]) -> str:
+    """The role of a message as it is written; empty if it doesn't say."""
+    for key in _SPEAKERS:
+        found = value.get(key)
+        if type(found) is dict:
+            found = found.get("role") or found.get("value")
+        if type(found) is str and 0 < len(found.strip()) <= MAX_SPEAKER_CHARACTERS:
+            return found.strip()
+    return ""
+
+
+def _read_keyed(value: dict[str, Any]) -> Message | None:
+    """{"user": "Hi"}: the key says who speaks. A key that nobody knows is an unknown role."""
+    said = [(key, item) for key, item in value.items() if type(item) is str and item.strip()]
+    if len(said) != 1 or said[0][0] in _NO_SPEAKERS:
+        return None
+    key, text = said[0]
+    return Message(name_role(key) or UNKNOWN, text, None, key)
 
 
 def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:
@@ -107,7 +161,7 @@ def unwrap_message(value: dict[str, Any]) -> dict[str, Any]:
     if type(value.get("kwargs")) is dict and (value.get("lc") or "id" in value):
         name = value["id"][-1] if type(value.get("id")) is list and value["id"] else ""
         return {"type": name, **value["kwargs"]} if name else value["kwargs"]
-    if type(value.get("data")) is dict and str(value.get("type")) in ROLES and "content" in value["data"]:
+    if type(value.get("data")) is dict and name_role(str(value.get("type"))) and "content" in value["data"]:
         return {**value["data"], "type": value["type"]}
     for key in ("message", "delta", "gen_ai.message"):
         inner = decode_json(value.get(key)) if key in value else None
@@ -124,13 +178,13 @@ def find_role(value: dict[str, Any]) -> str:
     if type(role) is not str:
         event = value.get("event.name") or value.get("event_name")
         if type(event) is str and (match := _EVENT.fullmatch(event)):
-            return ROLES.get(match[1] or "assistant", "")
+            return name_role(match[1] or "assistant")
         kind = value.get("type")
-        if type(kind) is str and (kind.lower() in ROLES or kind in _ITEM_ROLES):
-            return ROLES.get(kind.lower()) or _ITEM_ROLES[kind]
+        if type(kind) is str and (found := _ITEM_ROLES.get(kind) or name_role(kind)):
+            return found
         author = as_dict(value.get("author")).get("type")
-        if type(author) is str and author.lower() in ROLES:
-            return ROLES[author.lower()]
+        if type(author) is str and name_role(author):
+            return name_role(author)
         for keys, side in _SIDES:
             for key in keys:
                 if type(value.get(key)) is bool:
@@ -146,10 +200,10 @@ def find_role(value: dict[str, Any]) -> str:
             "class",
             "actor_type",
         ):
-            if type(value.get(key)) is str and value[key].lower() in ROLES:
-                return ROLES[value[key].lower()]
+            if type(value.get(key)) is str and name_role(value[key]):
+                return name_role(value[key])
         return ""
-    return ROLES.get(role.rpartition(".")[2].lower(), "")
+    return name_role(role.rpartition(".")[2])
 
 
 def _find_content(value: dict[str, Any]) -> Any:
@@ -238,18 +292,18 @@ def find_time(value: dict[str, Any]) -> float | None:
 def _split_transcript(text: str, default_role: str) -> list[Message]:
     """ "system: …\nuser: …" is a list of messages that somebody joined."""
     if "<|im_start|>" in text:
-        marked = [(ROLES.get(role.lower(), ""), said.strip("\n")) for role, said in _CHATML.findall(text)]
+        marked = [(name_role(role), said.strip("\n")) for role, said in _CHATML.findall(text)]
         return [Message(role, said) for role, said in marked if role and said]
     text = text.lstrip("\n") if text[:2] == "\n\n" else text
     starts = list(_SPOKEN_LINE.finditer(text))
-    roles = {ROLES[match[1].lower()] for match in starts}
+    roles = {name_role(match[1]) for match in starts}
     if not starts or starts[0].start() or not roles & {"user", "assistant"}:
         return [Message(default_role, text)] if text.strip() else []
     if len(starts) == 1 and default_role == "user" and roles != {"user"}:
         return [Message(default_role, text)]
     ends = [match.start() for match in starts[1:]] + [len(text)]
     return [
-        Message(ROLES[match[1].lower()], text[match.end() : end].strip("\n "))
+        Message(name_role(match[1]), text[match.end() : end].strip("\n "))
         for match, end in zip(starts, ends, strict=True)
     ]
 

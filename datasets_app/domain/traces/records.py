@@ -9,7 +9,8 @@ MAX_KINDS_NOTED = 200
 
 
 class Message(NamedTuple):
-    """``role`` is user, assistant, system or tool.
+    """``role`` is user, assistant, system, tool, note or unknown; ``speaker`` is what the file calls who
+    speaks.
 
     ``details`` may hold ``tool_calls``, ``tool_results``, ``reasoning``, ``timestamp`` (Unix seconds), and
     whatever else goes into the metadata of the turn.
@@ -18,6 +19,7 @@ class Message(NamedTuple):
     role: str
     text: str = ""
     details: dict[str, Any] | None = None
+    speaker: str = ""
 
 
 class Span(NamedTuple):
@@ -86,6 +88,14 @@ class LeftOut(NamedTuple):
     total: int = 1
 
 
+class Remark(NamedTuple):
+    """Something that was guessed or cut: ``total`` records that what follows ``what`` is said of."""
+
+    what: str
+    line: int = 0
+    total: int = 1
+
+
 @dataclass
 class Note:
     """How many records were left out or are doubtful, the lines of the first, and what is wrong how often."""
@@ -115,4 +125,17 @@ HIDDEN = "hidden messages"
 PRIVATE_NOTES = "private notes"
 NOT_CONVERSATIONS = "labeled texts that are no conversation"
 CANCELED = "canceled annotations"
+NO_CONTENT = "calls without content"
+UNKNOWN_ROLES = "messages of unknown roles"
+CHOSEN_OUT = "messages of senders that are left out by choice"
+UNREADABLE_FORM = "texts in a form that can't be read"
+OTHER_MEMBERS = "files of the archive that hold no conversations"
+REPEATED = "exact repetitions of a message"
+# What is remarked, after its count.
+ONE_CONVERSATION = "messages without the ID of a conversation, read as one conversation"
+CUT_TEXTS = "texts cut off in the file, kept as far as they go and marked as truncated"
+BACKWARDS = "times that run backwards; if day and month are exchanged, set dates to day-first or month-first"
+UNCLEAR_DATES = (
+    "dates that could have the day or the month first, read as day-first; set dates to change that"
+)
 CUT_ROWS = "rows cut off before their text"

@@ -8,6 +8,7 @@ from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import (
     DUPLICATES,
     FAILED,
+    NO_CONTENT,
     OTHER_SPANS,
     SUB_AGENTS,
     Call,
@@ -47,6 +48,10 @@ def select_calls(spans: list[Span]) -> tuple[list[Call], Counter[str]]:
     left_out[OTHER_SPANS] += sum(span.kind != "root" for span in spans) - sum(
         span.kind in ("model", "agent") for span in talking
     )
+    left_out[NO_CONTENT] += (
+        silent := sum(span.kind == "model" and not (span.input or span.output) for span in spans)
+    )
+    left_out[OTHER_SPANS] -= silent
     models = _select_models([span for span in talking if span.kind == "model"], tree, left_out)
     outer = _select_outer(talking, models, tree)
     if outer:

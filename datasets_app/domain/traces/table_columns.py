@@ -31,8 +31,12 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 # In place of a session column: the table is one conversation, or each row is one.
 ONE_CONVERSATION, EACH_ROW = "one-conversation", "each-row"
 # What a mapping may say instead of the name of a column; "dates" names no column at all.
-CHOICES: dict[str, tuple[str, ...]] = {"session_id": (ONE_CONVERSATION, EACH_ROW), "dates": DATE_ORDERS}
-FIELDS = (*COLUMNS, "dates")
+CHOICES: dict[str, tuple[str, ...]] = {"session_id": (ONE_CONVERSATION, EACH_ROW), "dates": DATE_ORDERS,
+                                       "repeated": ("keep", "drop")}  # fmt: skip
+FIELDS = (*COLUMNS, "dates", "repeated")
+# "sender:Internal note" = leave-out: what a sender or a role of the file is.
+SENDER, LEAVE_OUT = "sender:", "leave-out"
+SIDES = ("user", "assistant", LEAVE_OUT)
 REQUIRED = ("text", "role")
 
 # A session column is one of these nouns, with or without a word for "number", in any order.
@@ -97,8 +101,10 @@ def complete_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> dict
     """The mapping, with a text and a role that it doesn't name as their columns are guessed; an empty one is
     guessed as a whole. Raises UnreadableFile as :func:`check_mapping` does."""
     columns = list(columns)
-    if not mapping:
-        return guess_mapping(columns)
+    if not any(field in COLUMNS for field in mapping):
+        check_mapping(mapping, columns)
+        found = guess_mapping(columns)
+        return {**found, **mapping} if found else {}
     guessed = guess_columns(columns)
     required = {
         field: guessed[field] for field in REQUIRED if guessed.get(field, "") not in ("", *mapping.values())
@@ -112,12 +118,24 @@ def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
     """Raises UnreadableFile if the mapping names what is no column, or lacks what is needed."""
     known = list(columns)
     for target, column in mapping.items():
-        choices = CHOICES.get(target, ())
-        if target not in FIELDS:
-            raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(FIELDS)}")
+        choices = SIDES if target.startswith(SENDER) else CHOICES.get(target, ())
+        if target not in FIELDS and not target.startswith(SENDER):
+            raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(FIELDS)} or {SENDER}NAME")
         if target not in COLUMNS and column not in choices:
             raise UnreadableFile(f"the mapping says {target}={column}; use {' or '.join(choices)}")
         if target in COLUMNS and column not in known and column not in choices:
             raise UnreadableFile(f"has no column {column!r}; its columns: {', '.join(known[:30])}")
-    if mapping and any(field not in mapping for field in REQUIRED):
+    if any(field in COLUMNS for field in mapping) and any(field not in mapping for field in REQUIRED):
         raise UnreadableFile("the mapping needs at least text and role")
+
+
+def read_sides(mapping: Mapping[str, str]) -> dict[str, str]:
+    """{sender as it is compared: user, assistant or leave-out} of a mapping."""
+    return {
+        fold_sender(key.removeprefix(SENDER)): side for key, side in mapping.items() if key.startswith(SENDER)
+    }
+
+
+def fold_sender(name: str) -> str:
+    """A sender's name as it is compared: whatever the case, the blanks and how accents are encoded."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())

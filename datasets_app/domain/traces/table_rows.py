@@ -8,11 +8,28 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 
+from datasets_app.domain.conversations.roles import NOTE, ROLES, find_role
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.messages import ROLES, read_message
-from datasets_app.domain.traces.records import CUT_ROWS, NO_MESSAGES, Call, LeftOut, Message, Note
-from datasets_app.domain.traces.table_columns import EACH_ROW, ONE_CONVERSATION
+from datasets_app.domain.traces.html_text import strip_html
+from datasets_app.domain.traces.messages import read_message
+from datasets_app.domain.traces.records import (
+    CUT_ROWS,
+    NO_MESSAGES,
+    PRIVATE_NOTES,
+    Call,
+    LeftOut,
+    Message,
+    Note,
+)
+from datasets_app.domain.traces.table_columns import (
+    COLUMNS,
+    EACH_ROW,
+    ONE_CONVERSATION,
+    fold_sender,
+    normalize,
+    read_sides,
+)
 from datasets_app.domain.traces.values import as_name, drop_empty
 
 # Keys of a row that has fewer or more cells than the table has columns.
@@ -21,16 +38,30 @@ UNEVEN = MISSING_CELLS, EXTRA_CELLS = "missing_cells", "extra_cells"
 TURN_TAGS = "turn_tags"
 # What is kept of a date that can't be read.
 ORIGINAL_TIMESTAMP = "original_timestamp"
-WITHOUT_SESSION = "without-session"
 # A question and its answer are one conversation, whether or not a column says so.
 MAX_ROWS_WITHOUT_SESSION = 2
 
 _DIRECTIONS = {"inbound": "user", "incoming": "user", "in": "user", "outbound": "assistant", "outgoing":
                "assistant",
                "out": "assistant", "received": "user", "sent": "assistant"}  # fmt: skip
+_TRUE, _FALSE = frozenset("true 1 1.0 yes y t".split()), frozenset("false 0 0.0 no n f".split())
+_NOTE_KINDS = frozenset(
+    word.replace("_", mark) for word, role in ROLES.items() if role == NOTE for mark in "_ -"
+) | {"agents", "agents only"}
+# Columns that say whether customers saw a message, and what says that they didn't.
+_PRIVACY = {
+    **dict.fromkeys(
+        "private is_private internal is_internal is_note internal_note private_note".split(), _TRUE
+    ),
+    **dict.fromkeys("public is_public visible_to_customer customer_visible".split(), _FALSE),
+    **dict.fromkeys(
+        "visibility type part_type message_type comment_type event_type kind privacy".split(), _NOTE_KINDS
+    ),
+}
 _BOTS = frozenset("bot chatbot voicebot mailbot copilot assistant".split())
 # "Person 1" and "Person 2" talk to each other.
 _EITHER_SIDE = frozenset(("person", "human"))
+_WHOLE_FLOAT = re.compile(r"\d+\.0")
 _TAGS = re.compile(r"[;,|]")
 
 
@@ -43,10 +74,23 @@ class TableNotes:
     ambiguous_dates: Note = field(default_factory=Note)
     uneven_rows: Note = field(default_factory=Note)
     unnamed_sessions: Note = field(default_factory=Note)
+    html_texts: Note = field(default_factory=Note)
     senders: Note = field(default_factory=Note)
     sender_roles: Counter[str] = field(default_factory=Counter)
     repeated_sessions: Note = field(default_factory=Note)
     lacks_sessions: bool = False
+
+    def merge(self, other: "TableNotes") -> None:
+        """Add the notes of another table."""
+        for name, value in vars(other).items():
+            mine = getattr(self, name)
+            if isinstance(value, Note):
+                mine.total += value.total
+                mine.kinds += value.kinds
+            elif isinstance(value, Counter):
+                mine += value
+            else:
+                setattr(self, name, mine or value)
 
 
 class RowReader:
@@ -59,7 +103,8 @@ class RowReader:
         self.mapping, self.dates, self.notes, self.assistant = mapping, dates, notes, assistant
         self._first_speakers: dict[int, str] = {}
         self._orders: dict[int, float] = {}
-        self._mapped = set(mapping.values())
+        self._mapped = {column for field, column in mapping.items() if field in COLUMNS}
+        self._sides = read_sides(mapping)
 
     def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut]:
         count = 0
@@ -72,6 +117,8 @@ class RowReader:
 
     def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
+        if _is_private(row, self._mapped):
+            return LeftOut(PRIVATE_NOTES, number)
         text = row.get(self.mapping["text"])
         if text is None or not str(text).strip():
             return LeftOut(CUT_ROWS if missing else "empty messages", number)
@@ -80,10 +127,16 @@ class RowReader:
         name = self._find_session(row, number)
         speaker = row.get(self.mapping["role"])
         role, author = self._find_role(name, str(speaker) if speaker is not None else "", number)
-        message = read_message({"role": role, "content": text if type(text) in (list, dict) else str(text)})
+        if type(text) not in (list, dict):
+            written = str(text)
+            text = strip_html(written, only_pages=True)
+            if "<" in written and text != written:
+                self.notes.html_texts.add(number)
+        message = read_message({"role": role, "content": text})
         if message is None:
             return LeftOut(NO_MESSAGES, number)
-        return self._make_call(row, name, message, author, number)
+        spoken = message._replace(speaker=str(speaker or "").strip())
+        return self._make_call(row, name, spoken, author, number)
 
     def _find_session(self, row: dict[str, Any], number: int) -> str:
         """Empty for a row that is a conversation of its own."""
@@ -93,19 +146,21 @@ class RowReader:
         if column == ONE_CONVERSATION and column not in row:
             return "1"
         value = row.get(column)
-        if type(value) is float and value.is_integer():  # of a column of numbers with a gap
-            value = int(value)
         name = as_name(value)
+        if type(value) is str and _WHOLE_FLOAT.fullmatch(name):  # of a column of numbers with a gap
+            name = name[:-2]
         if not name:
             self.notes.unnamed_sessions.add(number)
-        return name or WITHOUT_SESSION
+        return name
 
     def _find_role(self, session: str, speaker: str, number: int) -> tuple[str, str | None]:
         """(role, author). The author is None if the speaker is a role."""
         word = speaker.strip().lower()
-        role = ROLES.get(word) or _DIRECTIONS.get(word, "")
+        role = find_role(word) or _DIRECTIONS.get(word, "")
+        if side := self._sides.get(fold_sender(speaker)):  # those left out are counted later
+            return side if side in ("user", "assistant") else role or "user", None if role else speaker
         if self.assistant:
-            is_assistant = speaker.strip() == self.assistant
+            is_assistant = fold_sender(speaker) == fold_sender(self.assistant)
             role = "assistant" if is_assistant else role if role != "assistant" else "user"
             return (role, None) if role else ("user", speaker)
         if role:
@@ -173,10 +228,19 @@ class RowReader:
         return order
 
 
+def _is_private(row: Mapping[str, Any], mapped: set[str]) -> bool:
+    """Whether a column marks the row as an internal note of a help desk."""
+    for column, value in row.items():
+        meaning = _PRIVACY.get(normalize(column)) if column not in mapped else None
+        if meaning is not None and str(value).strip().lower() in meaning:
+            return True
+    return False
+
+
 def _guess_role(word: str) -> str:
     """The role that "agent 7" or "support bot (lumi)" names; empty if it names none."""
     bare = re.sub(r"[\s_#.:-]*\d+$", "", word)
-    role = "" if bare in _EITHER_SIDE else ROLES.get(bare) or _DIRECTIONS.get(bare, "")
+    role = "" if bare in _EITHER_SIDE else find_role(bare) or _DIRECTIONS.get(bare, "")
     return role or ("assistant" if _BOTS & set(re.split(r"[\W\d_]+", word)) else "")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
 from datasets_app.domain.traces.records import MAX_KINDS_NOTED, Note
-from datasets_app.domain.traces.table_rows import ORIGINAL_TIMESTAMP, WITHOUT_SESSION, TableNotes
+from datasets_app.domain.traces.table_rows import ORIGINAL_TIMESTAMP, TableNotes
 from datasets_app.domain.wording import format_count
 
 MAX_LINES_SHOWN = 10
@@ -23,7 +23,8 @@ def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
             f"{kept}. Set dates to {DAY_FIRST} or {MONTH_FIRST}",
         ),
         (notes.uneven_rows, "row", "with too few or too many cells, perhaps cut off", ""),
-        (notes.unnamed_sessions, "row", f"without a session ID, put into session {WITHOUT_SESSION}", ""),
+        (notes.unnamed_sessions, "row", "without a session ID, each read as a conversation of its own", ""),
+        (notes.html_texts, "text", "in HTML, read as the text it shows", ""),
         (notes.repeated_sessions, "session", "with repeated turns, perhaps exported twice", ""),
     ]
     sentences = [_describe(*item, place) for item in found if item[0].total]

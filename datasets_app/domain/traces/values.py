@@ -1,13 +1,21 @@
 """Values of exports: JSON inside of strings, times of any unit, keys of any spelling."""
 
 import re
+from base64 import b64decode
 from datetime import UTC, datetime
+from decimal import Decimal
+from math import isfinite
 from typing import Any
+from uuid import UUID
 
 import msgspec
 
 MAX_DECODED_CHARACTERS = 8 << 20
 MAX_DECODING_DEPTH = 4
+
+_WRAPPED_IDS = frozenset(
+    ("$oid", "$numberLong", "$numberInt", "$numberDecimal", "$numberDouble", "$uuid", "$binary")
+)
 
 _decode = msgspec.json.Decoder().decode
 _DIGITS = re.compile(r"-?\d{1,20}(\.\d+)?")
@@ -26,6 +34,71 @@ def decode_json(value: Any) -> Any:
         except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError):
             return value
     return value
+
+
+# How JSON of messages begins that a limit of length may cut: a list or an object with one of these keys.
+_CUT_MESSAGES = re.compile(
+    r'\s*(?:\[\s*)*\{\s*"(?:role|parts|content|type|messages?|kwargs|lc|id|choices|contents|candidates|system|model|text|name'
+    r'|input|output|prompt|config|tool_calls|finish_reason|index)"\s*:|\s*\[\s*\{\s*(?:"[a-z]{0,12}"?)?$'
+)
+_CUT_TOKEN = re.compile(
+    r'\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[\[\]{},:])|(?P<other>[^\s\[\]{},:"]+))', re.DOTALL
+)
+_HALF_ESCAPE = re.compile(
+    r"\\(?:u[0-9a-fA-F]{0,3})?$|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?$"
+)
+
+
+def decode_cut(value: Any) -> tuple[Any, bool]:
+    """As :func:`decode_json`, also of JSON of messages that was cut off; and whether it was."""
+    decoded = decode_json(value)
+    if type(decoded) is not str or not _CUT_MESSAGES.match(decoded):
+        return decoded, False
+    salvaged = _salvage(decoded)
+    return (decoded, False) if salvaged is None else (salvaged, True)
+
+
+def _salvage(text: str) -> Any:
+    """What a beginning of JSON says as far as it goes; None for what is no beginning of any."""
+    closers: list[str] = []
+    good, at, expects_key = "", 0, False
+    while match := _CUT_TOKEN.match(text, at):
+        mark, start = match["mark"], at
+        at = match.end()
+        if mark and mark in "[{":
+            closers.append("]" if mark == "[" else "}")
+            expects_key = mark == "{"
+            good = text[:at] + "".join(reversed(closers))
+        elif mark and mark in "]}":
+            if not closers or closers.pop() != mark:
+                return None
+            good = text[:at] + "".join(reversed(closers))
+        elif mark == ",":
+            expects_key = closers[-1:] == ["}"]
+        elif mark == ":":
+            expects_key = False
+        elif not expects_key and (match["text"] is not None or at < len(text)):
+            good = text[:at] + "".join(reversed(closers))
+        if not closers and start:
+            break
+    rest = text[at:].lstrip()
+    if rest[:1] == '"' and not expects_key and closers:  # within a text, which ends here
+        cut = text[: len(text) - len(_half_escape(rest))]
+        good = cut + '"' + "".join(reversed(closers))
+    elif rest and rest[:1] != '"':
+        return None
+    try:
+        return _decode(good)
+    except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError):
+        return None
+
+
+def _half_escape(text: str) -> str:
+    """The beginning of an escape that was cut, at the end of a text; the backslashes before it come in
+    pairs."""
+    found = _HALF_ESCAPE.search(text)
+    before = len(text[: found.start()]) - len(text[: found.start()].rstrip("\\")) if found else 0
+    return found.group() if found and before % 2 == 0 else ""
 
 
 def pick(value: Any, *keys: str) -> Any:
@@ -53,13 +126,32 @@ def as_list(value: Any) -> list[Any]:
 
 
 def as_name(value: Any) -> str:
-    """An id as a string; empty if there is none, or only zeros, which is how OTLP says so."""
-    if type(value) is int:
+    """An id of any scalar kind as a string; empty if there is none, or only zeros, which is how OTLP says so.
+
+    Tables make 7.0 of a 7 beside a gap; MongoDB wraps ids ({"$oid": …}, {"$numberLong": …}, {"$uuid": …}).
+    """
+    if type(value) is dict and len(value) == 1:
+        key, inner = next(iter(value.items()))
+        value = _unwrap_id(inner) if key in _WRAPPED_IDS else None
+    if type(value) is float and isfinite(value):
+        value = int(value) if value.is_integer() else repr(value)
+    if type(value) is int or isinstance(value, UUID | Decimal):
         value = str(value)
     if type(value) is not str:
         return ""
     value = value.strip()
     return "" if not value.strip("0") and len(value) > 7 else value
+
+
+def _unwrap_id(value: Any) -> Any:
+    """The id in what MongoDB's extended JSON wraps; UUIDs are written as base64 of their bytes."""
+    if type(value) is not dict:
+        return value
+    try:
+        raw = b64decode(str(value.get("base64")), validate=True)
+    except ValueError:
+        return None
+    return str(UUID(bytes=raw)) if len(raw) == 16 else raw.hex()
 
 
 def to_seconds(value: Any) -> float | None:

@@ -14,18 +14,12 @@ from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
 from datasets_app.domain.traces.converted_file import ALL_FORMATS, ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import (
-    describe_report,
-    explain_missing_sessions,
-    list_left_out,
-    list_left_out_with_lines,
-)
-from datasets_app.domain.traces.table_warnings import list_table_warnings
+from datasets_app.domain.traces.describe import explain_missing_sessions, list_left_out, list_warnings
 from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
 from datasets_app.domain.traces.targets import Conversations, Encoder
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME, open_output
+from datasets_app.management.files import STDIN_NAME, describe_conversion, open_output, unreadable_error
 from datasets_app.management.format_options import add_mapping_options, add_reading_options, parse_mapping
 from datasets_app.management.terminal import command_error, format_problem, print_limited
 
@@ -56,7 +50,8 @@ examples:
 
 exit codes:
   0  converted
-  1  parts of the file can't be read (listed); what could be read is written
+  1  parts of the file can't be read (listed), or it has no conversation; what could be
+     read is written
   2  could not run: no such file, an unknown format, wrong arguments
 
 How to export from each tool: docs/formats.md"""
@@ -104,15 +99,15 @@ How to export from each tool: docs/formats.md"""
                 )
                 report = self._write(file, options, Progress("Converting"))
             except UnreadableFile as error:
-                raise command_error(f"{name}: {error}.") from None
+                raise unreadable_error(name, error) from None
         if options["report"]:
             with open_output(options["report"], self.stdout) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(_as_json(report))) + b"\n")
-        if options["save_mapping"] and report.mapping:
+        if options["save_mapping"] and (mapping := {**report.mapping, **reading.mapping}):
             with open_output(options["save_mapping"], self.stdout) as out:
-                out.write(msgspec.json.format(msgspec.json.encode(report.mapping)) + b"\n")
+                out.write(msgspec.json.format(msgspec.json.encode(mapping)) + b"\n")
         self._print_report(name, report)
-        if report.problem_total:
+        if report.problem_total or not report.conversations:
             raise SystemExit(EXIT_FINDINGS)
 
     def _write(self, file: ConversationFile, options: dict[str, Any], progress: Progress) -> Report:
@@ -135,11 +130,8 @@ How to export from each tool: docs/formats.md"""
             for problem in report.problems[:100]
         ]
         print_limited(listed, report.problem_total, write)
-        write(f"{name}: {describe_report(report)}", style_func=str)
-        for described in list_left_out_with_lines(report):
-            write(f"  left out: {described}", style_func=str)
-        for warning in list_table_warnings(report.notes, report.place):
-            write(f"  warning: {warning}", style_func=str)
+        for line in describe_conversion(name, report):
+            write(line, style_func=str)
 
 
 def _group(file: ConversationFile, report: Report) -> Conversations:
@@ -184,7 +176,7 @@ def _as_json(report: Report) -> dict[str, Any]:
         "labels": report.labels,
         "left_out": dict(list_left_out(report)),
         "left_out_lines": {reason: note.lines for reason, note in report.left_out.items() if note.lines},
-        "warnings": list_table_warnings(report.notes, report.place),
+        "warnings": list_warnings(report),
         "problems": report.problem_total,
         "columns": report.mapping,
     }

@@ -1,4 +1,5 @@
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -144,14 +145,14 @@ exit codes:
             self.stdout.write(_format_file_result(file))
         self.stdout.write(_format_result(result))
         if options["save_mapping"]:
-            self._save_mapping(options["save_mapping"], result)
+            self._save_mapping(options["save_mapping"], result, import_options.reading.mapping)
         self._search(result["dataset"])
         if result.get("restricted"):
             self.stdout.write(_describe_restriction(result["dataset"], options["grant"]))
 
-    def _save_mapping(self, name: str, result: dict[str, Any]) -> None:
-        columns = next((file["columns"] for file in result["files"] if file.get("columns")), None)
-        if columns is None:
+    def _save_mapping(self, name: str, result: dict[str, Any], stated: Mapping[str, str]) -> None:
+        columns = next((file["columns"] for file in result["files"] if file.get("columns")), dict(stated))
+        if not columns:
             self.stderr.write("Warning: no mapping was saved, as no table was read by columns.")
             return
         save_mapping(name, columns)

@@ -1,10 +1,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES
+from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.management import dataset_scrubbing, file_scrubbing
 from datasets_app.management.base import BaseCommand
+from datasets_app.management.format_options import add_mapping_options, add_reading_options
 from datasets_app.management.policy_options import add_detection_options, build_policy
 from datasets_app.management.terminal import command_error
 
@@ -67,11 +68,19 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
 
 
 def _add_file_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--input", metavar="FILE", help="JSONL, plain or gzipped; - for standard input")
+    parser.add_argument(
+        "--input", metavar="FILE", help="a file of any format that is imported; - for standard input"
+    )
+    add_reading_options(parser)
+    add_mapping_options(parser, of_files=True, saves=False)
     parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped; -: standard output)")
     parser.add_argument("--dataset", metavar="NAME", help="scrub this dataset in place instead of a file")
     parser.add_argument(
-        "--format", choices=["auto", *FORMATS], default="auto", help="format of the input (default: auto)"
+        "--format",
+        choices=["auto", *ALL_FORMATS],
+        default="auto",
+        metavar="FORMAT",
+        help="format of the input (default: auto): any that is imported; the result is one turn a line",
     )
     parser.add_argument("--dry-run", action="store_true", help="list what would be replaced, write nothing")
     parser.add_argument(

@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.messages import find_pair, read_conversation
-from datasets_app.domain.traces.formats.tickets import strip_html
+from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS
 from datasets_app.domain.traces.labeled import TEXTS, Labels, attach_labels, find_dialogue, hold_labels
 from datasets_app.domain.traces.rebuild import list_spoken
@@ -75,14 +75,17 @@ def _read_row(value: dict[str, Any]) -> tuple[dict[str, Any], Labels]:
             continue
         answer = decode_json(value[key])
         answer = as_dict(answer).get("choices", answer)
-        answer = answer[0] if type(answer) is list and len(answer) == 1 else answer
-        answer = as_dict(answer).get("rating", answer)
-        if type(answer) in (int, float) or (type(answer) is str and len(answer) <= MAX_VALUE_CHARACTERS):
+        answers = [
+            as_dict(item).get("rating", item) for item in (answer if type(answer) is list else [answer])
+        ]
+        if not all(type(item) in (int, float) or _is_short(item) for item in answers):
+            continue
+        for item in answers:
             labels.append(
                 drop_empty(
                     {
                         "question": key,
-                        "value": answer,
+                        "value": item,
                         "annotator": as_name(value.get("annotator")) or None,
                         "timestamp": value.get("created_at"),
                     }
@@ -91,6 +94,10 @@ def _read_row(value: dict[str, Any]) -> tuple[dict[str, Any], Labels]:
     asked = {label["question"] for label in labels if "value" in label}
     data = {key: item for key, item in value.items() if key not in asked and key not in _OF_ANNOTATION}
     return data, [label for label in labels if "value" in label]
+
+
+def _is_short(answer: Any) -> bool:
+    return type(answer) is str and len(answer) <= MAX_VALUE_CHARACTERS
 
 
 class _Pieces:

@@ -5,8 +5,10 @@ Also messages one by one, joined by the id of their conversation, or all as one 
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
+from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
 from datasets_app.domain.traces.formats.messengers import assign_roles
@@ -18,7 +20,16 @@ from datasets_app.domain.traces.messages import (
     unwrap_message,
 )
 from datasets_app.domain.traces.rebuild import list_spoken
-from datasets_app.domain.traces.records import NO_MESSAGES, Call, Conversation, LeftOut, Message
+from datasets_app.domain.traces.records import (
+    NO_MESSAGES,
+    ONE_CONVERSATION,
+    Call,
+    Conversation,
+    LeftOut,
+    Message,
+    Remark,
+)
+from datasets_app.domain.traces.table_columns import guess_columns
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -81,6 +92,9 @@ _RECORDS = tuple(
 _TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
 _NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")
 MAX_DEPTH = 5
+_UNNAMED = (
+    "{:,} messages name no conversation, while others of the file do; give them the ID of their conversation"
+)
 
 
 def matches(value: Any) -> bool:
@@ -93,22 +107,24 @@ def matches(value: Any) -> bool:
     return bool(_find_store(value)) or bool(_list_records(value)) or _read_other(value, "", 0) is not None
 
 
-def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOut | Remark | LineError]:
     loose: list[Message] = []
-    first = 0
+    first, others = 0, False
     for number, value in documents:
         if type(value) is dict and _is_message(value) and find_list(value) is None:
             message = read_message(value)
             if message is None:
                 continue
-            name = as_name(pick(value, *_OF_ROW))
+            name = _find_session(value)
             if name:
+                others = True
                 time = (message.details or {}).get("timestamp") or float(number)
                 yield Call(name, "", time, [], [message], {}, number, separate=True)
                 continue
             first = first or number
             loose.append(message)
             continue
+        others = True
         for name, messages in _find_store(value).items():
             yield Conversation(name, read_messages(messages), {}, number)
         if _find_store(value):
@@ -122,8 +138,23 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
             continue
         found = read_conversation(value, number)
         yield found if found else LeftOut(NO_MESSAGES, number)
-    if loose:
+    if loose and others:
+        yield LineError(first, "E110", _UNNAMED.format(len(loose)))
+    elif loose:
+        yield Remark(ONE_CONVERSATION, first, len(loose))
         yield Conversation("", loose, {}, first)
+
+
+def _find_session(value: dict[str, Any]) -> str:
+    """The id of the conversation of a message that stands alone, under any name that says so."""
+    if name := as_name(pick(value, *_OF_ROW)):
+        return name
+    return as_name(value.get(_guess_session_key(frozenset(value))))
+
+
+@lru_cache(maxsize=256)
+def _guess_session_key(keys: frozenset[str]) -> str:
+    return guess_columns(sorted(keys)).get("session_id", "")
 
 
 def _read_state(value: Any, line: int) -> Call | None:
@@ -279,6 +310,11 @@ def _read_list(found: list[Any]) -> list[Message]:
         if pair:
             messages += read_input(item[pair[0]])[0] + read_output(item[pair[1]])[0]
     return messages
+
+
+def name_pairs(value: dict[str, Any]) -> bool:
+    """Whether the keys name a question and its answer."""
+    return any(one in value and two in value for one, two in _PAIRS)
 
 
 def find_pair(value: dict[str, Any]) -> tuple[str, str] | None:

@@ -1,125 +1,34 @@
-"""Messengers: WhatsApp's text exports and Telegram's JSON. Who of them is the assistant has to be said."""
+"""Messengers' exports in JSON: Telegram, Messenger, Instagram, Slack, Discord."""
 
 import re
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from html import unescape
+from types import MappingProxyType
+from typing import Any
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import NO_MESSAGES, Conversation, LeftOut, Message
-from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, to_seconds
+from datasets_app.domain.traces.formats.own_words import is_own_words
+from datasets_app.domain.traces.records import NO_MESSAGES, UNREADABLE_FORM, Conversation, LeftOut, Message
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 SERVICE_MESSAGES = "messages of the messenger itself"
 MEDIA = "media without text"
-_MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_SPACES = re.compile("[\u00a0\u202f\u2007\u2009]")
-_LINE = re.compile(
-    r"\[?(?P<date>\d{1,4}[./-]\d{1,2}[./-]\d{1,4}),?\s+(?:at\s+|um\s+)?(?P<time>\d{1,2}[:.]\d{2}(?:[:.]\d{2})?)"
-    r"(?:\s*(?P<half>[ap]\.?\s?m\.?))?\]?\s*(?:[-\u2013]\s+)?(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
-)
-_SENDER = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*)|(?P<glued>.{0,400}))", re.DOTALL)
-_MEDIA_OMITTED = re.compile(
-    r"<[^<>]{0,40}(?:omitted|omesso|ausgeschlossen|omitido|omis|weggelaten)[^<>]{0,20}>"
-    r"|(?:image|video|audio|sticker|gif|document|contact card) omitted|<attached: [^<>]+>",
-    re.IGNORECASE,
-)
 
 
-class Line(NamedTuple):
-    number: int
-    sender: str
-    text: str
-    date: str
-    time: str
-    half: str
-
-
-def matches_whatsapp(text: str) -> bool:
-    """Whether the beginning of a text file looks like a WhatsApp export."""
-    lines = [_clean(line) for line in text.splitlines()[:40] if line.strip()]
-    found = [match for line in lines if (match := _LINE.fullmatch(line))]
-    return bool(found) and len(found) * 4 >= len(lines) and (lines[0][:1] in "[0123456789" or len(found) > 1)
-
-
-def _clean(line: str) -> str:
-    return _SPACES.sub(" ", _MARKS.sub("", line))
-
-
-def read_whatsapp(lines: Iterable[tuple[int, str]], assistant: str = "") -> Iterator[Conversation | LeftOut]:
-    """The whole file is one conversation. Without ``assistant``, the first sender is the user."""
-    found: list[Line] = []
-    left_out = 0
-    for number, raw in lines:
-        line = _clean(raw)
-        match = _LINE.fullmatch(line.rstrip("\n"))
-        if not match:
-            if found:
-                found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{line}".rstrip("\n"))
-            continue
-        sender = _SENDER.fullmatch(match["rest"])
-        # iPhones mark what WhatsApp itself says in the name of a sender.
-        if not sender or (
-            f"{sender['name']}: \u200e" in raw and not _MEDIA_OMITTED.fullmatch(sender["text"] or "")
-        ):
-            left_out += 1
-            continue
-        text = sender["text"] if sender["text"] is not None else sender["glued"] or ""
-        text = text.removesuffix("<This message was edited>").rstrip(" ")
-        found.append(
-            Line(number, sender["name"].strip(), text, match["date"], match["time"], match["half"] or "")
-        )
-    if left_out:
-        yield LeftOut(SERVICE_MESSAGES, 0, left_out)
-    media = [line for line in found if _MEDIA_OMITTED.fullmatch(line.text.strip())]
-    if media:
-        yield LeftOut(MEDIA, 0, len(media))
-    day_first = _is_day_first([line.date for line in found])
-    spoken = [
-        (line.sender, line.text, _parse_time(line, day_first))
-        for line in found
-        if line not in media and line.text.strip()
-    ]
-    if spoken:
-        yield Conversation("", assign_roles(spoken, assistant), {}, found[0].number, separate=True)
-
-
-def assign_roles(spoken: list[tuple[str, str, float | None]], assistant: str) -> list[Message]:
+def assign_roles(spoken: list[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:
     """(sender, text, time) → messages. Everybody but the assistant is a user; without one, the first sender
-    is."""
+    is, until somebody says otherwise."""
     first = spoken[0][0]
     return [
         Message(
             "assistant" if (sender == assistant if assistant else sender != first) else "user",
             text,
             drop_empty({"timestamp": time, "author": sender}) or None,
+            sender,
         )
         for sender, text, time in spoken
     ]
-
-
-def _is_day_first(dates: list[str]) -> bool:
-    parts = [[int(part) for part in re.split(r"[./-]", date)] for date in dates]
-    if any(part[0] > 12 for part in parts):
-        return True
-    return not any(part[1] > 12 for part in parts)
-
-
-def _parse_time(line: Line, day_first: bool) -> float | None:
-    one, two, three = (int(part) for part in re.split(r"[./-]", line.date))
-    if one > 31:
-        year, month, day = one, two, three
-    else:
-        day, month = (one, two) if day_first else (two, one)
-        year = three + 2000 if three < 100 else three
-    hour, minute, second = (*(int(part) for part in re.split(r"[:.]", line.time)), 0)[:3]
-    half = line.half[:1].lower()
-    if half:
-        hour = hour % 12 + (12 if half == "p" else 0)
-    try:
-        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
-    except ValueError:
-        return None
 
 
 # --- Telegram ----------------------------------------------------------------------------------
@@ -129,12 +38,12 @@ def matches_telegram(value: Any) -> bool:
     return next(_find_chats(value), None) is not None
 
 
-def read_telegram(documents: Iterable[Document], assistant: str = "") -> Iterator[Conversation | LeftOut]:
+def read_telegram(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
     for number, value in documents:
         found = False
         for chat in _find_chats(value):
             found = True
-            yield from _read_chat(chat, assistant, number)
+            yield from _read_chat(chat, number)
         if not found:
             yield LeftOut(NO_MESSAGES, number)
 
@@ -149,29 +58,70 @@ def _find_chats(value: Any) -> Iterator[dict[str, Any]]:
             yield chat
 
 
-def _read_chat(chat: dict[str, Any], assistant: str, number: int) -> Iterator[Conversation | LeftOut]:
-    spoken: list[tuple[str, str, float | None]] = []
-    service = media = 0
+def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
+    facts = drop_empty({"title": chat.get("name"), "chat_type": chat.get("type")})
+    spoken: list[_Said] = []
+    left_out: Counter[str] = Counter()
     for item in map(as_dict, chat["messages"]):
-        text = _join_entities(item.get("text"))
-        if item.get("type") != "message":
-            service += 1
+        text = join_texts(item.get("text")) or join_texts(item.get("text_entities"))
+        text = (
+            text
+            or join_texts(item.get("rich_message"))
+            or join_texts(as_dict(item.get("poll")).get("question"))
+        )
+        if item.get("type", "message") != "message":
+            left_out[SERVICE_MESSAGES] += 1
         elif not text.strip():
-            media += 1
+            left_out[MEDIA if _TELEGRAM_MEDIA & item.keys() else UNREADABLE_FORM] += 1
         else:
             sender = as_name(item.get("from")) or as_name(item.get("from_id")) or "unknown"
-            spoken.append(
-                (sender, text, to_seconds(item.get("date_unixtime")) or to_seconds(item.get("date")))
-            )
-    if service:
-        yield LeftOut(SERVICE_MESSAGES, number, service)
-    if media:
-        yield LeftOut(MEDIA, number, media)
+            time = to_seconds(item.get("date_unixtime")) or to_seconds(item.get("date"))
+            spoken.append((sender, text, time))
+    yield from _finish(as_name(chat.get("id")), spoken, left_out, facts, number)
+
+
+_Said = tuple[str, str, float | None]
+_TELEGRAM_MEDIA = frozenset(
+    "photo file media_type sticker_emoji contact_information location_information game_title venue_title "
+    "contact_vcard live_location_period_seconds poll dice giveaway_information invoice_information".split()
+)
+
+
+def _finish(
+    name: str, spoken: list[_Said], left_out: Mapping[str, int], facts: dict[str, Any], number: int,
+    assistant: str = "",
+) -> Iterator[Conversation | LeftOut]:  # fmt: skip
+    for reason, count in left_out.items():
+        yield LeftOut(reason, number, count)
     if spoken:
-        facts = drop_empty({"title": chat.get("name"), "chat_type": chat.get("type")})
-        yield Conversation(
-            as_name(chat.get("id")), assign_roles(spoken, assistant), facts, number, separate=True
-        )
+        yield Conversation(name, assign_roles(spoken, assistant), facts, number, separate=True)
+
+
+def join_texts(value: Any) -> str:
+    """The texts of rich text, in order: strings, and what objects have as text, blocks, elements or
+    fields."""
+    if type(value) is str:
+        return value
+    if type(value) is list:
+        parts = [(join_texts(item), str(as_dict(item).get("type")) in _BLOCKS) for item in value]
+        return "".join(f"{text}\n" if is_block and text else text for text, is_block in parts).strip("\n")
+    if type(value) is not dict:
+        return ""
+    kind = str(value.get("type"))
+    if kind in _MENTIONS:
+        return f"@{as_name(value.get('user_id') or value.get('range') or value.get('usergroup_id'))}"
+    if kind == "emoji":
+        return f":{value.get('name')}:"
+    found = [join_texts(value[key]) for key in _TEXT_KEYS if key in value]
+    return "\n".join(filter(None, found)) or (as_name(value.get("url")) if kind == "link" else "")
+
+
+_TEXT_KEYS = ("text", "blocks", "elements", "fields", "items", "rows", "cells", "content", "caption")
+_BLOCKS = frozenset(
+    "paragraph section header rich_text rich_text_section rich_text_list rich_text_quote context "
+    "rich_text_preformatted heading blockquote list list_item preformatted markdown".split()
+)
+_MENTIONS = frozenset(("user", "broadcast", "usergroup"))
 
 
 # --- Messenger, Instagram, Slack, Discord ------------------------------------------------------
@@ -184,56 +134,155 @@ def matches_messenger(value: Any) -> bool:
         return True
     if "isBot" in as_dict(first.get("author")) and "channel" in value:
         return True
-    return value.get("type") == "message" and "ts" in value and ("user" in value or "bot_id" in value)
+    return (
+        value.get("type") == "message"
+        and "ts" in value
+        and (any(key in value for key in ("user", "bot_id", "subtype", "blocks", "username")))
+    )
 
 
-def read_messenger(documents: Iterable[Document], assistant: str = "") -> Iterator[Conversation | LeftOut]:
-    """Slack's messages come one by one; those of a thread are a conversation."""
-    threads: dict[str, list[dict[str, Any]]] = {}
+def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+    """Slack's messages come one by one; those of a thread are a conversation, and so are the others of a
+    channel."""
+    threads: dict[tuple[str, str], list[dict[str, Any]]] = {}
     first = 0
     for number, value in documents:
         messages = as_list(as_dict(value).get("messages"))
         if matches_messenger(value) and messages:
             name = as_name(value.get("thread_path")) or as_name(as_dict(value.get("channel")).get("id"))
-            yield from _read_group(name, messages, assistant, number)
+            yield from _read_group(name, messages, number)
         elif matches_messenger(value):
             first = first or number
-            threads.setdefault(as_name(value.get("thread_ts")), []).append(value)
+            threads.setdefault((as_name(value.get(CHANNEL)), as_name(value.get("thread_ts"))), []).append(
+                value
+            )
         else:
             yield LeftOut(NO_MESSAGES, number)
-    starts = {as_name(item.get("ts")): item for item in threads.get("", [])}
-    for name, messages in threads.items():
-        if name and name in starts:  # a thread begins with a message of the channel
-            messages.insert(0, starts[name])
-            threads[""].remove(starts[name])
-    for name, messages in threads.items():
-        yield from _read_group(name, messages, assistant, first)
+    starts = {(channel, as_name(item.get("ts"))): item for (channel, thread), items in threads.items()
+              for item in items if not thread}  # fmt: skip
+    for (channel, thread), items in threads.items():
+        if thread and (channel, thread) in starts:  # a thread begins with a message of the channel
+            items.insert(0, starts[channel, thread])
+            threads[channel, ""].remove(starts[channel, thread])
+    names = _name_users(item for items in threads.values() for item in items)
+    for (channel, thread), items in threads.items():
+        yield from _read_group("/".join(filter(None, (channel, thread))), items, first, names)
+
+
+# Where an archive of Slack keeps the name of a message's channel, and the names of all users.
+CHANNEL, USERS = "channel_name", "user_names"
+_SLACK_SPEECH = frozenset(
+    "bot_message slackbot_response file_comment me_message thread_broadcast reply_broadcast file_share "
+    "assistant_app_thread bot_add_message document_mention".split()
+)
+_DISCORD_SPEECH = frozenset(
+    (
+        "Default",
+        "Reply",
+        "ApplicationCommand",
+        "ChatInputCommand",
+        "ContextMenuCommand",
+        "20",
+        "0",
+        "19",
+        "23",
+    )
+)
+_FACEBOOK_SERVICE = frozenset("Call Subscribe Unsubscribe Plan RoomCall".split())
+_SLACK_REFERENCE = re.compile(r"<([@#!]?)([^<>|\s]+)(?:\|([^<>]*))?>")
+
+
+def _name_users(items: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """{id: name} of users and bots, by the archive's list and by what messages say of their senders."""
+    names: dict[str, str] = {}
+    for item in items:
+        names |= as_dict(item.get(USERS))
+        profile = as_dict(item.get("user_profile"))
+        bot = item.get("username") or as_dict(item.get("bot_profile")).get("name")
+        for key, name in (("user", pick(profile, "real_name", "display_name", "name")), ("bot_id", bot)):
+            if as_name(item.get(key)) and as_name(name):
+                names.setdefault(as_name(item[key]), as_name(name))
+    return names
 
 
 def _read_group(
-    name: str, messages: list[Any], assistant: str, number: int
+    name: str, messages: list[Any], number: int, names: Mapping[str, str] = MappingProxyType({})
 ) -> Iterator[Conversation | LeftOut]:
-    spoken: list[tuple[str, str, float | None]] = []
+    spoken: list[_Said] = []
+    left_out: Counter[str] = Counter()
     bots: set[str] = set()
     for item in map(as_dict, messages):
-        author = as_dict(item.get("author"))
-        sender = next(
-            (as_name(found) for found in (item.get("sender_name"), author.get("name"), item.get("user"),
-                                          item.get("username"), item.get("bot_id")) if as_name(found)),
-            "unknown",
-        )  # fmt: skip
-        if author.get("isBot") or item.get("bot_id"):
-            bots.add(sender)
-        text = _repair(str(item.get("content") or item.get("text") or ""), "sender_name" in item)
-        time = to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp"))
-        if text.strip():
-            spoken.append((sender, text, time))
+        sender = _find_sender(item, names)
+        text = _repair(_find_text(item, names), "sender_name" in item)
+        if _is_service(item) or is_own_words(text):
+            left_out[SERVICE_MESSAGES] += 1
+        elif not text.strip():
+            left_out[MEDIA] += 1
+        else:
+            if as_dict(item.get("author")).get("isBot") or item.get("bot_id"):
+                bots.add(sender)
+            spoken.append(
+                (
+                    sender,
+                    text,
+                    to_seconds(item.get("timestamp_ms") or item.get("ts") or item.get("timestamp")),
+                )
+            )
     spoken.sort(key=lambda line: line[2] or 0.0)
-    if len(messages) > len(spoken):
-        yield LeftOut(MEDIA, number, len(messages) - len(spoken))
-    if spoken:
-        roles = assign_roles(spoken, assistant or (min(bots) if len(bots) == 1 else ""))
-        yield Conversation(name, roles, {}, number, separate=True)
+    yield from _finish(name, spoken, left_out, {}, number, min(bots) if len(bots) == 1 else "")
+
+
+def _find_sender(item: dict[str, Any], names: Mapping[str, str]) -> str:
+    author, comment = as_dict(item.get("author")), as_dict(item.get("comment"))
+    found = (item.get("sender_name"), author.get("name"), comment.get("user"),
+             *(item.get(key) for key in ("user", "username", "bot_id")))  # fmt: skip
+    sender = next((as_name(one) for one in found if as_name(one)), "unknown")
+    return _repair(names.get(sender, sender), "sender_name" in item)
+
+
+def _is_service(item: dict[str, Any]) -> bool:
+    """What the messenger says itself, by the structure of its export."""
+    subtype, kind = item.get("subtype"), str(item.get("type"))
+    if "sender_name" in item:
+        return kind in _FACEBOOK_SERVICE or "call_duration" in item or item.get("is_unsent") is True
+    if "author" in item:
+        return "type" in item and kind not in _DISCORD_SPEECH
+    return bool(item.get("hidden")) or (subtype is not None and str(subtype) not in _SLACK_SPEECH)
+
+
+def _find_text(item: dict[str, Any], names: Mapping[str, str]) -> str:
+    if "ts" not in item:
+        embeds = [join_embed(embed) for embed in as_list(item.get("embeds"))]
+        said = as_name(item.get("content")) or str(item.get("text") or "")
+        return said or "\n".join(filter(None, embeds))
+    text = as_dict(item.get("comment")).get("comment") or item.get("text") or join_texts(item.get("blocks"))
+    if not text:
+        attachments = map(as_dict, as_list(item.get("attachments")))
+        text = "\n".join(
+            str(found) for one in attachments
+            if (found := pick(one, "text", "fallback", "title", "pretext") or join_texts(one.get("blocks")))
+        )  # fmt: skip
+    return unescape(_SLACK_REFERENCE.sub(lambda match: _show_reference(match, names), str(text)))
+
+
+def _show_reference(match: re.Match[str], names: Mapping[str, str]) -> str:
+    """<@U02>, <#C1|help>, <!here>, <https://…|words> as Slack shows them."""
+    mark, target, words = match[1], match[2], match[3]
+    if mark == "@":
+        return f"@{words or names.get(target, target)}"
+    if mark:
+        return f"{'#' if mark == '#' else '@'}{words or target.partition('^')[0]}".replace("@@", "@")
+    return words or target.removeprefix("mailto:").removeprefix("tel:")
+
+
+def join_embed(value: Any) -> str:
+    """The texts of one of Discord's embeds."""
+    embed = as_dict(value)
+    fields = [
+        f"{field.get('name')}: {field.get('value')}" for field in map(as_dict, as_list(embed.get("fields")))
+    ]
+    parts = [embed.get("title"), embed.get("description"), *fields, as_dict(embed.get("footer")).get("text")]
+    return "\n".join(part for part in parts if type(part) is str and part)
 
 
 def _repair(text: str, damaged: bool) -> str:
@@ -244,11 +293,3 @@ def _repair(text: str, damaged: bool) -> str:
         except (UnicodeEncodeError, UnicodeDecodeError):
             return text
     return text
-
-
-def _join_entities(text: Any) -> str:
-    if type(text) is str:
-        return text
-    return "".join(
-        part if type(part) is str else str(as_dict(part).get("text", "")) for part in as_list(text)
-    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.formats.tickets import strip_html
+from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import are_messages, read_messages
 from datasets_app.domain.traces.records import NO_MESSAGES, Conversation, LeftOut
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.messengers import assign_roles
-from datasets_app.domain.traces.formats.tickets import strip_html
+from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     PRIVATE_NOTES,

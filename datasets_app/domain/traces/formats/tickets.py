@@ -1,11 +1,10 @@
 """Tickets and chats of help desks: Intercom, Zendesk, Freshdesk."""
 
-import re
 from collections.abc import Iterable, Iterator
-from html import unescape
 from typing import Any
 
 from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     PRIVATE_NOTES,
@@ -16,19 +15,7 @@ from datasets_app.domain.traces.records import (
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
-_HIDDEN = re.compile(r"<(style|script|head)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
-_BREAK = re.compile(r"<(?:br|/p|/div|/li|/tr|/h\d)\b[^>]*>", re.IGNORECASE)
-_TAG = re.compile(r"<[a-zA-Z/!][^<>]*>")
-_BLANK_LINES = re.compile(r"\n\s*\n\s*")
 _USERS = tuple("user lead contact end-user customer visitor requester".split())
-
-
-def strip_html(value: Any) -> str:
-    """The text of a piece of HTML, with line breaks where it has paragraphs."""
-    text = value if type(value) is str else ""
-    if "<" in text:
-        text = _TAG.sub("", _BREAK.sub("\n", _HIDDEN.sub("", text)))
-    return _BLANK_LINES.sub("\n\n", unescape(text).replace("\r", "").replace("\xa0", " ")).strip()
 
 
 def _list_records(value: Any, *keys: str) -> list[dict[str, Any]]:

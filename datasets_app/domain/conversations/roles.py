@@ -1,0 +1,50 @@
+"""What exports call those who speak, and what is no speech: one table for every reader."""
+
+import re
+from functools import lru_cache
+
+USER, ASSISTANT, SYSTEM, TOOL, TOOL_CALL, NOTE = "user", "assistant", "system", "tool", "tool-call", "note"
+# A role that is none of these: it is counted, and somebody has to say what it is.
+UNKNOWN = "unknown"
+_WORDS = {
+    USER: """user human human_message human_message_chunk prompter customer client end_user contact visitor
+    guest
+        person lead requester consumer caller shopper patient student""",
+    ASSISTANT: """assistant ai ai_message ai_message_chunk model bot gpt chatgpt agent chatbot chat_bot
+    assistant_agent
+        bard claude gemini llm operator business admin teammate staff representative advisor support output
+        virtual_assistant support_agent""",
+    SYSTEM: "system developer system_message instructions system_prompt developer_message",
+    TOOL: """tool tools function tool_message function_message tool_response tool_result tool_results
+    tool_responses
+        tool_output tool_outputs tool_call_result tool_call_response tool_call_output observation ipython
+        environment
+        function_response function_responses function_result function_results function_output
+        function_call_output
+        function_call_result function_return tool_return api api_response api_result execution_output
+        code_output
+        code_execution_result code_interpreter_output retriever retrieval search_result search_results
+        mcp_tool_result""",
+    TOOL_CALL: """tool_call tool_calls function_call function_calls tool_use action api_call tool_invocation
+    code_interpreter
+        code_execution mcp_tool_use tool_request function_request""",
+    NOTE: """note notes internal internal_note internal_notes private_note private_notes private
+    internal_comment
+        private_comment agent_note staff_note note_and_reopen whisper""",
+}
+ROLES = {word: role for role, words in _WORDS.items() for word in words.split()}
+ROLES |= {word.replace("_", ""): role for word, role in ROLES.items()}
+
+
+@lru_cache(maxsize=4096)
+def find_role(word: str) -> str:
+    """One of the roles above, in any spelling (toolResult, tool-result, "Tool Result"); empty if it is
+    none."""
+    plain = word.strip()
+    return ROLES.get(_join(plain.lower())) or ROLES.get(
+        _join(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).lower()), ""
+    )
+
+
+def _join(word: str) -> str:
+    return re.sub(r"[\W_]+", "_", word).strip("_")

@@ -1,0 +1,203 @@
+"""Zip archives of exports: every file in them that holds conversations, in order, with one report."""
+
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+import msgspec
+
+from datasets_app.domain.conversations.lines import Limits, OnBytes, UnreadableFile
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.convert import ConvertOptions, Report
+from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
+from datasets_app.domain.traces.records import OTHER_MEMBERS, SECOND_COPY
+from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.traces.turns import make_session_id
+from datasets_app.domain.traces.values import as_dict, as_list, as_name
+
+_DATA = re.compile(r"\.(jsonl?|ndjson|txt|csv|tsv|xlsx|parquet|arrow|eval|gz|zip)$", re.IGNORECASE)
+_JUNK = re.compile(r"(^|/)(__MACOSX/|\.|~\$)|/$")
+# What exports put beside their conversations.
+_BESIDE = re.compile(
+    r"(^|/)((users?|account|channels|groups|dms|mpims|integration_logs|canvases|lists|huddle_transcripts|projects|memories"
+    r"|message_feedback|model_comparisons|shared_conversations|user_settings|group_chats|shopping|sora|dataset_infos?"
+    r"|dataset_dict|state|manifest|metadata|package|config|autofill_information|stickers_used)\.json"
+    r"|(readme|licen[cs]e)[^/]*\.(txt|md)?)$",
+    re.IGNORECASE,
+)
+_SLACK_DAY = re.compile(r"((?:[^/]+/)*?[^/]+)/\d{4}-\d{2}-\d{2}\.json")
+_MAX_MEMBERS = 200_000
+
+
+class ArchiveConversion:
+    """As :class:`~.convert.Conversion`, over the files of a zip archive. ``open_file`` opens one that is
+    unpacked."""
+
+    format = "archive"
+
+    def __init__(self, path: Path, open_file: "OpenFile", limits: Limits, options: ConvertOptions) -> None:
+        self.path, self.limits, self.options = path, limits, options
+        self._open = open_file
+        self.report = Report(format="Zip archive", place="record")
+        self._used: set[int] = set()
+        self._copies: set[int] = set()
+        self._missing: UnknownSender | None = None
+        self._matched = False
+
+    def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
+        done = 0
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                for name, members in self._list_files(archive):
+                    with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
+                        file = _unpack(archive, members, name, Path(folder))
+                        yield from self._read_file(file, name)
+                    done += sum(member.compress_size for member in members)
+                    if on_bytes:
+                        on_bytes(done)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+            raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from error
+        if self._missing and not self._matched:
+            raise self._missing
+        if not self.report.records:
+            raise UnreadableFile("is a zip archive without a file of conversations; unpack it first")
+
+    def _list_files(self, archive: zipfile.ZipFile) -> Iterator[tuple[str, list[zipfile.ZipInfo]]]:
+        """(name, members) of each file, in the order of their numbers; the days of one of Slack's channels
+        are one."""
+        members = [member for member in archive.infolist() if not _JUNK.search(member.filename)]
+        if len(members) > _MAX_MEMBERS:
+            raise UnreadableFile(f"holds more than {_MAX_MEMBERS:,} files; unpack it first")
+        if sum(member.file_size for member in members) > self.limits.unpacked_bytes:
+            raise UnreadableFile("is too large unpacked; split it")
+        members.sort(key=lambda member: _order(member.filename))
+        is_slack = any(PurePosixPath(member.filename).name == "users.json" for member in members)
+        for (name, is_data), group in groupby(
+            members, key=lambda member: _name_group(member.filename, is_slack)
+        ):
+            found = list(group)
+            if is_data:
+                yield name, found
+            else:
+                self.report.left_out[OTHER_MEMBERS].add(
+                    kind=PurePosixPath(name).suffix or "without an ending"
+                )
+
+    def _read_file(self, path: Path, name: str) -> Iterator[list[TurnRecord]]:
+        try:
+            file = self._open(path, self.limits, PurePosixPath(name).name, self.options)
+            yield from self._read_turns(file, name)
+        except UnknownSender as error:
+            self._missing = self._missing or error
+            self._add_problem(LineError(0, "E100", f"{name}: {error}"))
+        except UnreadableFile as error:
+            self._add_problem(LineError(0, "E100", f"{name}: {error}"))
+
+    def _read_turns(self, file: ConversationFile, name: str) -> Iterator[list[TurnRecord]]:
+        for session, group in groupby(
+            file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
+        ):
+            found = list(group)
+            if session is None:
+                for problem in found:
+                    if isinstance(problem, LineError):
+                        self._add_problem(problem._replace(message=f"{name}: {problem.message}"))
+                continue
+            turns = [turn for turn in found if isinstance(turn, TurnRecord)]
+            key = hash((session, *((turn.role, turn.text) for turn in turns)))
+            if key in self._copies:
+                self.report.left_out[SECOND_COPY].add()
+                continue
+            self._copies.add(key)
+            unique = make_session_id(session, session, self._used)
+            self.report.conversations += 1
+            self.report.turns += len(turns)
+            yield [turn._replace(session_id=unique) for turn in turns]
+        self._matched = True
+        self._merge(getattr(file, "report", None), file)
+
+    def _merge(self, part: Report | None, file: ConversationFile) -> None:
+        """What the report of one file adds to that of the archive."""
+        report = self.report
+        if part is None:
+            report.records += file.scan().lines
+            return
+        if part.format not in report.format:
+            report.format += f"{', ' if ':' in report.format else ': '}{part.format}"
+        for count in ("records", "calls", "traces", "unanswered", "labels"):
+            setattr(report, count, getattr(report, count) + getattr(part, count))
+        for mine, other in ((report.left_out, part.left_out), (report.remarks, part.remarks)):
+            for reason, note in other.items():
+                mine[reason].total += note.total
+                mine[reason].kinds += note.kinds
+        report.speakers += part.speakers
+        report.mapping, report.columns = report.mapping or part.mapping, report.columns or part.columns
+        report.notes.merge(part.notes)
+
+    def _add_problem(self, problem: LineError) -> None:
+        self.report.records += 1
+        self.report.problem_total += 1
+        if len(self.report.problems) < 100:
+            self.report.problems.append(problem)
+
+
+class OpenFile(Protocol):
+    """Opens an unpacked file of any format."""
+
+    def __call__(
+        self, path: Path, limits: Limits, name: str, options: ConvertOptions
+    ) -> ConversationFile: ...
+
+
+def _order(name: str) -> list[tuple[int, str]]:
+    """conversations-2.json before conversations-10.json; the files of a folder together."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def _name_group(name: str, is_slack: bool) -> tuple[str, bool]:
+    if is_slack and (day := _SLACK_DAY.fullmatch(name)):
+        return day[1], True
+    return name, bool(_DATA.search(name)) and not _BESIDE.search(name)
+
+
+def _unpack(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, folder: Path) -> Path:
+    """A file of the archive as one on disk; a channel of Slack as the lines of its messages."""
+    path = folder / f"member{PurePosixPath(name).suffix}"
+    if len(members) == 1 and not _SLACK_DAY.fullmatch(members[0].filename):
+        with archive.open(members[0]) as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+        return path
+    users = _read_users(archive)
+    channel = PurePosixPath(name).name
+    with path.open("wb") as target:
+        for member in members:
+            for message in as_list(_decode(archive, member)):
+                added = {**as_dict(message), CHANNEL: channel, USERS: users}
+                users = {}
+                target.write(msgspec.json.encode(added) + b"\n")
+    return path
+
+
+def _read_users(archive: zipfile.ZipFile) -> dict[str, str]:
+    found = {}
+    for member in archive.infolist():
+        if PurePosixPath(member.filename).name == "users.json":
+            for user in map(as_dict, as_list(_decode(archive, member))):
+                profile = as_dict(user.get("profile"))
+                name = profile.get("real_name") or user.get("real_name") or user.get("name")
+                found[as_name(user.get("id"))] = as_name(name)
+    return found
+
+
+def _decode(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> object:
+    try:
+        return msgspec.json.decode(archive.read(member))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise UnreadableFile(f"{member.filename} is not valid JSON") from None

@@ -1,0 +1,79 @@
+"""Columns instead of records: what pandas writes in its other orientations, and lists of rows, as records."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.formats.messages import LISTS, name_pairs
+from datasets_app.domain.traces.messages import are_messages
+from datasets_app.domain.traces.table_columns import guess_mapping
+from datasets_app.domain.traces.values import as_dict, as_list
+
+
+def spread_columns(items: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
+    """Each document that holds columns as its rows; a list of names heads the lists that follow it."""
+    header: list[str] = []
+    for item in items:
+        if isinstance(item, LineError):
+            yield item
+        elif type(item.value) is list and (header or _is_header(item.value)):
+            if not header:
+                header = item.value
+            elif len(item.value) == len(header):
+                yield Document(item.number, dict(zip(header, item.value, strict=True)))
+            else:
+                cells = f"row has {len(item.value)} cells, but the first one names {len(header)} columns"
+                yield LineError(item.number, "E110", cells)
+        elif type(item.value) is dict and (rows := list_rows(item.value)):
+            yield from (Document(item.number, row) for row in rows)
+        else:
+            yield item
+
+
+def list_rows(value: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of columns, in pandas's orientations list, dict, index, split and table; [] for anything
+    else."""
+    data = as_list(value.get("data"))
+    names = as_list(value.get("columns"))
+    if (
+        data
+        and names
+        and _is_header(names)
+        and all(type(row) is list and len(row) == len(names) for row in data)
+    ):
+        return [dict(zip(names, row, strict=True)) for row in data]
+    if "fields" in as_dict(value.get("schema")) and data and all(type(row) is dict for row in data):
+        return data
+    columns = list(value.values())
+    if len(columns) > 1 and _names_columns(value) and not _holds_messages(value):
+        if all(type(column) is list for column in columns) and len({len(column) for column in columns}) == 1:
+            return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
+        if (
+            all(type(column) is dict for column in columns)
+            and len({tuple(column) for column in columns}) == 1
+        ):
+            return [{name: column[key] for name, column in value.items()} for key in columns[0]]
+    is_index = all(key.isdigit() and type(row) is dict for key, row in value.items())
+    if columns and is_index and all(row.keys() == columns[0].keys() for row in columns):
+        return columns if _names_columns(columns[0]) else []
+    return []
+
+
+def _is_header(value: Any) -> bool:
+    """Whether a list is the names of the columns that follow."""
+    return (
+        type(value) is list
+        and len(value) > 1
+        and all(type(name) is str for name in value)
+        and len(set(value)) == len(value)
+        and _names_columns(dict.fromkeys(value))
+    )
+
+
+def _names_columns(value: dict[str, Any]) -> bool:
+    return name_pairs(value) or bool(guess_mapping(value)) or any(key in value for key in LISTS[:7])
+
+
+def _holds_messages(value: dict[str, Any]) -> bool:
+    return any(are_messages(value.get(key)) for key in LISTS)

@@ -1,0 +1,72 @@
+"""The text of HTML, as help desks and mail write their messages."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+_HIDDEN = frozenset(("style", "script", "head", "title", "template"))
+_BREAKS = frozenset(
+    "p div li tr table ul ol blockquote pre h1 h2 h3 h4 h5 h6 hr section article header footer".split()
+)
+_BLANK_LINES = re.compile(r"[ \t]*\n[ \t]*\n\s*")
+_BLANKS = re.compile(r"[ \t\xa0]+")
+# A text that is laid out as a page, and not a person's words about HTML.
+_PAGE = re.compile(
+    r"\s*<(?:!doctype|(html|body|p|div|span|table|ul|ol|h\d|font))\b[^<>]*>.*(?:</(?:\1|p|div)>|<br\s*/?>)\s*"
+    r"|[^<]*(?:<br\s*/?>[^<]*){2,}",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def strip_html(value: Any, *, only_pages: bool = False) -> str:
+    """The text of a piece of HTML: line breaks where it has paragraphs, "- " before items of lists,
+    addresses of
+    links behind their words. ``only_pages`` leaves alone what isn't laid out as HTML."""
+    text = value if type(value) is str else ""
+    if only_pages and not ("<" in text and _PAGE.fullmatch(text)):
+        return text
+    if "<" in text or "&" in text:
+        reader = _Reader()
+        reader.feed(text)
+        reader.close()
+        text = "".join(reader.parts)
+    text = "\n".join(_BLANKS.sub(" ", line).strip() for line in text.replace("\r", "").split("\n"))
+    return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden = 0
+        self._links: list[tuple[str, int]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden += tag in _HIDDEN
+        if tag == "br" or tag in _BREAKS:
+            self.parts.append("\n- " if tag == "li" else "\n")
+        elif tag == "a":
+            self._links.append((dict(attrs).get("href") or "", len(self.parts)))
+        elif tag == "td" and self.parts:
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in _HIDDEN and self._hidden > 0
+        if tag in _BREAKS:
+            self.parts.append("\n")
+        elif tag == "a" and self._links:
+            address, start = self._links.pop()
+            words = "".join(self.parts[start:])
+            bare = address.removeprefix("mailto:").removeprefix("tel:")
+            if bare and bare not in words and not address.startswith(("#", "javascript:")):
+                self.parts.append(f" ({bare})")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        """Comments are no text."""
+
+    def unknown_decl(self, data: str) -> None:
+        """Conditional sections of Word and Outlook are no text."""

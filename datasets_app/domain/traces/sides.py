@@ -1,0 +1,96 @@
+"""Who is who: what the file, and then people, say that each sender or role of it is."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.conversations.roles import NOTE, UNKNOWN
+from datasets_app.domain.traces.records import (
+    CHOSEN_OUT,
+    MAX_KINDS_NOTED,
+    PRIVATE_NOTES,
+    REPEATED,
+    UNKNOWN_ROLES,
+    Conversation,
+    Message,
+    Note,
+)
+from datasets_app.domain.traces.table_columns import LEAVE_OUT, fold_sender, read_sides
+from datasets_app.domain.wording import format_count
+
+# (role or sender as the file has it, what it is read as): messages.
+Speakers = Counter[tuple[str, str]]
+
+
+class UnknownSender(UnreadableFile):
+    """Nobody in the file has the name that was given for the assistant. ``senders`` are the names there are,
+    which may be names of people: for the person who asked, and for no log."""
+
+    def __init__(self, senders: list[str]) -> None:
+        there = format_count(len(senders), "sender")
+        super().__init__(f"has no sender of the name that was given for the assistant, but {there}")
+        self.senders = senders
+
+
+class Sides:
+    """What a mapping makes of senders and roles ("sender:Note" = leave-out), and a name of the assistant."""
+
+    def __init__(self, mapping: Mapping[str, str], assistant: str = "") -> None:
+        self._sides = read_sides(mapping)
+        self._assistant = fold_sender(assistant)
+        self._drops_repeated = mapping.get("repeated") == "drop"
+        self._found = False
+
+    def assign(
+        self, conversation: Conversation, left_out: Mapping[str, Note], speakers: Speakers
+    ) -> list[Message]:
+        """The messages that are part of the conversation; the others are counted in ``left_out``."""
+        kept: list[Message] = []
+        seen: set[tuple[object, ...]] = set()
+        for message in conversation.messages:
+            role = self._find_role(message)
+            if message.text.strip() or role == UNKNOWN:
+                key = (message.speaker or message.role, role)
+                if key in speakers or len(speakers) < MAX_KINDS_NOTED:
+                    speakers[key] += 1
+            reason = {LEAVE_OUT: CHOSEN_OUT, NOTE: PRIVATE_NOTES, UNKNOWN: UNKNOWN_ROLES}.get(role, "")
+            if not reason and self._drops_repeated and _is_seen(message, seen, kept):
+                reason = REPEATED
+            if reason:
+                left_out[reason].add(conversation.line, message.speaker if role == UNKNOWN else "")
+            else:
+                kept.append(message._replace(role=role))
+        return kept
+
+    def _find_role(self, message: Message) -> str:
+        author = (message.details or {}).get("author")
+        names = [fold_sender(name) for name in (message.speaker, author) if isinstance(name, str) and name]
+        is_assistant = bool(self._assistant) and self._assistant in names
+        self._found |= is_assistant
+        if side := next((self._sides[name] for name in names if name in self._sides), ""):
+            return side
+        if self._assistant and author and message.role in ("user", "assistant"):
+            return "assistant" if is_assistant else "user"
+        return message.role
+
+    def list_problems(self, left_out: Mapping[str, Note], speakers: Speakers) -> list[LineError]:
+        """What has to be decided before all of the file can be read. Raises UnknownSender."""
+        if self._assistant and not self._found and speakers:
+            raise UnknownSender([speaker for (speaker, _), _ in speakers.most_common()])
+        note = left_out.get(UNKNOWN_ROLES)
+        if not note:
+            return []
+        count = f"{format_count(note.total, 'message')} with {format_count(len(note.kinds), 'unknown role')}"
+        say = "say what each is: --map sender:ROLE=user, =assistant or =leave-out"
+        return [LineError(note.lines[0] if note.lines else 0, "E103", f"{count}; {say}")]
+
+
+def _is_seen(message: Message, seen: set[tuple[object, ...]], kept: list[Message]) -> bool:
+    """Whether the same sender has said the same at the same time, or without a time just before."""
+    time = (message.details or {}).get("timestamp")
+    key = (message.role, message.speaker, message.text, time)
+    before = (*kept[-1][:2], kept[-1].speaker) if kept else ()
+    is_again = key in seen if time is not None else (message.role, message.text, message.speaker) == before
+    seen.add(key)
+    return is_again

@@ -1,0 +1,413 @@
+"""What must not get lost, be made up or change sides when files of other tools are read."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.messages import read_messages
+from datasets_app.domain.traces.records import UNKNOWN_ROLES
+from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.traces.values import as_name
+from tests.traces.reading import SAMPLES, convert, texts, write
+
+ASK, ANSWER = "Is the shop open?", "Yes, until six."
+PAIR = [{"role": "user", "content": ASK}, {"role": "assistant", "content": ANSWER}]
+CASES = SAMPLES.parent / "cases"
+
+
+def all_texts(path: Path, **options: Any) -> list[list[tuple[str, str]]]:
+    return [texts(turns) for turns in convert(path, **options)[0].values()]
+
+
+def make_zip(folder: Path, members: dict[str, Any]) -> Path:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w") as archive:
+        for name, value in members.items():
+            archive.writestr(name, value if isinstance(value, str | bytes) else json.dumps(value))
+    return write(folder, raw.getvalue(), "export.zip")
+
+
+def chat(name: str) -> dict[str, Any]:
+    return {"id": name, "messages": PAIR}
+
+
+def lines(*values: Any) -> str:
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+@pytest.mark.parametrize(
+    ("members", "sessions"),
+    [
+        (
+            {"conversations-10.json": [chat("c")], "conversations-2.json": [chat("b")], "user.json": {}},
+            ["b", "c"],
+        ),
+        (
+            {"a/part-0.jsonl": lines(chat("a")), "a/part-1.jsonl": lines(chat("b"), chat("c"))},
+            ["a", "b", "c"],
+        ),
+        ({"one.json": [chat("a")], "picture.png": b"\x89PNG", "readme.txt": "Hello"}, ["a"]),
+        (
+            {
+                "x/chats.csv": "session,role,text\ns1,user,Hi\ns1,assistant,Hello\n",
+                "y/more.json": [chat("a")],
+            },
+            ["s1", "a"],
+        ),
+        ({"__MACOSX/._a.json": b"\0", ".DS_Store": b"\0", "deep/er/a.json": [chat("a")]}, ["a"]),
+        ({"1.json": [chat("a")], "2.json": [chat("a")]}, ["a"]),
+    ],
+)
+def test_every_file_of_an_archive_is_read_in_order(
+    members: dict[str, Any], sessions: list[str], tmp_path: Path
+) -> None:
+    found, report = convert(make_zip(tmp_path, members))
+    assert list(found) == sessions
+    assert not report.problem_total
+
+
+@pytest.mark.parametrize("content", ["{", '[{"a": 1}]', b"\0\1\2", '{"messages": [{"role": "user"'])
+def test_a_file_of_an_archive_that_cannot_be_read_is_named(content: Any, tmp_path: Path) -> None:
+    found, report = convert(make_zip(tmp_path, {"a.json": [chat("a")], "bad.json": content}))
+    assert list(found) == ["a"]
+    assert report.problem_total
+    assert all("bad.json" in problem.message for problem in report.problems)
+
+
+def test_a_workspace_of_slack(tmp_path: Path) -> None:
+    day = [
+        {"type": "message", "user": "U1", "text": "Up?", "ts": "1767607200.1"},
+        {
+            "type": "message",
+            "user": "U2",
+            "text": "Ask <@U1> &amp; see <https://a.example|it>",
+            "ts": "1767607260.1",
+        },
+        {
+            "type": "message",
+            "subtype": "channel_join",
+            "user": "U3",
+            "text": "has joined",
+            "ts": "1767607270.1",
+        },
+    ]
+    later = [{"type": "message", "user": "U1", "text": "Thanks", "ts": "1767693600.1"}]
+    users = [{"id": "U1", "profile": {"real_name": "Pia Ott"}}, {"id": "U2", "name": "ole"}]
+    members = {
+        "users.json": users,
+        "channels.json": [],
+        "help/2026-01-05.json": day,
+        "help/2026-01-06.json": later,
+        "sales/2026-01-05.json": day[:2],
+    }
+    found, report = convert(make_zip(tmp_path, members))
+    assert list(found) == ["help", "sales"]
+    assert [turn.text for turn in found["help"]] == ["Up?", "Ask @Pia Ott & see it", "Thanks"]
+    assert found["help"][1].metadata == {"author": "ole"}
+    assert report.left_out["messages of the messenger itself"].total == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (7, "7"),
+        (7.0, "7"),
+        (7.5, "7.5"),
+        ("x", "x"),
+        ({"$oid": "65a0"}, "65a0"),
+        ({"$numberLong": "9"}, "9"),
+        ({"$uuid": "0f14d0ab-9605-4a62-a9e4-5ed26688389b"}, "0f14d0ab-9605-4a62-a9e4-5ed26688389b"),
+        (
+            {"$binary": {"base64": "DxTQq5YFSmKp5F7SZog4mw==", "subType": "04"}},
+            "0f14d0ab-9605-4a62-a9e4-5ed26688389b",
+        ),
+        (True, ""),
+        (None, ""),
+        ([1], ""),
+        ({"$oid": "a", "b": 1}, ""),
+        (float("nan"), ""),
+        (1e15, "1000000000000000"),
+    ],
+)
+def test_ids_of_any_scalar_kind(value: Any, name: str) -> None:
+    assert as_name(value) == name
+
+
+@pytest.mark.parametrize("key", ["conversation_id", "conv_id", "thread_id", "ticket", "Case No", "sessionId"])
+def test_messages_one_by_one_are_joined_by_their_id(key: str, tmp_path: Path) -> None:
+    rows = [{key: name, **message} for name in (7.0, 8.0) for message in PAIR]
+    assert all_texts(write(tmp_path, rows, "a.jsonl")) == [[("user", ASK), ("assistant", ANSWER)]] * 2
+
+
+def test_messages_without_an_id_are_one_conversation_only_if_all_are(tmp_path: Path) -> None:
+    found, report = convert(write(tmp_path, PAIR * 2, "a.jsonl"))
+    assert len(found) == 1
+    assert [note.total for note in report.remarks.values()] == [4]
+    found, report = convert(write(tmp_path, [{"thread_id": "a", **PAIR[0]}, *PAIR], "b.jsonl"))
+    assert [len(turns) for turns in found.values()] == [1]
+    assert report.problem_total == 1
+
+
+ROWS = [{"prompt": "Hi", "response": "Hello"}, {"prompt": "Bye", "response": "So long"}]
+TURNS = [[("user", "Hi"), ("assistant", "Hello")], [("user", "Bye"), ("assistant", "So long")]]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"prompt": ["Hi", "Bye"], "response": ["Hello", "So long"]},
+        {"prompt": {"0": "Hi", "1": "Bye"}, "response": {"0": "Hello", "1": "So long"}},
+        {"0": ROWS[0], "1": ROWS[1]},
+        {"columns": ["prompt", "response"], "index": [0, 1], "data": [["Hi", "Hello"], ["Bye", "So long"]]},
+        {"schema": {"fields": [{"name": "prompt"}], "pandas_version": "1.4.0"}, "data": ROWS},
+        [["prompt", "response"], ["Hi", "Hello"], ["Bye", "So long"]],
+        ROWS,
+        {"id": [1, 2], "question": ["Hi", "Bye"], "answer": ["Hello", "So long"]},
+        {
+            "id": [1, 2],
+            "messages": [
+                [
+                    {"role": "user", "content": row["prompt"]},
+                    {"role": "assistant", "content": row["response"]},
+                ]
+                for row in ROWS
+            ],
+        },
+        {
+            "session": [1, 1, 2, 2],
+            "speaker": ["user", "bot"] * 2,
+            "utterance": ["Hi", "Hello", "Bye", "So long"],
+        },
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 1])
+def test_columns_are_rows(value: Any, indent: int | None, tmp_path: Path) -> None:
+    assert all_texts(write(tmp_path, json.dumps(value, indent=indent))) == TURNS
+
+
+def test_a_row_that_does_not_fit_its_columns_is_an_error(tmp_path: Path) -> None:
+    path = write(tmp_path, [["prompt", "response"], ["Hi", "Hello"], ["Bye"]])
+    assert convert(path)[1].problem_total == 1
+
+
+TOOL_ROLES = (
+    "tool function tool_call tool-result toolResult function_call function_response observation ipython"
+).split()
+
+
+@pytest.mark.parametrize("role", TOOL_ROLES)
+@pytest.mark.parametrize("keys", [("messages", "role", "content"), ("conversations", "from", "value")])
+def test_tool_traffic_is_never_speech(role: str, keys: tuple[str, str, str], tmp_path: Path) -> None:
+    listed, by, text = keys
+    said = [(PAIR[0]["role"], ASK), (role, '{"city": "Turku"}'), ("assistant", ANSWER)]
+    value = {"id": "q", listed: [{by: name, text: words} for name, words in said]}
+    assert all_texts(write(tmp_path, [value], "a.jsonl")) == [[("user", ASK), ("assistant", ANSWER)]]
+
+
+@pytest.mark.parametrize("role", ["narrator", "moderator", "Judge", "gpt-9-turbo"])
+def test_an_unknown_role_is_asked_for(role: str, tmp_path: Path) -> None:
+    path = write(
+        tmp_path, [{"id": "q", "messages": [*PAIR, {"role": role, "content": "Meanwhile"}]}], "a.jsonl"
+    )
+    found, report = convert(path)
+    assert [len(turns) for turns in found.values()] == [2]
+    assert (report.left_out[UNKNOWN_ROLES].total, report.problem_total) == (1, 1)
+    for side, roles in (("user", ["user", "assistant", "user"]), ("leave-out", ["user", "assistant"])):
+        found, report = convert(path, mapping={f"sender:{role.upper()}": side})
+        assert [turn.role for turn in found["q"]] == roles
+        assert not report.problem_total
+
+
+HELP_DESK = """ticket,author,type,body
+1,Dora Lind,reply,"<p>My order 4411 is&nbsp;late.</p><p>Where is it?</p>"
+1,Sam (Shop),internal note,"Dora again, be nice"
+1,Sam (Shop),reply,"<div>On its way, see <a href=""https://t.example/1"">here</a></div>"
+1,Sam (Shop),reply,"<div>On its way, see <a href=""https://t.example/1"">here</a></div>"
+"""
+
+
+def test_a_help_desk_with_internal_notes_and_html(tmp_path: Path) -> None:
+    path = write(tmp_path, HELP_DESK, "a.csv")
+    mapping = {"text": "body", "role": "author", "sender:sam (shop)": "assistant", "repeated": "drop"}
+    found, report = convert(path, mapping=mapping)
+    assert texts(found["1"]) == [
+        ("user", "My order 4411 is late.\n\nWhere is it?"),
+        ("assistant", "On its way, see here (https://t.example/1)"),
+    ]
+    assert {reason: note.total for reason, note in report.left_out.items() if note.total} == {
+        "private notes": 1,
+        "exact repetitions of a message": 1,
+    }
+
+
+CUT = [
+    {"role": "system", "content": 'Be "kind" \\ always'},
+    {"role": "user", "parts": [{"type": "text", "content": "Grüße 😀 {an} [alle], \n“ok”"}], "n": 12.5},
+]
+
+
+@given(st.integers(10, len(json.dumps(CUT))), st.booleans())
+def test_a_cut_value_says_what_it_says_as_far_as_it_goes(end: int, ascii: bool) -> None:
+    text = json.dumps(CUT, ensure_ascii=ascii)[:end]
+    for message in read_messages(text):
+        if message.role == "user":
+            assert CUT[1]["parts"][0]["content"].startswith(message.text)  # type: ignore[index]
+        assert message.role != "user" or '{"role"' not in message.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("a.json", '[\n {"messages": [{"role": "user", "content": "C:\\temp\\x"}]}\n]', "line 2, column 52"),
+        ("a.json", '{"a": 1\n "b": 2}', "line 2, column 2"),
+        ("a.json", '{\n "messages": [\n  {"role": "user" "content": "x"}\n ]\n}', "line 3, column 19"),
+        ("a.json", '{"messages": [1, 2', "line 1, column 19"),
+        ("a.json", "[\n{'a': 1}\n]", "line 2, column 2"),
+        ("a.json", "\n" * 5 + "{nope}", "line 6, column 2"),
+    ],
+)
+def test_damaged_json_is_told_with_its_place(name: str, content: str, place: str, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=f"not valid JSON: .*{place}"):
+        convert(write(tmp_path, content, name))
+
+
+WHATSAPP = [
+    ("[2026/7/9 上午2:28:09] 小林: 在吗\n[2026/7/9 下午2:28:37] 客服:在的，请讲\n", ["02:28", "14:28"]),
+    ("2023. 1. 4. 오전 10:15 - 지민: 안녕하세요\n2023. 1. 4. 오후 1:05 - 상담: 네\n", ["10:15", "13:05"]),
+    ("2023年1月4日 下午1:15 - 王: 你好\n2023年1月4日 下午1:16 - 店: 您好\n", ["13:15", "13:16"]),
+    ("2023/01/04 10:15 - 花子: 開いてますか\n2023/01/04 10:16 - 店: はい\n", ["10:15", "10:16"]),
+    ("٤/١/٢٠٢٣، ٧:٠٢ م - سارة: هل المتجر مفتوح؟\n٤/١/٢٠٢٣، ٧:٠٥ م - الدعم: نعم\n", ["19:02", "19:05"]),
+    ("4/1/2566 19:02 - สมชาย: เปิดไหม\n4/1/2566 19:03 - ร้าน: เปิดค่ะ\n", ["19:02", "19:03"]),
+    ("4/1/23, 7:02 pm - राजेश: खुला है?\n4/1/23, 7:03 pm - दुकान: हाँ\n", ["19:02", "19:03"]),
+    ("04.01.23, 19:02 - Dora: Offen?\n04.01.23, 19:03 - Laden: Ja\n", ["19:02", "19:03"]),
+    ("[4/1/23, 7:02:11 p. m.] Dora: ¿Abierto?\n[4/1/23, 7:03:00 p. m.] Tienda: Sí\n", ["19:02", "19:03"]),
+    ("4.01.2023 19:02 - Ayşe: Açık mı?\n4.01.2023 19:03 - Dükkan: Evet\n", ["19:02", "19:03"]),
+]
+
+
+@pytest.mark.parametrize(("content", "times"), WHATSAPP)
+def test_whatsapp_in_its_languages(content: str, times: list[str], tmp_path: Path) -> None:
+    (turns,) = convert(write(tmp_path, content, "chat.txt"))[0].values()
+    assert [turn.role for turn in turns] == ["user", "assistant"]
+    assert [str(turn.timestamp)[11:16] for turn in turns] == times
+    assert {str(turn.timestamp)[:4] for turn in turns} <= {"2023", "2026"}
+
+
+@pytest.mark.parametrize(
+    ("dates", "order", "days"),
+    [
+        (["1/4/23", "2/2/23", "2/4/23"], "", ["01-04", "02-02", "02-04"]),
+        (["4/1/23", "2/2/23", "4/2/23"], "", ["01-04", "02-02", "02-04"]),
+        (["1/4/23", "2/4/23"], "month-first", ["01-04", "02-04"]),
+        (["1/4/23", "2/4/23"], "day-first", ["04-01", "04-02"]),
+        (["13/1/23", "14/1/23"], "", ["01-13", "01-14"]),
+        (["23/1/4", "23/1/5", "23/2/1"], "", ["01-04", "01-05", "02-01"]),
+    ],
+)
+def test_the_order_of_lines_tells_day_and_month(
+    dates: list[str], order: str, days: list[str], tmp_path: Path
+) -> None:
+    content = "".join(f"{date}, 10:0{n} - {'AB'[n % 2]}: Hi {n}\n" for n, date in enumerate(dates))
+    (turns,) = convert(write(tmp_path, content, "c.txt"), mapping={"dates": order} if order else {})[
+        0
+    ].values()
+    assert [str(turn.timestamp)[5:10] for turn in turns] == days
+
+
+OWN_WORDS = [
+    "<Media omitted>",
+    "<Medien ausgeschlossen>",
+    "<Без медиафайлов>",
+    "<Medya dahil edilmedi>",
+    "<省略影音内容>",
+    "IMG-20260105-WA0001.jpg (file attached)",
+    "PTT-1.opus (archivo adjunto)",
+    "<Anhang: 00012-PHOTO.jpg>",
+    "null",
+    "This message was deleted",
+    "Diese Nachricht wurde gelöscht.",
+    "Missed voice call",
+    "삭제된 메시지입니다.",
+    "تم حذف هذه الرسالة",
+    "<Aucun média gardé>",
+]
+SAID = [
+    "<br>",
+    "Was this message was deleted by you?",
+    "I missed your voice call",
+    "see a.jpg (it is old) please",
+    "<https://a.example>",
+    "nullify it",
+    "Media omitted in the file again",
+]
+
+
+def test_what_the_messenger_says_is_no_turn_and_what_people_say_is_one(tmp_path: Path) -> None:
+    spoken = [*OWN_WORDS, *SAID]
+    content = "".join(f"13/01/2026, 10:{n:02} - {'AB'[n % 2]}: {text}\n" for n, text in enumerate(spoken))
+    (turns,) = convert(write(tmp_path, content, "c.txt"))[0].values()
+    assert [turn.text for turn in turns] == SAID
+
+
+def test_a_name_that_nobody_has_lists_the_senders(tmp_path: Path) -> None:
+    path = write(tmp_path, WHATSAPP[7][0], "c.txt")
+    with pytest.raises(UnknownSender) as found:
+        convert(path, assistant="Support")
+    assert sorted(found.value.senders) == ["Dora", "Laden"]
+    assert "Dora" not in str(found.value)
+    assert [turn.role for turn in next(iter(convert(path, assistant=" dora ")[0].values()))] == [
+        "assistant",
+        "user",
+    ]
+
+
+def test_rich_text_is_text(tmp_path: Path) -> None:
+    discord = {
+        "channel": {"id": "1"},
+        "messages": [
+            {
+                "type": "Default",
+                "author": {"name": "a", "isBot": False},
+                "content": "",
+                "timestamp": "2026-01-05T10:00:00Z",
+                "embeds": [{"title": "Rates", "fields": [{"name": "Room", "value": "90"}]}],
+            },
+            {"type": "RecipientAdd", "author": {"name": "a", "isBot": False}, "content": "Added b."},
+        ],
+    }
+    (turns,) = convert(write(tmp_path, discord))[0].values()
+    assert texts(turns) == [("user", "Rates\nRoom: 90")]
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the folder of small inputs is not beside the project")
+@pytest.mark.parametrize(
+    ("name", "sessions", "turns"),
+    [
+        ("01-chatgpt-numbered.zip", 2, 4),
+        ("06b-slack-workspace.zip", 1, 5),
+        ("43b-float-conv.jsonl", 2, 4),
+        ("43c-uuid-dict.jsonl", 2, 4),
+        ("31j-dict-of-lists.json", 2, 4),
+        ("31i-pandas-columns.json", 2, 4),
+        ("44b-openai-fc.jsonl", 1, 2),
+        ("33c-truncated.json", 1, 2),
+        ("33a-gemini-user-key.json", 1, 2),
+        ("34b-langfuse-null.json", 0, 0),
+        ("45a-wa-us-order.txt", 1, 4),
+        ("06-slack-day.json", 1, 5),
+        ("64-wa-media.txt", 1, 1),
+        ("04e-wa-zh.txt", 1, 2),
+        ("03b-telegram-rich.json", 1, 4),
+        ("42-epochs.csv", 4, 8),
+    ],
+)
+def test_small_inputs(name: str, sessions: int, turns: int) -> None:
+    found, _ = convert(CASES / name)
+    assert (len(found), sum(map(len, found.values()))) == (sessions, turns)

@@ -53,9 +53,9 @@ def whole_number(value: float) -> str:
 
 
 @register.filter
-def whole_percent(value: float) -> str:
-    """Whole percents, for an estimate."""
-    return f"{100 * value:.0f} %"
+def whole_percent(value: float | None) -> str:
+    """Whole percents, for an estimate; a dash where there is none."""
+    return "–" if value is None else f"{100 * value:.0f} %"
 
 
 @register.filter

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from annotations_app.domain.agreement import agreement as module
 from annotations_app.domain.agreement import comparisons, pairs
-from annotations_app.domain.agreement.agreement import build_agreement_report
+from annotations_app.domain.agreement.agreement import build_agreement_report, list_similar_names
 from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
 from annotations_app.domain.label_table import (
     NO_ANNOTATOR,
@@ -301,3 +301,27 @@ def test_the_object_printed_has_the_keys_that_were_agreed_on() -> None:
     assert {"a", "b", "n", "cohen_kappa", "raw_agreement"} <= value["pairs"][0].keys()
     assert value["pairs"][0]["cohen_kappa"].keys() == {"value", "low", "high", "note"}
     assert value["by"]["tag"]["a"]["krippendorff_alpha"].keys() == {"value", "low", "high", "note"}
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_of_a_class_that_no_reply_has_nothing_is_said(label: int) -> None:
+    matrix = parse_matrix([f"{label} {label}", f"{label} {label}"])
+    consensus = report(make_label_table(matrix)).consensus
+    assert consensus is not None
+    assert [rows[1 - label] for rows in consensus.confusion.values()] == [(None, None)] * 2
+    assert all(rows[label][label] == 1 for rows in consensus.confusion.values())
+
+
+@pytest.mark.parametrize(
+    ("names", "warned"),
+    [
+        (["Ida", "ida "], True),
+        (["Zoë", "ZOE\u0308"], True),
+        (["Ida", "Ada"], False),
+        (["a b", "a  B", "c"], True),
+    ],
+)
+def test_names_that_differ_by_case_or_blanks_are_a_warning(names: list[str], warned: bool) -> None:
+    notes = list_similar_names(names)
+    assert bool(notes) is warned
+    assert not any(name in note for note in notes for name in names if len(name) > 2)

@@ -3,6 +3,8 @@
 What each number is and how to read it: docs/agreement.md.
 """
 
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -84,8 +86,21 @@ def build_agreement_report(
         consensus=_measure_consensus(table, counts) if consensus and table.items else None,
         resamples=resamples,
         seed=seed,
-        notes=notes,
+        notes=notes + list_similar_names(table.names),
     )
+
+
+def list_similar_names(names: Iterable[str]) -> list[str]:
+    """A warning for names of annotators that differ by case or blanks only: perhaps one person, who would
+    agree with nobody but themselves. Without the names."""
+    groups = Counter(" ".join(unicodedata.normalize("NFKC", name).casefold().split()) for name in names)
+    alike = sum(count for count in groups.values() if count > 1)
+    if not alike:
+        return []
+    return [
+        f"the names of {alike} annotators differ from another's by case or blanks only; if they are one person, "
+        "give them one name, as their labels are compared with each other"
+    ]
 
 
 # --- headline ------------------------------------------------------------------------------------
@@ -267,15 +282,20 @@ def _compare_repeats(table: LabelTable, *, by_annotator: bool) -> list[Compariso
 # --- consensus ----------------------------------------------------------------------------------
 
 
+def _read_row(said: FloatArray, is_known: bool) -> tuple[float | None, float | None]:
+    return (float(said[0]), float(said[1])) if is_known else (None, None)
+
+
 def _measure_consensus(table: LabelTable, counts: IntArray) -> ConsensusReport:
     found, by_count = fit_consensus(table), majority_labels(counts)
     names = [*table.names, UNNAMED_LABEL][: len(found.confusion)]
     decided = (by_count != TIE) & (found.labels != TIE)
+    given = counts.sum(axis=0) > 0  # of a class that no reply was given nothing is known
     return ConsensusReport(
         prior=float(found.priors[1]),
         confusion={
-            name: ((float(off[0]), float(off[1])), (float(on[0]), float(on[1])))
-            for name, (off, on) in zip(names, found.confusion, strict=True)
+            name: (_read_row(said[0], bool(given[0])), _read_row(said[1], bool(given[1])))
+            for name, said in zip(names, found.confusion, strict=True)
         },
         iterations=found.iterations,
         converged=found.converged,

@@ -107,6 +107,10 @@ class DriftPoint(NamedTuple):
         return _record_as_json(self)
 
 
+# (says off-brand, says on-brand) of a truth; None where no reply has it.
+ConfusionRow = tuple[float | None, float | None]
+
+
 class ConsensusReport(NamedTuple):
     """What the Dawid-Skene model makes of the labels.
 
@@ -117,7 +121,7 @@ class ConsensusReport(NamedTuple):
     """
 
     prior: float
-    confusion: dict[str, tuple[tuple[float, float], tuple[float, float]]]
+    confusion: dict[str, tuple[ConfusionRow, ConfusionRow]]
     iterations: int
     converged: bool
     log_likelihood: float

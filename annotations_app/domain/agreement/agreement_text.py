@@ -182,7 +182,7 @@ def _consensus_lines(report: AgreementReport) -> Iterator[str]:
         f"{format_count(found.majority_ties, 'reply', 'replies')} without a majority."
     )
     rows = [
-        [annotator, _format_percent(on[1]), _format_percent(off[0])]
+        [annotator, *("–" if said is None else _format_percent(said) for said in (on[1], off[0]))]
         for annotator, (off, on) in found.confusion.items()
     ]
     yield from _format_table(["annotator", "says on-brand of on-brand", "off-brand of off-brand"], rows)

@@ -98,8 +98,8 @@ def list_similar_names(names: Iterable[str]) -> list[str]:
     if not alike:
         return []
     return [
-        f"the names of {alike} annotators differ from another's by case or blanks only; if they are one person, "
-        "give them one name, as their labels are compared with each other"
+        f"the names of {alike} annotators differ from another's by case or blanks only; "
+        "if they are one person, give them one name, as their labels are compared with each other"
     ]
 
 

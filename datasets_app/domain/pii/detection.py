@@ -13,6 +13,7 @@ from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.finder import RuleDetector
+from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.names.names import NameFinder
@@ -83,7 +84,7 @@ class Detection:
 
     def _complete_names(self, found: list[Match], text: str) -> list[Match]:
         """The names that are people, and the ages beside them."""
-        names = drop_matches_in_codes(found, text)
+        names = drop_matches_in_codes(drop_protected(found, find_protected(text)) if found else found, text)
         return [*names, *find_ages(text, names)] if names and self._finds_ages else names
 
     def _find_by_rules(self, item: DetectionInput) -> list[Match]:

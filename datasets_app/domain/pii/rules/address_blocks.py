@@ -157,11 +157,28 @@ def _around_state(text: str, code: re.Match[str]) -> Iterator[Span]:
         return
     state = _STATE_BEFORE.search(text, max(0, code.start() - 30), code.start())
     block = read_block(text, state.start()) if state else None
+    if state and state["code"] and block is None and _stands_alone(state, code[0]):
+        yield state.start(), code.end()
     if state is None or block is None or not _is_state(state, code[0], block):
         return
     is_formal = state["code"] is not None and state["code"].isupper() and not text.isupper()
     if is_formal or block.has_number or block.has_street or "-" in code[0]:
         yield _finish(text, block.start, code.end())
+
+
+# Codes of states that are words as well.
+_WORDS = frozenset("OK OR IN ME HI OH".split())
+
+
+def _stands_alone(state: re.Match[str], code: str) -> bool:
+    """ "CA 94103" with nothing before it: only in capitals, and not as a word."""
+    letters = state["code"]
+    return (
+        len(code) != 4
+        and letters.lower() in vocabulary.STATE_CODES
+        and letters.isupper()
+        and letters not in _WORDS
+    )
 
 
 def _count_separators(text: str, end: int) -> int:

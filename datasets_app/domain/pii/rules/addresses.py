@@ -43,7 +43,8 @@ _NUMBER_AND_CODE = re.compile(
 )
 # Other postal codes by shape: SW1A 1AA, K1A 0B1, IL 62704, 1234 AB, 00-001, 01234-567, 123 45, 560001.
 _CODE_SHAPE = re.compile(
-    rb"0(?: 0aa|a 0a[a0]|a[ -]?0a0|0-000|000aa|0000-0|00 00 a|00-0000|(?<= aa 0)0000|(?<=a-0)00000(?!0)|"
+    rb"0(?: 0aa|a 0a[a0]|a[ -]?0a0|0-000|000aa|0000-0|00 00 a|00-0000|(?<= aa 0)0000|"
+    rb"(?<=aa  0)0000|(?<=a-0)00000(?!0)|"
     rb"(?<=a - 0)00000(?!0))"
 )
 # How far behind a cue its address has a number.
@@ -63,6 +64,7 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
     return (
         _CODE_SHAPE.search(shape) is not None
         or (b"0000" in shape and _NUMBER_AND_CODE.search(shape) is not None)
+        or (b"aa 00000" in shape[:8])
         or ((b"a 0" in shape or b"a. 0" in shape or b"a  0" in shape) and _has_street_and_number(encoded))
         or (not encoded.isascii() and _ASIAN_BYTE.search(encoded) is not None)
     )

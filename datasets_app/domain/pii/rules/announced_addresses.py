@@ -19,7 +19,8 @@ ADDRESS_CUES = make_cues(
     residente endereço endereco moro morada adres mieszkam woon wohnort adress bor bosatt adressen j'habite
     habite demeurant
     osoite asun cím lakcím lakom adresa bydlím bydliště адрес проживаю живу adresi alamat pincode codepostal
-    code codice código
+    code codice código индекс postnummer postinumero kod psč irányítószám irányító 郵便番号 邮编 邮政编码
+    郵遞區號 우편번호
     """
 )
 _CUE_STARTS = make_cue_starts(
@@ -31,7 +32,8 @@ _CUE_STARTS = make_cue_starts(
     vivimos abito moro
     mieszkam woon bor bosatt asun bydl lakom прожива живу zip plz code código codigo codice cep pin_code
     pincode kod psč индекс
-    irányító corner intersection cross_street junction
+    irányító postnummer postinumero 郵便番号 邮编 邮政编码 郵遞區號 우편번호
+    corner intersection cross_street junction
     """
 )
 _CUE = re.compile(
@@ -62,8 +64,9 @@ _NO_POSTAL_ADDRESS = re.compile(
 _CODE_CUE = re.compile(
     r"(?:zip(?:[ -]?code)?s?|post(?:al)?[ -]?codes?|postleitzahl|plz|code postal|c[óo]digo postal|codice "
     r"postale|cep|pin ?code|postnummer|postinumero"
-    r"|kod pocztowy|psč|индекс|irányítószám)[\"']?[ \t]{0,2}(?:[:=#-]|\b(?:is|was|ist|est|es|è|é|är|er|to"
-    r"|jest|now)\b|\(){0,2}[ \t\"']{0,3}"
+    r"|kod pocztowy|psč|индекс|irányítószám|郵便番号|邮编|邮政编码|郵遞區號|우편번호)[\"'*_]{0,3}"
+    r"(?:[ \t]{0,2}|[?.]?\s{0,3}\n\s{0,3}|\? {0,3}(?:>>|-)?)(?:[:=#：*_-]{0,3}"
+    r"|\b(?:is|was|ist|est|es|è|é|är|er|to|jest|now)\b|\(){0,2}[ \t\"'*_]{0,4}"
     r"(?P<code>(?:[A-Z]{1,2}\d[A-Z\d]?[ ]?\d[A-Z]{2}|[A-Z]\d[A-Z][ -]?\d[A-Z]\d|\d{5}-\d{3,4}|\d{2}-\d{3}"
     r"|\d{3}-\d{4}|\d{3} \d{2,3}|\d{4} ?[A-Z]{2}|\d{4,6}))(?![\w@]|[.,:/-]\d)",
     re.IGNORECASE,

@@ -47,6 +47,7 @@ from datasets_app.domain.pii.rules import (
 )
 from datasets_app.domain.pii.rules.emails import find_spelled_emails
 from datasets_app.domain.pii.rules.profiles import is_profile_site
+from datasets_app.domain.pii.rules.technical import blank_protected, drop_protected, find_protected
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
 # What makes an address of the web personal; its folders are no paths of a file system.
@@ -116,14 +117,15 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     shape = encoded.translate(_SHAPE_TABLE)
     searches = _choose_searches(encoded, shape, kinds)
     searches += _choose_further_searches(_SEARCHES, encoded, shape, kinds)
-    blank = blank_placeholders(folded)
+    protected = find_protected(folded)
+    blank = blank_protected(blank_placeholders(folded), protected)
     for search in searches:
         found += search(blank)
     if not kinds.isdisjoint(detection_model.KINDS):
         found += detection_model.search_folded(blank, found)
     if not found:
         return found
-    found = _drop_credentials_of_wallets(found)
+    found = drop_protected(_drop_credentials_of_wallets(found), protected)
     if folded is not text:
         found = map_to_original(text, found)
     return sorted((match for match in found if match.kind in kinds), key=_get_place)
@@ -208,9 +210,11 @@ def find_quickly(text: str) -> list[Match]:
     if len(found) > 1:
         found = merge_matches(found)
     searches = [search.find for search in _QUICK_SEARCHES if search.may_hold(encoded, shape)]
-    blank = blank_placeholders(text)
+    protected = find_protected(text)
+    blank = blank_protected(blank_placeholders(text), protected)
     found = list(chain(found, *(search(blank) for search in searches)))
-    return sorted(chain(found, detection_model.search_folded(blank, found)), key=_get_place)
+    found += detection_model.search_folded(blank, found)
+    return sorted(drop_protected(found, protected), key=_get_place)
 
 
 def _find_and_remember_sites(text: str) -> list[Match]:

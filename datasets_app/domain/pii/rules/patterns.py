@@ -100,11 +100,13 @@ _IPV4 = re.compile(
     r"(?<![\w.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})"
     r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
 )
+# A version within the same sentence, with nothing of a network between it and the number; a name and a slash.
 _VERSION_CONTEXT = re.compile(
-    r"(?:\b(?:v|ver|version|versions|release|build|revision|section|chapter|step|article|clause|rule|room"
-    r"|paragraph|part|item|table|figure|firmware|driver"
-    r"|chrome|chromium|firefox|edge|safari|opera|webkit|package)|\b(?:up|down)grad\w{1,5}(?: \w{1,20})? to"
-    r"|==|>=|<=|~=|§)[\s:=\"'(]{0,3}$",
+    r"(?:(?:\b(?:v|ver|rev|section|chapter|step|article|clause|rule|room|paragraph|part|item|table|figure|oid|odbc|dotnet|sdk"
+    r"|chrome|chromium|firefox|edge|safari|opera|webkit|package|driver|firmware)|[vV]ersions?|[rR]elease[ds]?|[bB]uilds?"
+    r"|[rR]evisions?|\b(?:up|down)grad\w{1,5}|\bbump(?:ed|s)?|\bsemver)\b[\"')]{0,2}"
+    r"(?:(?!\b(?:ips?|ipv4|addr\w*|hosts?|servers?|ping|ssh|subnet|gateway|dns|clients?|peer|proxy|listen\w*|bind)\b)[^\n;]){0,40}"
+    r"|[A-Za-z]/|==|>=|<=|~=|§)[\s:=\"'(]{0,3}$",
     re.IGNORECASE,
 )
 # In blocks in use, or written out with all of its eight groups; the last two may be an IPv4 address.

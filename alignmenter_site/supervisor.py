@@ -112,6 +112,7 @@ class Child:
     started_at: float = field(default=0.0, init=False)
     restart_at: float = field(default=0.0, init=False)
     is_ready: bool = field(default=False, init=False)
+    was_ready: bool = field(default=False, init=False)
     restarts: int = field(default=0, init=False)  # since it last ran for long
     failed_starts: int = field(default=0, init=False)
 
@@ -190,7 +191,7 @@ class Supervisor:
                     if not self._handle_exit(child):
                         return False
                 elif child.ready and not child.is_ready and child.ready():
-                    child.is_ready = True
+                    child.is_ready = child.was_ready = True
                     print_message(child.greeting)
             time.sleep(TICK_SECONDS)
         return True
@@ -204,11 +205,14 @@ class Supervisor:
     def _handle_exit(self, child: Child) -> bool:
         """Schedule a restart; False if it would be of no use."""
         assert child.process is not None
-        ending = describe_exit(child.process.returncode)
+        code = child.process.returncode
+        ending = describe_exit(code)
         self._kill_group(child)
         settled = time.monotonic() - child.started_at > STABLE_AFTER_SECONDS
         child.restarts = 0 if settled else child.restarts + 1
-        child.failed_starts = 0 if child.is_ready else child.failed_starts + 1
+        # One that was killed, or was ready once, can start; one that ended by itself before may never.
+        could_start = child.is_ready or child.was_ready or code < 0
+        child.failed_starts = 0 if could_start else child.failed_starts + 1
         if child.ready and child.failed_starts >= MAX_FAILED_STARTS:
             print_message(
                 f"The {child.name} {ending}, {MAX_FAILED_STARTS} times in a row; its own message is above."

@@ -1,6 +1,7 @@
 """Our rules for django-allauth."""
 
 from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.flows.login import get_authentication_records
@@ -51,6 +52,16 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_client_ip(self, request: Any) -> str:
         return client_address(request)
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """A link that is mailed. ALLOWED_HOSTS names its host, but anybody who asks chooses the port in
+        the Host header: only the server's own port, and those of CSRF_TRUSTED_ORIGINS, are kept."""
+        link = urlsplit(super().get_reset_password_from_key_url(key))
+        own = {self.request.META.get("SERVER_PORT")}
+        own |= {str(urlsplit(origin).port) for origin in settings.CSRF_TRUSTED_ORIGINS}
+        if link.port is not None and str(link.port) not in own:
+            link = link._replace(netloc=link.netloc.rpartition(":")[0])
+        return urlunsplit(link)
 
     def _get_login_attempts_cache_key(self, request: Any, **credentials: Any) -> str:
         """By account alone: the host, which django-allauth adds, is sent by the client."""

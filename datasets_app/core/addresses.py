@@ -7,14 +7,12 @@ to what was checked: a name that resolves to something else a moment later chang
 import ipaddress
 import socket
 from collections.abc import Callable, Collection
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 PORTS = {"http": 80, "https": 443}
-# IPv6 addresses that stand for IPv4 addresses, on this machine or behind a gateway.
-_GATEWAYS = [
-    ipaddress.ip_network(name)
-    for name in ("::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32")
-]
+_NETWORKS_PATH = Path(__file__).with_name("special_networks.txt")
 
 
 class HostNotFound(Exception):
@@ -45,12 +43,17 @@ def resolve(host: str, port: int, scheme: str, networks: Collection[Any]) -> tup
 
 
 def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped:
-            return is_public(address.ipv4_mapped)
-        if address.is_site_local or any(address in network for network in _GATEWAYS):
-            return False
-    return address.is_global and not address.is_multicast
+    """Whether an address is one of the internet, both by the standard library and by IANA's registries, which
+    know networks that the library doesn't. An IPv4 address within an IPv6 one counts as itself."""
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        return is_public(address.ipv4_mapped)
+    return address.is_global and not any(address in network for network in _load_networks())
+
+
+@cache
+def _load_networks() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    lines = _NETWORKS_PATH.read_text(encoding="utf-8").splitlines()
+    return [ipaddress.ip_network(line) for line in lines if line and not line.startswith("#")]
 
 
 def connect_to(address: tuple[str, int]) -> Callable[..., socket.socket]:

@@ -19,7 +19,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any
 
-from alignmenter_site.logs import describe_error
+from datasets_app.core.error_places import describe_error
 
 # One task in work and one waiting, for each process.
 MAX_TASKS_PER_PROCESS = 2

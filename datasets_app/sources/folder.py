@@ -1,6 +1,8 @@
 """Files of a folder or a bucket, below the places that the installation names in ALIGNMENTER_SOURCE_ROOTS."""
 
+import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -36,7 +38,8 @@ _BUCKET = "s3://"
 
 
 class _File(NamedTuple):
-    """``key`` tells it from what it was before it changed; ``place`` is a path, or a key of the bucket."""
+    """``key`` tells it from what it was before it changed; ``place`` is one on disk, or a key of the
+    bucket."""
 
     place: Any
     name: str
@@ -121,14 +124,47 @@ def _list_files(location: str) -> tuple[Any, list[_File]]:
 
 
 def _walk(folder: Path) -> Iterator[_File]:
-    """Files, not what links lead to: a link could lead out of the folder."""
-    for path in sorted(folder.rglob("*")):
-        with suppress(OSError):
-            inside = not any(parent.is_symlink() for parent in (path, *path.parents) if parent != folder)
-            if inside and path.is_file() and _is_wanted(path.name):
-                status = path.stat()
-                changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
-                yield _File(path, str(path.relative_to(folder)), status.st_size, changed_at)
+    """Regular files, not what links lead to: a link could lead out of the folder."""
+    for place, folders, names, descriptor in os.fwalk(folder, follow_symlinks=False):
+        folders.sort()
+        for name in sorted(filter(_is_wanted, names)):
+            with suppress(OSError):
+                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                if stat.S_ISREG(status.st_mode):
+                    path = Path(place, name)
+                    changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                    yield _File(
+                        _Place(folder, path.relative_to(folder).parts, status.st_dev, status.st_ino),
+                        str(path.relative_to(folder)), status.st_size, changed_at,
+                    )  # fmt: skip
+
+
+class _Place(NamedTuple):
+    """A file below a folder, as it was listed."""
+
+    folder: Path
+    parts: tuple[str, ...]
+    device: int
+    inode: int
+
+
+def _open_place(place: _Place) -> IO[bytes]:
+    """The very file that was listed, opened step by step: no part of the way may have become a link, and
+    what waits for somebody to write (a pipe) is not waited for. Raises OSError."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+    opened = [os.open(place.folder, flags & ~os.O_NOFOLLOW | os.O_DIRECTORY)]
+    try:
+        for part in place.parts[:-1]:
+            opened.append(os.open(part, flags | os.O_DIRECTORY, dir_fd=opened[-1]))
+        file = os.open(place.parts[-1], flags | os.O_NONBLOCK, dir_fd=opened[-1])
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+    status = os.fstat(file)
+    if not stat.S_ISREG(status.st_mode) or (status.st_dev, status.st_ino) != (place.device, place.inode):
+        os.close(file)
+        raise FileNotFoundError
+    return os.fdopen(file, "rb")
 
 
 def _is_wanted(name: str) -> bool:
@@ -138,7 +174,7 @@ def _is_wanted(name: str) -> bool:
 def _open(bucket: Any, item: _File) -> IO[bytes]:
     try:
         if bucket is None:
-            return open(item.place, "rb")  # noqa: SIM115  (the caller closes it)
+            return _open_place(item.place)
         body: IO[bytes] = bucket.Object(item.place).get()["Body"]
         return body
     except Exception as error:

@@ -9,17 +9,18 @@ import ssl
 import time
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import msgspec
 from django.conf import settings
 
-from datasets_app.core import addresses
+from datasets_app.core import addresses, http_sender
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.wording import format_count
 
-TIMEOUT_SECONDS = 30.0
-MAX_ANSWER_SECONDS = 300.0
+# Of one answer, and of a request with all its repetitions.
+MAX_ANSWER_SECONDS, MAX_REQUEST_SECONDS = 120.0, 300.0
 MAX_ANSWER_BYTES = 64 << 20
 MAX_TRIES = 5
 # The first pause; each is twice as long as the one before, unless the server asks for another.
@@ -67,16 +68,15 @@ class ApiClient:
         return self._request("POST", path, msgspec.json.encode(value))
 
     def _request(self, method: str, path: str, body: bytes | None) -> Any:
-        pause = PAUSE_SECONDS
+        pause, deadline = PAUSE_SECONDS, time.monotonic() + MAX_REQUEST_SECONDS
         for left in reversed(range(MAX_TRIES)):
             self._report(self.done, None)
             try:
-                return self._try(method, self._parts.path + path, body)
+                return self._try(method, self._parts.path + path, body, deadline)
             except _TryAgain as error:
-                if not left:
-                    raise UserError(
-                        f"{self.host} {error} {MAX_TRIES} times, so nothing was pulled."
-                    ) from None
+                if not left or time.monotonic() > deadline:
+                    times = format_count(MAX_TRIES - left, "time")
+                    raise UserError(f"{self.host} {error} {times}, so nothing was pulled.") from None
                 self._wait(min(pause if error.pause is None else error.pause, MAX_PAUSE_SECONDS))
                 pause *= 2
         raise AssertionError
@@ -87,14 +87,17 @@ class ApiClient:
             self._report(self.done, None)
             time.sleep(min(left, 0.5))
 
-    def _try(self, method: str, path: str, body: bytes | None) -> Any:
-        connection = self._connect()
+    def _try(self, method: str, path: str, body: bytes | None, deadline: float) -> Any:
+        url = urlunsplit((self._parts.scheme, self._parts.netloc, "", "", "")) + path
         headers = self._headers | ({"Content-Type": "application/json"} if body else {})
+        request = http_sender.Request(method, url, headers, body)
+        seconds = min(MAX_ANSWER_SECONDS, max(0.0, deadline - time.monotonic()))
         try:
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
-            self._check_status(answer)
-            return _decode(self._read(answer))
+            answer = http_sender.send(
+                request, self._find_address(), seconds=seconds, max_bytes=MAX_ANSWER_BYTES, tick=self._tick
+            )
+        except http_sender.AnswerTooLarge:
+            raise UserError(f"{self.host} sent an answer of more than {MAX_ANSWER_BYTES >> 20} MB.") from None
         except http.client.HTTPException:
             raise _TryAgain("ended its answer too early") from None
         except ssl.SSLCertVerificationError:
@@ -103,10 +106,13 @@ class ApiClient:
             raise _TryAgain("did not answer in time") from None
         except OSError:
             raise _TryAgain("could not be reached") from None
-        finally:
-            connection.close()
+        self._check_status(answer)
+        return _decode(answer.content)
 
-    def _check_status(self, answer: http.client.HTTPResponse) -> None:
+    def _tick(self) -> None:
+        self._report(self.done, None)
+
+    def _check_status(self, answer: http_sender.Answer) -> None:
         if answer.status in (408, 429) or answer.status >= 500:
             raise _TryAgain(f"answered {answer.status}", _read_seconds(answer.headers.get("Retry-After")))
         if answer.status in (401, 403):
@@ -120,34 +126,11 @@ class ApiClient:
                 f"{self.host} answered {answer.status}. Check the address and the name of the project."
             )
 
-    def _read(self, answer: http.client.HTTPResponse) -> bytes:
-        deadline, content = time.monotonic() + MAX_ANSWER_SECONDS, bytearray()
-        while block := answer.read(1 << 16):
-            content += block
-            if len(content) > MAX_ANSWER_BYTES:
-                raise UserError(f"{self.host} sent an answer of more than {MAX_ANSWER_BYTES >> 20} MB.")
-            if time.monotonic() > deadline:
-                raise _TryAgain("did not answer in time")
-            self._report(self.done, None)
-        if answer.length:
-            raise _TryAgain("ended its answer too early")
-        return bytes(content)
-
-    def _connect(self) -> http.client.HTTPConnection:
+    def _find_address(self) -> tuple[str, int]:
         if self._address is None:
-            self._address = _resolve(
-                self.host, self._parts.port or addresses.PORTS[self._parts.scheme], self._parts.scheme
-            )
-        address = self._address
-        connection: http.client.HTTPConnection
-        if self._parts.scheme == "https":
-            connection = http.client.HTTPSConnection(
-                self.host, self._parts.port, timeout=TIMEOUT_SECONDS, context=ssl.create_default_context()
-            )
-        else:
-            connection = http.client.HTTPConnection(self.host, self._parts.port, timeout=TIMEOUT_SECONDS)
-        connection._create_connection = addresses.connect_to(address)  # type: ignore[attr-defined]
-        return connection
+            port = self._parts.port or addresses.PORTS[self._parts.scheme]
+            self._address = _resolve(self.host, port, self._parts.scheme)
+        return self._address
 
 
 def _resolve(host: str, port: int, scheme: str) -> tuple[str, int]:

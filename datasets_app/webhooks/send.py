@@ -1,22 +1,19 @@
 """One message to one address: signed, to an address that was checked, without following redirects."""
 
 import http.client
-import socket
 import ssl
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from standardwebhooks import Webhook
 
-from datasets_app.core import addresses
+from datasets_app.core import addresses, http_sender
 from datasets_app.core.errors import UserError
 
-# Of each step of a connection, and of all of it together.
-STEP_SECONDS, TOTAL_SECONDS = 10.0, 20.0
+# Of a delivery, from the first byte to the last.
+TOTAL_SECONDS = 20.0
 
 
 class DeliveryFailed(Exception):
@@ -79,10 +76,9 @@ def post(url: str, headers: Mapping[str, str], body: str) -> int:
         raise DeliveryFailed("not_found") from None
     except (addresses.PrivateAddress, addresses.Unencrypted):
         raise DeliveryFailed("not_allowed") from None
+    request = http_sender.Request("POST", url, headers, body.encode())
     try:
-        with _connect(url, address) as connection:
-            connection.request("POST", _target(url), body.encode(), dict(headers))
-            return connection.getresponse().status
+        return http_sender.send(request, address, seconds=TOTAL_SECONDS).status
     except ssl.SSLCertVerificationError:
         raise DeliveryFailed("certificate") from None
     except TimeoutError:
@@ -97,42 +93,3 @@ def _resolve(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
     port = parts.port or addresses.PORTS[parts.scheme]
     return addresses.resolve(str(parts.hostname), port, parts.scheme, settings.WEBHOOK_NETWORKS)
-
-
-def _target(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-
-
-@contextmanager
-def _connect(url: str, address: tuple[str, int]) -> Iterator[http.client.HTTPConnection]:
-    parts = urlsplit(url)
-    connection: http.client.HTTPConnection
-    if parts.scheme == "https":
-        connection = http.client.HTTPSConnection(
-            str(parts.hostname), parts.port, timeout=STEP_SECONDS, context=ssl.create_default_context()
-        )
-    else:
-        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=STEP_SECONDS)
-    expired = threading.Event()
-
-    def expire() -> None:
-        # A receiver that sends a byte now and then would hold up the worker for as long as it likes.
-        expired.set()
-        if connection.sock is not None:
-            with suppress(OSError):
-                socket.socket.shutdown(connection.sock, socket.SHUT_RDWR)
-
-    # What was checked is what is connected to; the certificate is still that of the host.
-    connection._create_connection = addresses.connect_to(address)  # type: ignore[attr-defined]
-    timer = threading.Timer(TOTAL_SECONDS, expire)
-    timer.start()
-    try:
-        yield connection
-    except (OSError, http.client.HTTPException):
-        if expired.is_set():
-            raise TimeoutError from None
-        raise
-    finally:
-        timer.cancel()
-        connection.close()

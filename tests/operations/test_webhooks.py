@@ -157,7 +157,6 @@ def test_what_is_rolled_back_is_no_event(tmp_path: Path, owner: User) -> None:
 def test_errors_stalls_and_hang_ups_are_tried_again_with_the_same_message(
     receiver: Receiver, owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send, "STEP_SECONDS", 0.3)
     monkeypatch.setattr(send, "TOTAL_SECONDS", 0.6)
     endpoint, secret = add(receiver, owner)
     receiver.answers = [500, "stall", "drip", "cut", 302, 404]

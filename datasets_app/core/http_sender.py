@@ -1,0 +1,123 @@
+"""One HTTP request to an address that a person entered: for webhooks and for sources.
+
+The connection goes to the address that was checked, redirects are answers like any other, and all of it
+together, from the first byte to the last, has one deadline and a limit of bytes: a server that sends a byte
+now
+and then holds nobody up. Meanwhile ``tick`` is called twice a second, and may raise to cancel. Nothing of an
+answer is quoted in an error.
+"""
+
+import http.client
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from datasets_app.core import addresses
+
+TICK_SECONDS = 0.5
+# Of each step of a connection.
+STEP_SECONDS = 30.0
+
+
+class AnswerTooLarge(Exception):
+    """More bytes came than were asked for."""
+
+
+class Request(NamedTuple):
+    """``url`` has no user, password or fragment; ``body`` is None for a request without one."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
+
+
+class Answer(NamedTuple):
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+def send(
+    request: Request, address: tuple[str, int], *, seconds: float, max_bytes: int = 0,
+    tick: Callable[[], None] = lambda: None,
+) -> Answer:  # fmt: skip
+    """The answer; its content is read only if ``max_bytes`` allows any. Raises TimeoutError,
+    :class:`AnswerTooLarge`, http.client.HTTPException for what is no complete answer, OSError, and what
+    ``tick`` raises."""
+    exchange = _Exchange(request, address, max_bytes)
+    thread = threading.Thread(target=exchange.run, daemon=True)
+    deadline = time.monotonic() + seconds
+    thread.start()
+    try:
+        while not exchange.done.wait(min(TICK_SECONDS, max(0.0, deadline - time.monotonic()))):
+            if time.monotonic() >= deadline:
+                raise TimeoutError
+            tick()
+    finally:
+        exchange.close()
+    if exchange.failure is not None:
+        raise exchange.failure
+    assert exchange.answer is not None
+    return exchange.answer
+
+
+class _Exchange:
+    """Runs in a thread of its own, which ends when its socket is shut down."""
+
+    def __init__(self, request: Request, address: tuple[str, int], max_bytes: int) -> None:
+        self._request, self._max_bytes = request, max_bytes
+        self._connection = _make_connection(request.url, address)
+        self.done = threading.Event()
+        self.answer: Answer | None = None
+        self.failure: Exception | None = None
+
+    def run(self) -> None:
+        parts = urlsplit(self._request.url)
+        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        try:
+            self._connection.request(
+                self._request.method, target, self._request.body, dict(self._request.headers)
+            )
+            response = self._connection.getresponse()
+            content = self._read(response) if self._max_bytes else b""
+            self.answer = Answer(response.status, dict(response.headers.items()), content)
+        except Exception as error:  # raised again by the one who waits
+            self.failure = error
+        self.done.set()
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        content = bytearray()
+        while block := response.read(1 << 16):
+            content += block
+            if len(content) > self._max_bytes:
+                raise AnswerTooLarge
+        if response.length:
+            raise http.client.IncompleteRead(b"")
+        return bytes(content)
+
+    def close(self) -> None:
+        sock = self._connection.sock
+        if sock is not None and not self.done.is_set():
+            with suppress(OSError):
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+        self._connection.close()
+
+
+def _make_connection(url: str, address: tuple[str, int]) -> http.client.HTTPConnection:
+    parts = urlsplit(url)
+    connection: http.client.HTTPConnection
+    if parts.scheme == "https":
+        connection = http.client.HTTPSConnection(
+            str(parts.hostname), parts.port, timeout=STEP_SECONDS, context=ssl.create_default_context()
+        )
+    else:
+        connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=STEP_SECONDS)
+    # What was checked is what is connected to; the certificate is still that of the host.
+    connection._create_connection = addresses.connect_to(address)  # type: ignore[attr-defined]
+    return connection

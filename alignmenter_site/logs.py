@@ -6,6 +6,7 @@ A message may repeat text of a conversation: PostgreSQL's DETAIL shows whole row
 import copy
 import json
 import logging
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,7 +14,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from alignmenter_site import env
-from datasets_app.core.error_places import describe_error
 
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 # Names of loggers whose messages repeat a header only: a host that ALLOWED_HOSTS lacks, a foreign origin.
@@ -33,6 +33,26 @@ def log_context(**ids: Any) -> Iterator[None]:
         yield
     finally:
         _context.reset(token)
+
+
+def describe_error(error: BaseException) -> str:
+    """Type and location of an error and of its causes, without their messages."""
+    described: list[str] = []
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        described.append(_describe_frames(cause))
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    return "; after ".join(described)
+
+
+def _describe_frames(error: BaseException) -> str:
+    places = " < ".join(
+        f"{frame.name} ({frame.filename.rsplit('/', 1)[-1]}:{frame.lineno})"
+        for frame in reversed(traceback.extract_tb(error.__traceback__))
+    )
+    return f"{type(error).__name__} in {places}" if places else type(error).__name__
 
 
 class RedactingFormatter(logging.Formatter):

@@ -9,13 +9,13 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
+from alignmenter_site.logs import describe_error
 from datasets_app.access.accounts import clear_expired_sessions
 from datasets_app.access.tokens import forget_answers
 from datasets_app.auditing.heads import verify_and_append_head
 from datasets_app.backups.schedule import start_nightly_backup
 from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import scan_new_text
-from datasets_app.core.error_places import describe_error
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.domain.wording import format_count

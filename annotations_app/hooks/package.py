@@ -1,6 +1,7 @@
 """The labels in the package of a dataset, and their figures."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -55,6 +56,8 @@ def build_label_facts(dataset: Any) -> LabelSummary | None:
 
 LABELS_FOLDER = "labels"
 BATCH_SIZE = 2_000
+# Of what a label has beside the fields of the format: anything else may name people, as "worker" does.
+SHARED_FIELDS = frozenset(("labeler", "split", "tags", "guidelines", "campaign"))
 _UNSAFE_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _FIELDS = (
     "turn__text",
@@ -95,6 +98,10 @@ def write_label_files(
     files = _write_files(rows, present, folder, tally)
     gates.check_label_export(dataset, tally.found, actor=actor, override=override)
     notices = []
+    if fields := _count_other_fields(rows):
+        labels = format_count(sum(fields.values()), "value")
+        names = format_count(len(fields), "field")
+        notices.append(f"{names} of labels that the format doesn't have left out ({labels}).")
     if locked := every.filter(turn__session__split=policies.LOCKED_SPLIT).count():
         notices.append(f"{format_count(locked, 'label')} of the locked test split left out.")
     if missing := rows.count() - sum(file.labels for file in files):
@@ -104,12 +111,20 @@ def write_label_files(
     return PackagedLabels(files, notices)
 
 
+def _count_other_fields(rows: QuerySet[Annotation]) -> Counter[str]:
+    """How many labels have each field that isn't shared."""
+    counts: Counter[str] = Counter()
+    for extra in rows.exclude(extra=None).values_list("extra", flat=True).iterator(chunk_size=BATCH_SIZE):
+        counts.update(set(extra or ()) - SHARED_FIELDS)
+    return counts
+
+
 def _read_labels(rows: QuerySet[Annotation]) -> Iterator[LabelRecord]:
     """In the order of personas, sessions and turns."""
     ordered = rows.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
     for row in ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE):
         record = without_place(LabelRecord(*row))
-        extra = {**record.extra} if record.extra else {}
+        extra = {key: value for key, value in (record.extra or {}).items() if key in SHARED_FIELDS}
         if isinstance(extra.get("labeler"), str):
             extra["labeler"] = make_pseudonym(extra["labeler"])
         name = make_pseudonym(record.annotator) if record.annotator else None

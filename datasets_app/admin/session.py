@@ -30,7 +30,7 @@ from datasets_app.models import CheckFinding, CheckReport, Dataset, Session, Tur
 from datasets_app.scrubbing.highlights import Highlights, Piece, take_first
 from datasets_app.templatetags.scrub_display import render_pieces
 
-TURNS_PER_PAGE = 200
+TURNS_PER_PAGE, MAX_CHARACTERS_PER_PAGE = 200, 150_000
 # Longer turns are folded; beyond the second limit only the turn's own page shows its full text.
 FOLD_AFTER_CHARACTERS = 1_200
 MAX_CHARACTERS_SHOWN = 20_000
@@ -172,8 +172,19 @@ def _load_turns(session: Session, first: int) -> tuple[list[Any], int | None, in
         .order_by("-turn_index")
         .values_list("turn_index", flat=True)[:TURNS_PER_PAGE]
     )
-    following = rows[TURNS_PER_PAGE].turn_index if len(rows) > TURNS_PER_PAGE else None
-    return rows[:TURNS_PER_PAGE], before[-1] if before else None, following
+    shown = _count_shown(rows[:TURNS_PER_PAGE])
+    following = rows[shown].turn_index if len(rows) > shown else None
+    return rows[:shown], before[-1] if before else None, following
+
+
+def _count_shown(rows: list[Any]) -> int:
+    """How many turns a page shows: long ones fill it sooner."""
+    left = MAX_CHARACTERS_PER_PAGE
+    for number, row in enumerate(rows):
+        left -= len(row.start)
+        if left < 0 and number:
+            return number
+    return len(rows)
 
 
 def _load_findings(report: CheckReport | None, session: Session) -> tuple[dict[int, list[Any]], list[Any]]:

@@ -25,7 +25,7 @@ STEP_SECONDS = 30.0
 
 
 class AnswerTooLarge(Exception):
-    """More bytes came than were asked for."""
+    """More bytes came than allowed."""
 
 
 class Request(NamedTuple):

@@ -8,6 +8,7 @@ which may repeat text of a conversation.
 import multiprocessing
 import os
 import signal
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,8 +19,6 @@ from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any
-
-from datasets_app.core.error_places import describe_error
 
 # One task in work and one waiting, for each process.
 MAX_TASKS_PER_PROCESS = 2
@@ -97,7 +96,7 @@ class ProcessPool:
         except WorkerStartError as error:
             raise ProcessPoolError(str(error)) from None
         except Exception as error:
-            raise ProcessPoolError(f"It failed: {describe_error(error)}.") from None
+            raise ProcessPoolError(f"It failed: {_describe_place(error)}.") from None
 
     def _submit(self, task: Any) -> "Future[Any]":
         if self._threads is None:
@@ -170,8 +169,14 @@ def _serve_tasks(pipe: Connection, begin: Callable[[Any], TaskHandler], argument
             except WorkerStartError as error:
                 answer = False, str(error)
             except Exception as error:
-                answer = False, f"It failed: {describe_error(error)}."
+                answer = False, f"It failed: {_describe_place(error)}."
             pipe.send(answer)
+
+
+def _describe_place(error: Exception) -> str:
+    """Type and place, without the message, which may quote a text."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {last.name} ({os.path.basename(last.filename)}:{last.lineno})"
 
 
 def _chain_tasks(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:

@@ -15,10 +15,9 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from alignmenter_site.embedded import EmbeddedServiceError
-from alignmenter_site.logs import log_context
+from alignmenter_site.logs import describe_error, log_context
 from datasets_app.core import audit
 from datasets_app.core.approval import approved_by
-from datasets_app.core.error_places import describe_error
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.jobs.approvals import refuse_changed_dataset

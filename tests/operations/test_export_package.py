@@ -234,6 +234,17 @@ def test_labels_are_told_with_how_far_they_agree(db: None, tmp_path: Path) -> No
     assert not (tmp_path / "without" / "labels").exists()
 
 
+def test_fields_of_labels_that_the_format_lacks_stay_behind(db: None, tmp_path: Path) -> None:
+    load_demo()
+    Annotation.objects.update(extra={"worker": "Jane Roe", "split": "train"})
+    out = tmp_path / "package"
+    exported = export_package(Dataset.objects.get(), out)
+    assert "Jane Roe" not in (out / "labels/default_v1.jsonl").read_text()
+    assert any(
+        "1 field of labels that the format doesn't have left out" in notice for notice in exported.notices
+    )
+
+
 def test_times_of_labels_become_days() -> None:
     for timestamp, day in (
         ("2026-11-23T23:30:01.123Z", "2026-11-23"),

@@ -19,7 +19,6 @@ from django.urls import path
 
 from alignmenter_site import logs
 from alignmenter_site.embedded.places import PROJECT_DIR
-from datasets_app.core.error_places import describe_error
 
 CANARY = "canary.4155550123@example.org"
 
@@ -88,7 +87,7 @@ def _info(error: BaseException) -> Any:
 def test_errors_that_led_to_each_other_in_a_circle_are_told_once() -> None:
     one, two = ValueError(CANARY), KeyError(CANARY)
     one.__cause__, two.__cause__ = two, one
-    assert describe_error(one) == "ValueError; after KeyError"
+    assert logs.describe_error(one) == "ValueError; after KeyError"
 
 
 @pytest.mark.django_db

@@ -265,3 +265,17 @@ def test_forks_are_started_again_and_end_with_their_parent(paths: list[Path], nu
     assert running.returncode in (0, -signal.SIGKILL)
     assert "The second ended with exit code 3; it is started again in 0.1 s." in errors
     assert all_gone(pids(paths[0]))
+
+
+def test_a_web_server_that_is_killed_again_and_again_is_started_again(paths: list[Path]) -> None:
+    dying = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
+    running = supervise(
+        f"Child('web server', {dying}, ready=lambda: False)", f"Child('worker', {toy(paths[0])})"
+    )
+    assert running.stderr is not None
+    told = [line for line, _ in zip(filter(None, iter(running.stderr.readline, "")), range(4), strict=False)]
+    pauses = [float(line.rpartition(" in ")[2].removesuffix(" s.\n")) for line in told]
+    assert [later / earlier for earlier, later in zip(pauses, pauses[1:], strict=False)] == [2, 2, 2]
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=15)

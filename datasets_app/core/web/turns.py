@@ -20,6 +20,8 @@ from datasets_app.models import Turn
 
 # Rendering Markdown takes a millisecond for some thousand characters; what is longer is shown as it is.
 MAX_FORMATTED_TURN, MAX_FORMATTED_PAGE = 10_000, 200_000
+# Of all formatted turns of a page together.
+MAX_PAGE_HTML = 400_000
 # Kinds of steps (domain/conversations/turn_metadata.py), for annotators in their language.
 gettext_noop("Reasoning"), gettext_noop("Tool call"), gettext_noop("Tool result")
 # Headings in a turn come below those of the page.
@@ -28,12 +30,15 @@ _HEADING_SHIFT = 3
 
 def format_turns(turns: Iterable[Any]) -> None:
     """Set ``html`` of turns in Markdown whose whole text is in ``start``."""
-    budget = MAX_FORMATTED_PAGE
+    budget, html_budget = MAX_FORMATTED_PAGE, MAX_PAGE_HTML
     for turn in turns:
         whole = turn.characters == len(turn.start)
         if whole and turn.characters <= min(MAX_FORMATTED_TURN, budget) and has_markup(turn.start):
             budget -= turn.characters
             html = render_markdown(turn.start, heading_shift=_HEADING_SHIFT, keep_line_breaks=True)
+            html_budget -= len(html)
+            if html_budget < 0:
+                return
             turn.html = mark_safe(html)  # sanitized by nh3 # nosec B308 B703
 
 

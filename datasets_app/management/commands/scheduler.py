@@ -7,9 +7,9 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, InterfaceError, connection
 
 from alignmenter_site.embedded import EmbeddedServiceError
+from alignmenter_site.logs import describe_error
 from datasets_app import hooks
 from datasets_app.auditing.heads import record_due_heads
-from datasets_app.core.error_places import describe_error
 from datasets_app.dispatch import delete_old_events, dispatch_events
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import queue, recovery

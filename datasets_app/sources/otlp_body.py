@@ -13,6 +13,8 @@ from datasets_app.domain.traces.values import as_dict, as_list
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 _ID = re.compile(r"[0-9a-f]+")
 _GZIP = 31
+# Of one request: collectors send 8,192 at most, if nobody changes that, and SDKs 512.
+MAX_SPANS = 50_000
 
 
 class InvalidBody(Exception):
@@ -45,10 +47,12 @@ def unpack_gzip(body: bytes, max_bytes: int) -> bytes:
 
 
 def read_request(body: bytes, content_type: str) -> Request:
-    """Raises InvalidBody."""
+    """Raises InvalidBody, and TooLarge for too many spans."""
     spans: dict[tuple[str, str], dict[str, Any]] = {}
     rejected = 0
-    for span in _read_protobuf(body) if content_type == PROTOBUF else _read_json(body):
+    for number, span in enumerate(_read_protobuf(body) if content_type == PROTOBUF else _read_json(body)):
+        if number >= MAX_SPANS:
+            raise TooLarge
         trace, name = _read_id(span.get("traceId"), 32), _read_id(span.get("spanId"), 16)
         if trace and name:
             spans[trace, name] = {"attributes": [], **span, "traceId": trace, "spanId": name}

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Sum
 
+from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.traces.formats.otlp import read_span
 from datasets_app.models import Dataset, ReceivedSpan, Source
 from datasets_app.sources.secrets import digest_token
@@ -49,7 +50,8 @@ def store_spans(source: Source, spans: dict[tuple[str, str], dict[str, Any]]) ->
     """Commit the spans that the source has not delivered before; returns how many can't be read as spans,
     and were not stored: they would stop the import of all others. Raises SpoolFull."""
     _refuse_if_full()
-    rows = [row for (trace, name), span in spans.items() if (row := _make_row(trace, name, span))]
+    key = hash_key()
+    rows = [row for (trace, name), span in spans.items() if (row := _make_row(trace, name, span, key))]
     columns: Any = zip(*rows, strict=True) if rows else ([], [], [], [])
     names = ("spans", "traces", "conversations", "contents")
     with transaction.atomic(), connection.cursor() as cursor:
@@ -58,7 +60,9 @@ def store_spans(source: Source, spans: dict[tuple[str, str], dict[str, Any]]) ->
     return len(spans) - len(rows)
 
 
-def _make_row(trace: str, name: str, span: dict[str, Any]) -> tuple[bytes, bytes, bytes | None, bytes] | None:
+def _make_row(
+    trace: str, name: str, span: dict[str, Any], key: bytes
+) -> tuple[bytes, bytes, bytes | None, bytes] | None:
     content = msgspec.json.encode(span)
     try:
         conversation = read_span(span).conversation
@@ -66,8 +70,8 @@ def _make_row(trace: str, name: str, span: dict[str, Any]) -> tuple[bytes, bytes
         return None
     if len(content) > settings.MAX_LINE_BYTES:
         return None
-    digest = digest_id(conversation) if conversation else None
-    return digest_id(f"{trace}/{name}"), digest_id(trace), digest, content
+    digest = digest_id(conversation, key) if conversation else None
+    return digest_id(f"{trace}/{name}", key), digest_id(trace, key), digest, content
 
 
 def _refuse_if_full() -> None:

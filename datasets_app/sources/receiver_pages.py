@@ -5,6 +5,7 @@ other error answers.
 """
 
 import logging
+import threading
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +20,10 @@ from datasets_app.sources.receive import SpoolFull, find_receiver, store_spans
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 30
+# Reading spans is work for a processor, which pages need as well: so many requests of a process are read at
+# once, and the clients of others send them again.
+MAX_AT_WORK = 1
+_at_work = threading.BoundedSemaphore(MAX_AT_WORK)
 _BLOCK_BYTES = 1 << 16
 
 
@@ -58,11 +63,18 @@ def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
             raise _Refusal(401, "The token is missing or unknown, or its source is off.")
         if content_type not in (otlp_body.PROTOBUF, otlp_body.JSON):
             raise _Refusal(415, f"Send {otlp_body.PROTOBUF} or {otlp_body.JSON}.")
-        spans, rejected = otlp_body.read_request(_read_body(request), content_type)
-        rejected += store_spans(source, spans)
+        body = _read_body(request)
+        if not _at_work.acquire(blocking=False):
+            raise _Refusal(503, "Too many requests at once; send again.")
+        try:
+            spans, rejected = otlp_body.read_request(body, content_type)
+            rejected += store_spans(source, spans)
+        finally:
+            _at_work.release()
     except otlp_body.TooLarge:
         raise _Refusal(
-            413, f"The body is larger than {settings.OTLP_MAX_BYTES} bytes; send smaller batches."
+            413,
+            f"More than {settings.OTLP_MAX_BYTES} bytes or {otlp_body.MAX_SPANS} spans; send fewer.",
         ) from None
     except otlp_body.InvalidBody as error:
         raise _Refusal(400, str(error)) from None

@@ -18,7 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 from datasets_app.domain.traces.formats.otlp import read_span
 from datasets_app.domain.traces.values import decode_json
 from datasets_app.models import Dataset, ReceivedSpan, SeenTrace, Source
-from datasets_app.sources import receive
+from datasets_app.sources import otlp_body, receive, receiver_pages
 from datasets_app.sources.otlp_body import JSON, PROTOBUF
 from datasets_app.sources.secrets import digest_token
 from tests.conftest import as_owner
@@ -187,3 +187,21 @@ def test_spans_that_no_reader_expects_are_stored_or_rejected_and_never_an_error(
     ReceivedSpan.objects.update(received_at=timezone.now() - timedelta(minutes=30))
     assert pull(Source.objects.get())["sessions"] > 0
     assert not ReceivedSpan.objects.exists()
+
+
+def test_while_one_request_is_read_others_are_asked_to_send_again() -> None:
+    body = encode_request(make_span(1, 1))
+    with receiver_pages._at_work:
+        refused = send(body)
+    assert (refused.status_code, refused["Retry-After"]) == (503, "30")
+    assert not ReceivedSpan.objects.exists()
+    assert send(body).status_code == 200
+    assert ReceivedSpan.objects.count() == 1
+
+
+def test_more_spans_than_a_request_may_have_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(otlp_body, "MAX_SPANS", 2)
+    spans = [make_span(1, number) for number in range(1, 4)]
+    assert send(encode_request(*spans)).status_code == 413
+    assert send(encode_protobuf(*spans), PROTOBUF).status_code == 413
+    assert send(encode_request(*spans[:2])).status_code == 200

@@ -7,7 +7,7 @@ INSTALL = install --quiet --disable-pip-version-check --no-compile --require-has
 # Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
-.PHONY: run test check bench bench-pii chaos load setup format messages lock audit sbom clean
+.PHONY: run test check alignmenter bench bench-pii chaos load setup format messages lock audit sbom clean
 
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
@@ -37,6 +37,8 @@ load: $(VENV)/.tests ## 50 annotators and 10 readers for three minutes (MINUTES)
 	$(PY) -m scripts.load $(if $(MINUTES),--minutes $(MINUTES)) $(ARGS)
 
 setup: $(VENV)/.tests ## install everything for development into .venv
+
+alignmenter: $(VENV)/alignmenter/.installed ## install Alignmenter itself into .venv/alignmenter, to evaluate with it
 
 format: $(VENV)/.tests ## format the files for `make check`
 	$(PY) -m ruff format .

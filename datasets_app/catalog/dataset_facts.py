@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.canary.survival_text import describe_survival
-from datasets_app.domain.pii.detector import KINDS, NAME
+from datasets_app.domain.pii.detector import JUDGED_KINDS, KINDS, NAME
 from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
@@ -129,7 +129,8 @@ class DatasetFacts(NamedTuple):
     def raw_because(self) -> str:
         """Why the text is raw, as what the dataset contains; empty if it may leave.
 
-        Any value of a pattern class counts, whatever the origin. Names count in production data.
+        What a format or a checksum decides counts, whatever the origin. What is judged counts in production
+        data; but names, which a verified scrub has replaced as the model finds them, only until then.
         """
         text = self.text
         if not text.last_session or self.attestation:
@@ -138,14 +139,24 @@ class DatasetFacts(NamedTuple):
             return "production data without a verified scrub"
         if self.is_unscanned:
             return "sessions that have not been searched for personal data"
-        found = {kind: text.found[kind] for kind in KINDS if text.found.get(kind)}
-        if not self.is_production:
-            found.pop(NAME, None)
+        found = {kind: count for kind, count in self._findings.items() if self._closes_gates(kind)}
         if found:
             return f"personal data ({format_kinds(found)})"
         if text.missed:
             return f"{format_count(text.missed, 'value')} that a reviewer marked as missed"
         return ""
+
+    @property
+    def to_review(self) -> dict[str, int]:
+        """Findings that close no gate, as they may be wrong: for people to judge."""
+        return {kind: count for kind, count in self._findings.items() if not self._closes_gates(kind)}
+
+    @property
+    def _findings(self) -> dict[str, int]:
+        return {kind: self.text.found[kind] for kind in KINDS if self.text.found.get(kind)}
+
+    def _closes_gates(self, kind: str) -> bool:
+        return kind not in JUDGED_KINDS or (self.is_production and kind != NAME)
 
     @property
     def is_raw(self) -> bool:
@@ -216,9 +227,11 @@ def _describe_search(facts: DatasetFacts) -> str:
     if facts.is_raw:
         return f"Raw: it contains {facts.raw_because}."
     exempt = describe_exempt(text.exempt)
+    review = f" To review: {format_kinds(facts.to_review)}." if facts.to_review else ""
     if facts.is_scrubbed:
         if exempt:
-            return f"Verified except {exempt}: no other pattern matches remain in {turns}."
-        return f"Verified: no pattern matches remain in {turns}."
+            return f"Verified except {exempt}: no other pattern matches remain in {turns}.{review}"
+        return f"Verified: no pattern matches remain in {turns}.{review}"
     names = "by rules and by a model for names" if text.names_searched else "by rules, not for names"
-    return f"Searched {names}: no personal data found in {turns}{f', except {exempt}' if exempt else ''}."
+    nothing = "nothing that a format or a checksum decides" if facts.to_review else "no personal data"
+    return f"Searched {names}: {nothing} found in {turns}{f', except {exempt}' if exempt else ''}.{review}"

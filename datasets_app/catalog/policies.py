@@ -10,6 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy, format_kinds
+from datasets_app.domain.pii.detector import JUDGED_KINDS
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
 from datasets_app.domain.wording import format_count
@@ -333,7 +334,8 @@ def is_version_raw(facts: DatasetFacts, version: VersionFacts) -> bool:
         return True
     if facts.attestation:
         return False
-    return bool(version.found or version.missed or version.exempt - facts.text.exempt.keys())
+    found = version.found if facts.is_production else version.found - JUDGED_KINDS
+    return bool(found or version.missed or version.exempt - facts.text.exempt.keys())
 
 
 def decide_job_results(*, overridden: bool, permitted: bool) -> Verdict:

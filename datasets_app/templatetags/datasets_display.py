@@ -15,6 +15,7 @@ from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
 from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.markdown import render_markdown
+from datasets_app.domain.quality.personal_data_checks import is_error
 from datasets_app.domain.wording import format_count, is_hash, shorten_hash
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import (
@@ -206,7 +207,7 @@ def render_excerpt(excerpt: Any, is_truncated: bool) -> SafeString:
 
 @register.filter
 def finding_color(code: str) -> str:
-    return "bad" if code.startswith("E") else "warn"
+    return "bad" if is_error(code) else "warn"
 
 
 @register.filter

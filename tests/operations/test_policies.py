@@ -59,7 +59,10 @@ def with_text(facts: DatasetFacts, **text: Any) -> DatasetFacts:
         (SCRUBBED, "", "scrubbed"),
         (SCRUBBED._replace(status="released"), "", "released"),
         (with_text(SCRUBBED, scanned_to=8), "sessions that have not been searched for personal data", "raw"),
-        (with_text(SCRUBBED, found={"NAME": 1}), "personal data (names of people: 1)", "raw"),
+        (with_text(SCRUBBED, found={"NAME": 1}), "", "scrubbed"),
+        (with_text(SCRUBBED, found={"HANDLE": 1}), "personal data (user names: 1)", "raw"),
+        (with_text(SYNTHETIC, found={"HANDLE": 1, "ADDRESS": 2}), "", "clear"),
+        (with_text(SYNTHETIC, found={"HANDLE": 1, "EMAIL": 2}), "personal data (e-mail addresses: 2)", "raw"),
         (with_text(SCRUBBED, found={"CREDENTIAL": 1}), "personal data (credentials: 1)", "raw"),
     ],
 )

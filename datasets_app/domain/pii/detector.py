@@ -32,6 +32,10 @@ KINDS = (
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 
+# What only a model or the words around it decide: a finding of these may be wrong, so that people judge it.
+# All others a format or a checksum decides.
+JUDGED_KINDS = frozenset({NAME, HANDLE, ADDRESS, DATE_OF_BIRTH, ACCOUNT})
+
 # Grows when the rules find more: text that only earlier ones have searched is searched again.
 RULES_VERSION = 5
 

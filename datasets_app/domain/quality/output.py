@@ -5,6 +5,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.pii.rules.patterns import find_patterns
+from datasets_app.domain.quality.personal_data_checks import is_error
 from datasets_app.domain.wording import format_count
 
 
@@ -13,7 +14,7 @@ class Totals(Counter[str]):
 
     @property
     def warnings(self) -> int:
-        return sum(count for code, count in self.items() if code.startswith("W"))
+        return sum(count for code, count in self.items() if not is_error(code))
 
     @property
     def errors(self) -> int:
@@ -35,7 +36,7 @@ def format_text_line(source: str, finding: Finding) -> str:
 
 def format_github_line(file: str, finding: Finding) -> str:
     """A workflow command: GitHub shows it beside the line. ``file`` may be empty."""
-    kind = "warning" if finding.code.startswith("W") else "error"
+    kind = "error" if is_error(finding.code) else "warning"
     properties = {"file": file, "line": str(finding.line or ""), "title": finding.code}
     shown = ",".join(f"{key}={_escape_property(value)}" for key, value in properties.items() if value)
     return f"::{kind} {shown}::{_escape_data(_format_place(finding) + finding.message)}"

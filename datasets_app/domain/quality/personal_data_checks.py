@@ -34,3 +34,10 @@ PERSONAL_DATA_CHECKS = tuple(_make_check(*row) for row in _CODES)
 CODE_BY_KIND = {check.kind: check.code for check in PERSONAL_DATA_CHECKS} | {
     detector.NAME: NamesOfPeople.code
 }
+# Findings that may be wrong are warnings: see detector.JUDGED_KINDS.
+JUDGED_CODES = frozenset(CODE_BY_KIND[kind] for kind in detector.JUDGED_KINDS)
+
+
+def is_error(code: str) -> bool:
+    """Whether a finding of this code is an error, and not something for people to judge."""
+    return not code.startswith("W") and code not in JUDGED_CODES

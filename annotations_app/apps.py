@@ -10,7 +10,7 @@ class AnnotationsConfig(AppConfig):
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.agreement.dataset_panel import annotations_panel
         from annotations_app.demo import DEMO_DATASET
-        from annotations_app.hooks import delete_labels, panels
+        from annotations_app.hooks import delete_labels, find_person, panels
         from annotations_app.hooks.announcements import announce_campaigns
         from annotations_app.hooks.on_import import annotate_imported_turns
         from annotations_app.hooks.package import build_label_facts, write_label_files
@@ -49,6 +49,7 @@ class AnnotationsConfig(AppConfig):
         hooks.erasure_hooks.append(
             hooks.ErasureHook(delete_labels.find_label_sessions, delete_labels.delete_labels_naming)
         )
+        hooks.person_searches.append(find_person.search_labels)
         hooks.job_permissions |= {
             "add_to_campaign": "annotations_app.change_campaign",
             "create_campaign": "annotations_app.add_campaign",

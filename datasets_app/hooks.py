@@ -4,7 +4,8 @@ An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/app
 """
 
 import hashlib
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,6 +138,10 @@ class ErasureHook(NamedTuple):
 
 
 erasure_hooks: list[ErasureHook] = []
+
+# Called with a dataset and a pattern; yield (primary key of a session, place) where rows of another app name
+# what the pattern finds.
+person_searches: list[Callable[[Any, re.Pattern[str]], Iterator[tuple[int, str]]]] = []
 
 # Called with a dataset when a package is exported; returns the LabelFacts (domain/packages) of its labels, or
 # None if it has none.

@@ -1,0 +1,90 @@
+import json
+import sys
+from argparse import ArgumentParser
+from collections import Counter
+from typing import Any
+
+from datasets_app.command_line.streams import Progress
+from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
+from datasets_app.jobs.parameters import EraseParameters
+from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.retention_summary import recipient_lines
+from datasets_app.management.terminal import command_error
+from datasets_app.retention.erase_session import erase_session
+from datasets_app.retention.find_person import PersonMatch, find_person
+
+
+class Command(BaseCommand):
+    help = """Erase every conversation in which one person is named.
+
+Finds a user id, an e-mail address or a name as whole words, in any case, in texts, tags,
+metadata, session ids, comments and labels of all datasets, and also where a scrub has hashed
+it. Each session found is erased as erase_session does: with its labels and findings, and from
+every release. What is searched for is written nowhere. Give - to read it from standard input,
+which keeps it out of the history of the shell.
+
+examples:
+  echo jane.roe@mailbox.org | manage.py erase_person - --dry-run
+  echo jane.roe@mailbox.org | manage.py erase_person - --reason "Request of 3 May"
+
+exit codes:
+  0  erased; with --dry-run: listed
+  1  nobody of that name is in any dataset
+  2  could not run: on hold, another job is changing a dataset"""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("person", metavar="VALUE", help="user id, e-mail address or name; - to read it")
+        parser.add_argument("--reason", metavar="TEXT", help="why, for the audit log")
+        parser.add_argument("--dry-run", action="store_true", help="list the sessions, change nothing")
+        parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+
+    def handle(self, **options: Any) -> None:
+        if not options["dry_run"] and not options["reason"]:
+            raise command_error("Give the reason with --reason TEXT. It is recorded in the audit log.")
+        try:
+            found = find_person(sys.stdin.read() if options["person"] == "-" else options["person"])
+        except UserError as error:
+            raise command_error(error.message) from None
+        listed = [_describe(match) for match in found]
+        if not options["json"]:
+            for line in _format_matches(found):
+                self.stdout.write(line)
+        result = _erase(found, options["reason"]) if found and not options["dry_run"] else {}
+        if options["json"]:
+            self.stdout.write(json.dumps({"found": listed, "erased": result}, indent=2, ensure_ascii=False))
+        elif result:
+            self.stdout.write(f"Erased {format_count(len(found), 'session')}.")
+            for line in recipient_lines(result["handed_out"]):
+                self.stdout.write(line)
+        if not found:
+            raise SystemExit(1)
+
+
+def _describe(match: PersonMatch) -> dict[str, Any]:
+    return {"dataset": match.session.dataset.name, "session": match.session.pk, "places": dict(match.places)}
+
+
+def _format_matches(found: list[PersonMatch]) -> list[str]:
+    by_dataset: dict[str, list[PersonMatch]] = {}
+    for match in found:
+        by_dataset.setdefault(match.session.dataset.name, []).append(match)
+    lines = []
+    for name, matches in by_dataset.items():
+        places: Counter[str] = sum((match.places for match in matches), Counter())
+        listed = ", ".join(f"{place} {count:,}" for place, count in places.most_common())
+        lines.append(f"{name}: {format_count(len(matches), 'session')} ({listed})")
+    return lines or ["No session names this person."]
+
+
+def _erase(found: list[PersonMatch], reason: str) -> dict[str, Any]:
+    first, *others = [match.session for match in found]
+    return run_job(
+        "erase_session",
+        lambda job: erase_session(
+            first, reason, everywhere=others, job_run=job.row, report_progress=job.report_progress
+        ),
+        progress=Progress("Erasing"),
+        dataset_name=first.dataset.name,
+        parameters=EraseParameters(session=first.pk, copies=[other.pk for other in others], reason=reason),
+    )

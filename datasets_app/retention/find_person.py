@@ -1,0 +1,86 @@
+"""All sessions in which one person is named: by a user id, an e-mail address or a name, wherever it stands.
+
+What is searched for is a person's: it is kept nowhere, and written into no log, job or audit entry.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from django.db.models import CharField, Func, Q, QuerySet, Value
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app import hooks
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.session_ids import hash_session_id
+from datasets_app.models import Dataset, Session, SessionComment, Turn
+
+MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
+_BATCH_ROWS = 1000
+
+
+class PersonMatch(NamedTuple):
+    """``places`` counts where the person is named: text, tags, metadata, session ID, comments, labels."""
+
+    session: Session
+    places: Counter[str]
+
+
+def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
+    """The sessions, in the order of datasets and sessions. ``value`` counts as whole words in any case, and
+    also as the hash that a scrub made of it. Raises UserError for what would be found everywhere."""
+    value = " ".join(value.split())
+    if not MIN_CHARACTERS <= len(value) <= MAX_CHARACTERS:
+        raise UserError(
+            f"Give a user ID, an e-mail address or a name of {MIN_CHARACTERS} to {MAX_CHARACTERS} characters."
+        )
+    needles = (value, hash_session_id(value, hash_key()))
+    words = [re.escape(needle).replace(r"\ ", r"\s+") for needle in needles]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    found = []
+    for dataset in (Dataset.objects.all() if datasets is None else datasets).order_by("pk"):
+        places: dict[int, Counter[str]] = {}
+        for session, place in _search_dataset(dataset, needles, pattern):
+            places.setdefault(session, Counter())[place] += 1
+        rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
+        found += [PersonMatch(row, places[row.pk]) for row in rows]
+    return found
+
+
+def _search_dataset(
+    dataset: Dataset, needles: tuple[str, str], pattern: re.Pattern[str]
+) -> Iterator[tuple[int, str]]:
+    """(session, place) of each finding."""
+    sessions = Session.objects.filter(dataset=dataset).filter(_contains("session_id", needles))
+    for key, name in sessions.values_list("pk", "session_id").iterator(_BATCH_ROWS):
+        if pattern.search(name):
+            yield key, "session ID"
+    fields = ("text", "joined_tags", "metadata", "extra")
+    turns: Any = Turn.objects.filter(dataset=dataset).annotate(
+        joined_tags=Func("tags", Value("\n"), function="array_to_string", output_field=CharField())
+    )
+    wanted = Q()
+    for field in fields:
+        wanted |= _contains(field, needles)
+    for session, *values in turns.filter(wanted).values_list("session_id", *fields).iterator(_BATCH_ROWS):
+        for place, found in zip(("text", "tags", "metadata", "metadata"), values, strict=True):
+            if found and pattern.search(
+                found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
+            ):
+                yield session, place
+    comments = SessionComment.objects.filter(dataset=dataset).filter(_contains("text", needles))
+    for session, text in comments.values_list("session_id", "text").iterator(_BATCH_ROWS):
+        if pattern.search(text):
+            yield session, "comments"
+    for search in hooks.person_searches:
+        yield from search(dataset, pattern)
+
+
+def _contains(field: str, needles: tuple[str, str]) -> Q:
+    """What the database leaves to look at closely: rows that hold the first word of what is searched for."""
+    wanted = Q()
+    for needle in needles:
+        wanted |= Q(**{f"{field}__icontains": needle.split()[0]})
+    return wanted

@@ -12,8 +12,9 @@ _BLANK_LINES = re.compile(r"[ \t]*\n[ \t]*\n\s*")
 _BLANKS = re.compile(r"[ \t\xa0]+")
 # A text that is laid out as a page, and not a person's words about HTML.
 _PAGE = re.compile(
-    r"\s*<(?:!doctype|(html|body|p|div|span|table|ul|ol|h\d|font))\b[^<>]*>.*(?:</(?:\1|p|div)>|<br\s*/?>)\s*"
-    r"|[^<]*(?:<br\s*/?>[^<]*){2,}",
+    r"\s*<(?:!doctype|html|body|p|div|span|table|ul|ol|h\d|font|blockquote|section|article)\b[^<>]*>.*"
+    r"(?:</(?:html|body|p|div|span|table|ul|ol|h\d|font|blockquote|section|article)>|<br\s*/?>)\s*"
+    r"|[^<]*(?:<br\s*/?>[^<]*){2,}(?:<(blockquote|div|p|table|ul|ol)\b.*</\1>\s*)?",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -120,6 +120,7 @@ class ImportIn(Input):
     append: bool = False
     assistant: str = Field("", max_length=200)
     columns: str = Field("", max_length=1000)
+    saved_mapping: str = Field("", max_length=100)
     question: str = Field("", max_length=200)
     label_map: str = Field("", max_length=1000)
 

@@ -15,8 +15,9 @@ from datasets_app.access import limit_access
 from datasets_app.access.tokens import create_token, forget_answers, revoke_token
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core.errors import UserError
+from datasets_app.importing.mappings import save_mapping
 from datasets_app.jobs.permissions import refuse_unauthorized_job
-from datasets_app.models import ApiAnswer, ApiToken, AuditEvent, Dataset, JobFile, JobRun
+from datasets_app.models import ApiAnswer, ApiToken, AuditEvent, Dataset, JobFile, JobRun, Turn
 from tests import factories
 from tests.api.calls import BASE, Caller, make_user, read_content
 
@@ -280,6 +281,22 @@ def test_uploads_belong_to_their_person_and_are_limited(curator: Caller, setting
     assert not JobRun.objects.exists()
     assert not JobFile.objects.exists()
     assert AuditEvent.objects.filter(action="discard_upload").count() == 1
+
+
+def test_a_help_desk_is_imported_by_a_mapping_that_was_saved(curator: Caller) -> None:
+    columns = {"session_id": "ticket", "text": "body", "role": "author", "sender:sam": "assistant"}
+    save_mapping("desk", {**columns, "sender:rule": "leave-out", "repeated": "drop"})
+    rows = "ticket,author,type,body\n1,Dora,reply,<p>Late?</p><ul><li>Yes</li></ul>\n"
+    rows += "1,Sam,internal note,Be nice\n"
+    rows += "1,Sam,reply,Order 4411 is sent\n" * 2 + "1,Rule,reply,Moved\n"
+    options = {"dataset": "desk", "file_name": "desk.csv"}
+    check_problem(curator("POST", "/imports", {**options, "saved_mapping": "other"}), 422, "invalid")
+    upload = curator("POST", "/imports", {**options, "saved_mapping": "desk"}).json()
+    curator("PATCH", f"/imports/{upload['id']}/content", rows.encode(), Upload_Offset="0")
+    assert curator("POST", f"/imports/{upload['id']}/finish", {}).status_code == 202
+    factories.run_task(JobRun.objects.get())
+    turns = Turn.objects.filter(dataset__name="desk").order_by("turn_index").values_list("role", "text")
+    assert list(turns) == [("user", "Late?\n\n- Yes"), ("assistant", "Order 4411 is sent")]
 
 
 def test_options_of_an_import_are_checked_like_on_its_page(dataset: Dataset, curator: Caller) -> None:

@@ -163,9 +163,9 @@ def test_no_session_is_joined_with_another_by_the_type_of_its_id(tmp_path: Path)
 
 def test_columns_that_are_not_mapped_keep_their_values(tmp_path: Path) -> None:
     """Also those whose names have a meaning of their own in messages, or in files that were exported here."""
-    header = "session_id,role,text,Sent,timestamp,author,turn_tags,original_timestamp\n"
+    header = "session_id,speaker,text,Sent,timestamp,author,turn_tags,original_timestamp\n"
     rows = "1,Bot 7,Hi,2026-09-01 08:00,later,Lumi,a,soon\n1,Jo,Hello,,,Jo,,\n"
-    columns = {"session_id": "session_id", "role": "role", "text": "text", "timestamp": "Sent"}
+    columns = {"session_id": "session_id", "role": "speaker", "text": "text", "timestamp": "Sent"}
     turns = read(tmp_path, rows, header, **columns)[0]["1"]
     assert turns[0].metadata == {
         "sender": "Bot 7", "author": "Lumi", "timestamp_column": "later", "turn_tags_column": "a",

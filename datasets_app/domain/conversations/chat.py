@@ -18,7 +18,7 @@ from datasets_app.domain.conversations.jsonl import (
     encode_line,
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.conversations.roles import find_role
+from datasets_app.domain.conversations.roles import find_role, find_spoken
 
 
 class ChatFormat(NamedTuple):
@@ -162,7 +162,10 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
     if speaker != chat.written_roles[role]:
         others[chat.role] = speaker
     if type(content) is str:
-        return role, content, others
+        text = find_spoken(role, content)
+        if content.strip() and not text:  # nothing but calls of tools, or their results
+            return None
+        return role, text, others if text == content else {**others, chat.text: content}
     if _are_text_parts(content):
         # Text in parts: joined for reading, and kept as it was for writing.
         return role, _join_parts(content), {**others, chat.text: content}
@@ -184,6 +187,13 @@ def _join_parts(parts: list[dict[str, Any]]) -> str:
     return "".join(part["text"] for part in parts)
 
 
+def _spell(content: Any, role: str) -> str | None:
+    """The text of a turn that was read from this content; None for what is no text."""
+    if type(content) is str:
+        return find_spoken(role, content)
+    return _join_parts(content) if _are_text_parts(content) else None
+
+
 def _build_message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
     other = _get_other_format(chat)
     message = {chat.role: chat.written_roles[turn.role], chat.text: turn.text}
@@ -193,11 +203,11 @@ def _build_message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
             keep = _map_role(item, chat) == turn.role
         elif key == chat.text:
             # The text is the truth: parts that no longer spell it (after a scrub, say) are dropped.
-            keep = _are_text_parts(item) and _join_parts(item) == turn.text
+            keep = _spell(item, turn.role) == turn.text
         elif key == other.role:  # what reading the other format has put there
             keep = _map_role(item, other) != turn.role or item == other.written_roles[turn.role]
         else:
-            keep = key != other.text or not _are_text_parts(item)
+            keep = key != other.text or _spell(item, turn.role) is None
         if keep:
             message[key] = item
     return message

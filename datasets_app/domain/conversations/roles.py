@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from typing import NamedTuple
 
 USER, ASSISTANT, SYSTEM, TOOL, TOOL_CALL, NOTE = "user", "assistant", "system", "tool", "tool-call", "note"
 # A role that is none of these: it is counted, and somebody has to say what it is.
@@ -48,3 +49,42 @@ def find_role(word: str) -> str:
 
 def _join(word: str) -> str:
     return re.sub(r"[\W_]+", "_", word).strip("_")
+
+
+# Models write calls and results into their text, between tags: <tool_call>, <|tool_call|>, <functioncall>.
+# They begin a line; what has no end goes on to the end of the text, if it is JSON.
+_TAGGED = re.compile(
+    r"^[ \t]*<\|?((?:tool|function)_?(?:call|use|response|result|output)s?)\|?>"
+    r"(?:(.*?)<\|?/\1\|?>|(\s*[\[{].*?)(?:<\|endoftext\|>|\Z))[ \t]*\n?",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+
+
+class Tagged(NamedTuple):
+    """A text without what stands between tags of tools."""
+
+    text: str
+    calls: list[str]
+    results: list[str]
+
+
+def split_tool_tags(text: str) -> Tagged:
+    if "<" not in text:
+        return Tagged(text, [], [])
+    found: dict[str, list[str]] = {TOOL_CALL: [], TOOL: []}
+
+    def take(match: re.Match[str]) -> str:
+        if text.count("```", 0, match.start()) % 2:  # an example within code
+            return match[0]
+        found[find_role(match[1])].append((match[2] or match[3] or "").strip())
+        return ""
+
+    left = _TAGGED.sub(take, text)
+    is_changed = found[TOOL_CALL] or found[TOOL]
+    return Tagged(left.strip() if is_changed else text, found[TOOL_CALL], found[TOOL])
+
+
+def find_spoken(role: str, text: str) -> str:
+    """What of a text is speech. A person's text is, unless it is nothing but results of tools."""
+    spoken = split_tool_tags(text)
+    return text if role == USER and spoken.text else spoken.text

@@ -33,6 +33,7 @@ from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
 from datasets_app.domain.traces.convert import NAMES, Conversion, ConvertOptions, Report, detect
 from datasets_app.domain.traces.documents import Document, peek_documents
+from datasets_app.domain.traces.table_columns import SENDER
 from datasets_app.domain.traces.values import as_dict, as_list
 
 ALL_FORMATS = (*FORMATS, *NAMES, ArchiveConversion.format)
@@ -132,6 +133,12 @@ def open_conversation_file(
     """A file of any format. Raises :class:`UnreadableFile` if it can't be read as one."""
     if format == "auto" or is_archive(path, limits):
         format = detect_any_format(path, limits)
+    if format in FORMATS and any(key.startswith(SENDER) or key == "repeated" for key in options.mapping):
+        if format == "turns":
+            raise UnreadableFile(
+                "has turns, each with its role; sender:NAME and repeated are for other formats"
+            )
+        format = "messages"  # which asks the mapping who is who
     if format in FORMATS:
         return ConversationFile(path, format=format, limits=limits, name=name)
     return ConvertedFile(path, format=format, limits=limits, name=name, options=options)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from datasets_app.domain.conversations.roles import UNKNOWN
+from datasets_app.domain.conversations.roles import UNKNOWN, split_tool_tags
 from datasets_app.domain.conversations.roles import find_role as name_role
 from datasets_app.domain.traces.parts import Content, read_content
 from datasets_app.domain.traces.records import Message
@@ -40,7 +40,7 @@ _ITEM_ROLES = {
     "mcp_approval_response": "tool",
 }  # fmt: skip
 _SPOKEN_LINE = re.compile(
-    r"(?:^|#{2,3} )(system|user|assistant|human|ai|tool|developer): ?",
+    r"(?:^|#{2,3} )(system|user|assistant|human|ai|tool|developer|(?:function|tool)[ _]res(?:ponse|ult)): ?",
     re.IGNORECASE | re.MULTILINE,
 )
 _CHATML = re.compile(r"<\|im_start\|>(\w+)\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
@@ -254,6 +254,11 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]
     text, details = content.text, {}
     if role == "user" and _CONTEXT.fullmatch(text):
         role = "system"
+    tagged = split_tool_tags(text)
+    if role == "assistant" or (role == "user" and not tagged.text):
+        text = tagged.text
+        content.tool_calls += [_read_tagged_call(call) for call in tagged.calls]
+        content.tool_results += [{"content": result} for result in tagged.results]
     if role == "tool-call":
         content.tool_calls, text, role = [*content.tool_calls, {"arguments": text}], "", "assistant"
     if (role == "user" and not text.strip() and content.tool_results) or (
@@ -282,6 +287,11 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]
     return [Message(role, text, details or None)]
 
 
+def _read_tagged_call(text: str) -> dict[str, Any]:
+    call = decode_json(text)
+    return call if type(call) is dict and "name" in call else {"arguments": call}
+
+
 def find_time(value: dict[str, Any]) -> float | None:
     for key in ("timestamp", "created_at", "createdAt", "create_time", "created", "date", "time", "sent_at"):
         if key in value and (found := to_seconds(value[key])):
@@ -293,7 +303,7 @@ def _split_transcript(text: str, default_role: str) -> list[Message]:
     """ "system: …\nuser: …" is a list of messages that somebody joined."""
     if "<|im_start|>" in text:
         marked = [(name_role(role), said.strip("\n")) for role, said in _CHATML.findall(text)]
-        return [Message(role, said) for role, said in marked if role and said]
+        return [message for role, said in marked if role and said for message in _speak(role, said)]
     text = text.lstrip("\n") if text[:2] == "\n\n" else text
     starts = list(_SPOKEN_LINE.finditer(text))
     roles = {name_role(match[1]) for match in starts}
@@ -303,9 +313,17 @@ def _split_transcript(text: str, default_role: str) -> list[Message]:
         return [Message(default_role, text)]
     ends = [match.start() for match in starts[1:]] + [len(text)]
     return [
-        Message(name_role(match[1]), text[match.end() : end].strip("\n "))
+        message
         for match, end in zip(starts, ends, strict=True)
+        for message in _speak(name_role(match[1]), text[match.end() : end].strip("\n "))
     ]
+
+
+def _speak(role: str, text: str) -> list[Message]:
+    """What somebody says in a text of several, as it stands."""
+    content = Content()
+    content.texts = [text]
+    return _finish(role, content, {})
 
 
 def has_text(messages: Iterable[Message], role: str) -> bool:

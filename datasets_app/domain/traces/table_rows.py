@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
 
-from datasets_app.domain.conversations.roles import NOTE, ROLES, find_role
+from datasets_app.domain.conversations.roles import NOTE, ROLES, UNKNOWN, find_role
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
@@ -105,6 +105,8 @@ class RowReader:
         self._orders: dict[int, float] = {}
         self._mapped = {column for field, column in mapping.items() if field in COLUMNS}
         self._sides = read_sides(mapping)
+        # Of other columns, which may name people, the first to speak is the user.
+        self._holds_roles = {"role", "type"} & set(normalize(mapping.get("role", "")).split("_"))
 
     def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut]:
         count = 0
@@ -168,6 +170,8 @@ class RowReader:
                 self._set_first(session, speaker)
             return role, None
         role = _guess_role(word)
+        if not role and self._holds_roles:
+            return UNKNOWN, None
         if not role:
             role = "user" if self._set_first(session, speaker) == speaker else "assistant"
         self.notes.senders.add(number, f"{role}: {speaker.strip()}")

@@ -11,7 +11,8 @@ from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, JobRun, Session
 
 KEYS_PER_BATCH = 500
@@ -34,7 +35,8 @@ def check_tag(tag: str) -> None:
             "A tag has up to 100 letters, digits and the signs : . _ - and /, and starts with a letter or "
             "digit."
         )
-    if found := find_all(tag):
+    [found] = Detection(Policy(), b"").find_many([DetectionInput(tag, "", is_text=False)])
+    if found:
         raise UserError(f"The tag looks like personal data ({found[0].kind}). Choose another one.")
 
 

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Group, User
 
+from datasets_app.browsing.change_sessions import tag_sessions
 from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.checking.check_dataset import check_dataset, why_outdated
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import AuditEvent, Dataset, ScrubMark
+from datasets_app.models import AuditEvent, Dataset, ScrubMark, Session
 from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.scrubbing.marks import mark_not_personal, remove_mark
@@ -200,7 +201,10 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
     assert "a scrub has changed it since" in listed(dataset)["legal"].reason
     sign_review(dataset, actor=dana)
     edit_dataset(dataset.pk, {"license": "CC0-1.0"}, actor=None)
-    assert "license or other metadata has been changed since" in listed(dataset)["legal"].reason
+    assert "metadata, tags, labels or choice of sessions" in listed(dataset)["legal"].reason
+    sign_review(dataset, actor=dana)
+    tag_sessions(dataset, list(Session.objects.values_list("pk", flat=True)), "reviewed")
+    assert current_review(dataset) is None
     sign_review(dataset, actor=dana)
     change_origin(dataset, "external", override="Agreed", actor=None)
     assert current_review(dataset) is None

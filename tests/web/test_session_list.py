@@ -202,7 +202,7 @@ def test_selected_sessions_are_tagged_and_excluded(sign_in: Any, talks: Dataset,
 
 def test_a_tag_is_no_personal_data(talks: Dataset) -> None:
     keys = list(talks.sessions.values_list("pk", flat=True))
-    for tag in ("", "two words", "10.1.2.3", "a" * 101):
+    for tag in ("", "two words", "10.1.2.3", "jane-fonseca", "a" * 101):
         with pytest.raises(UserError):
             tag_sessions(talks, keys, tag)
     assert tag_sessions(talks, keys, "x")["turns"] == 10

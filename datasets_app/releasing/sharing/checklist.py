@@ -118,10 +118,23 @@ def build_release_checklist(release: Release) -> list[ChecklistItem]:
     return [signed if item.title == REVIEW_TITLE else item for item in items]
 
 
+# What people write into a package after a signature. Splits and exclusions add no words to it.
+_EDITS = (
+    "edit_dataset",
+    "change_origin",
+    "tag_sessions",
+    "untag_sessions",
+    "include_sessions",
+    "add_annotation",
+    "delete_annotation",
+    "import_annotations",
+    "adjudicate",
+)
+
+
 def was_edited_since(dataset: Dataset, at: datetime) -> bool:
-    """Whether people have changed what the dataset is said to be, such as its license or origin."""
-    events = AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at)
-    return events.filter(action__in=("edit_dataset", "change_origin")).exists()
+    """Whether people have changed a package: metadata, tags, labels, or which sessions are in it."""
+    return AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at, action__in=_EDITS).exists()
 
 
 class _DatasetEvidence:
@@ -164,7 +177,7 @@ class _DatasetEvidence:
         if self.last_scrub != self.review.last_scrub:
             return "a scrub has changed it since"
         if was_edited_since(self.review.dataset, self.review.signed_at):
-            return "its origin, license or other metadata has been changed since"
+            return "its metadata, tags, labels or choice of sessions have been changed since"
         return ""
 
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:

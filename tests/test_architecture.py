@@ -115,7 +115,11 @@ WEB_FOLDERS = (
 
 LAZY = ("presidio_analyzer", "spacy", "openai")
 # The only ones that know spaCy; they load it when the first name is looked for.
-KNOW_SPACY = {"datasets_app/domain/pii/names/names.py", "datasets_app/domain/pii/names/name_pipeline.py"}
+KNOW_SPACY = {
+    "datasets_app/domain/pii/names/names.py",
+    "datasets_app/domain/pii/names/name_pipeline.py",
+    "datasets_app/domain/pii/network/spacy_component.py",
+}
 KNOWS_PRESIDIO = "datasets_app/domain/pii/presidio.py"
 KNOWS_OPENAI = "datasets_app/domain/generation/openai_compatible.py"
 NOT_IN_DOMAIN = ("django", "django_rq", "rq", "redis", "psycopg", "import_export", "unfold", *LAZY)

@@ -13,7 +13,7 @@ from datasets_app.core import audit as audit_log
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.audit_estimate import LeakEstimate, StratumCount, estimate_leaks
 from datasets_app.domain.pii.audit_strata import STRATUM_LABELS, allocate_sample, classify_text
-from datasets_app.domain.pii.names.names import load_built_in_tagger
+from datasets_app.domain.pii.names.names import score_by_built_in
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Session, TextScan, Turn
 
@@ -111,7 +111,7 @@ def _choose_turns(
 
 
 def _sort_by_risk(turns: Sequence[_ChosenTurn]) -> list[list[_ChosenTurn]]:
-    scores = load_built_in_tagger().score_many([blank_placeholders(turn.text) for turn in turns])
+    scores = score_by_built_in([blank_placeholders(turn.text) for turn in turns])
     strata: list[list[_ChosenTurn]] = [[] for _ in STRATUM_LABELS]
     for turn, score in zip(turns, scores, strict=True):
         strata[classify_text(turn.text, score)].append(turn)

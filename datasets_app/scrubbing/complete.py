@@ -16,6 +16,7 @@ from datasets_app.core import audit, outgoing
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS, NAME
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
+from datasets_app.domain.pii.network.languages import describe_languages
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.jobs import files
@@ -101,6 +102,8 @@ def _describe_scrub(scrub: ScrubRun) -> list[str]:
         done.append(session_ids.format_fingerprint_statement(scrub.key_fingerprint))
     if exempt := describe_exempt(read_exempt_counts((scrub.verification or {}).get("exempt"))):
         done[:1] = [f"{words}, except {exempt}" for words in done[:1]]
+    if languages := describe_languages((scrub.verification or {}).get("languages")):
+        done.append(languages)
     return done
 
 

@@ -34,6 +34,7 @@ def build_file_report(result: SanitizeResult, setup: ScrubSetup, **about: Any) -
             "turns": result.verified_turns,
             "remaining": dict(sorted(result.remaining.items())),
             "places": [build_place_object(place) for place in result.remaining_places],
+            "languages": dict(sorted(result.languages.items())),
         }
     return {
         **about,

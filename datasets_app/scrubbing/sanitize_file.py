@@ -40,7 +40,8 @@ class SanitizeResult:
     """What was found and changed; ``kinds`` and ``fields`` count findings. Places, never values, but for
     ``names``, which stay empty unless the setup counts them, and ``brands``, which stay in the text.
 
-    ``remaining`` is what verification still found: the result is no good if there is anything.
+    ``remaining`` is what verification still found: the result is no good if there is anything; ``languages``
+    are those of the sessions it read.
     """
 
     sessions: int = 0
@@ -56,6 +57,7 @@ class SanitizeResult:
     verified_turns: int | None = None
     brands: tuple[Brand, ...] = ()
     remaining: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
     remaining_places: list[FindingPlace] = field(default_factory=list)
     sha256: str | None = None
 
@@ -90,8 +92,8 @@ def sanitize_file(
 ) -> SanitizeResult:
     """Write the scrubbed turns of ``file`` to ``out`` (gzipped if ``packed``) and read them again.
 
-    ``out`` is a file that can be opened once more by its name, and is put in place by the caller if
-    nothing remains. Progress is in bytes: of the input, then of the output. Raises UserError.
+    ``out`` is a file that can be opened once more by its name, and is put in place by the caller if nothing
+    remains. Progress is in bytes: of the input, then of the output. Raises UserError.
     """
     setup = _search_brands(file, setup, processes, report_progress)
     result = SanitizeResult(brands=setup.policy.brands or ())
@@ -218,6 +220,7 @@ def _verify_output(
     for left in pool.map(batches.split_batches(turns()), VERIFY):
         verified += left.turns
         result.remaining.update(left.kinds)
+        result.languages.update(left.languages)
         result.remaining_places += left.places[: MAX_PLACES_LISTED - len(result.remaining_places)]
     if verified != result.turns:
         raise ProcessPoolError(f"{result.turns:,} turns were written and {verified:,} can be read again.")

@@ -19,13 +19,14 @@ from datasets_app.scrubbing.rows import read_sessions
 
 def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
     """Search the stored rows again; returns "remaining" matches by type, the first "places" of them,
-    "exempt" terms by type, "sessions", "turns" and "seconds".
+    "exempt" terms by type, "languages" (how many sessions are of each), "sessions", "turns" and "seconds".
 
     Reads all current sessions of the dataset, not only those in chunks. Each batch is its own statement, so
     that no transaction stays open.
     """
     began = time.monotonic()
     remaining: Counter[str] = Counter()
+    languages: Counter[str] = Counter()
     places: list[str] = []
     exempt = ExemptionCounter(list_exemptions(dataset))
     sessions = turns = 0
@@ -35,6 +36,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
             remaining[value.kind] += 1
             if len(places) < MAX_PLACES:
                 places.append(describe_place(keys[value.session], value))
+        languages.update(scrubber.count_languages(texts))
         for text in scrubber.list_strings(texts):
             exempt.add(text)
         sessions += len(texts)
@@ -44,6 +46,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
         "remaining": dict(sorted(remaining.items())),
         "places": places,
         "exempt": exempt.totals(),
+        "languages": dict(sorted(languages.items())),
         "sessions": sessions,
         "turns": turns,
         "seconds": round(time.monotonic() - began, 3),

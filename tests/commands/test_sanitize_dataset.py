@@ -322,7 +322,8 @@ def test_the_report_counts_and_tells_places(here: Sanitize, tmp_path: Path):
     assert report["found_by_class"] == {"EMAIL": 2}
     assert report["found_by_field"] == {"metadata": 1, "text": 1}
     assert report["turns"] == {"total": 2, "with_findings": 2, "changed": 2}
-    assert report["verification"] == {"passed": True, "turns": 2, "remaining": {}, "places": []}
+    verified = {"passed": True, "turns": 2, "remaining": {}, "places": [], "languages": {}}
+    assert report["verification"] == verified
     assert report["policy"]["key_fingerprint"] == "c7feed00"
     place = {
         "line": 1,
@@ -756,3 +757,17 @@ def test_words_that_the_file_shows_to_be_brands_stay(here: Sanitize, tmp_path: P
     done = here(*call, "--no-keep-brands")
     assert (done.returncode, "kept as" in done.stdout) == (0, False)
     assert "asked [NAME] the same thing" in (tmp_path / "out.jsonl").read_text()
+
+
+def test_a_scrub_says_in_which_languages_it_looked_for_names(here: Sanitize, tmp_path: Path) -> None:
+    texts = {
+        "s1": "Guten Tag, meine Bestellung ist leider noch nicht angekommen, bitte um Rückruf.",
+        "s2": "Hello, my order has not arrived yet, please call me back.",
+        "s3": "Olá, a minha encomenda ainda não chegou, podem ligar-me de volta?",
+    }
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(session, text=text) for session, text in texts.items()])
+    done = here("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["verification"]["languages"] == {"de": 1, "en": 1, "pt": 1}
+    assert "Names of people looked for in German (" in done.stdout
+    assert "left in test chats), English, Portuguese (" in done.stdout

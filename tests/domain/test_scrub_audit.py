@@ -20,7 +20,7 @@ from datasets_app.domain.pii.audit_strata import (
     allocate_sample,
     classify_text,
 )
-from datasets_app.domain.pii.names.names import load_built_in_tagger
+from datasets_app.domain.pii.names.names import score_by_built_in
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from tests.strategies import EXAMPLES_FACTOR
@@ -94,7 +94,7 @@ def _find_leaks(rows: Sequence[dict]) -> list[list[bool]]:  # type: ignore[type-
     results = Scrubber(Policy(), key=b"k" * 32).scrub([SessionInput([turn]) for turn in turns])
     texts = [result.turns[0].text for result in results]
     strata: list[list[bool]] = [[] for _ in STRATUM_LABELS]
-    for row, text, score in zip(rows, texts, load_built_in_tagger().score_many(texts), strict=True):
+    for row, text, score in zip(rows, texts, score_by_built_in(texts), strict=True):
         values = [row["text"][s["start"] : s["end"]] for s in row["spans"] if ":" not in s["type"]]
         strata[classify_text(text, score)].append(any(value in text for value in values))
     return strata

@@ -67,11 +67,13 @@ class ScrubbedBatch(NamedTuple):
 
 
 class VerifiedBatch(NamedTuple):
-    """What verification still finds in a batch: turns read, values by class, the first places."""
+    """What verification still finds in a batch: turns read, values by class, the first places; and of which
+    languages the sessions are."""
 
     turns: int
     kinds: Counter[str]
     places: list[FindingPlace]
+    languages: Counter[str]
 
 
 class BrandBatch(NamedTuple):
@@ -154,7 +156,7 @@ def _verify_batch(scrubber: Scrubber, turns: list[TurnRecord]) -> VerifiedBatch:
     if kinds:
         found = _list_places(sessions, scrubber.scrub(sessions))
         places = list(islice((place for place in found if place.kind in kinds), MAX_PLACES_LISTED))
-    return VerifiedBatch(len(turns), kinds, places)
+    return VerifiedBatch(len(turns), kinds, places, scrubber.count_languages(sessions))
 
 
 def _list_places(sessions: list[SessionInput], results: list[ScrubbedSession]) -> Iterator[FindingPlace]:

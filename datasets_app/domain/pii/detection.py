@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
-from datasets_app.domain.pii.detector import DATE_OF_BIRTH, NAME, Detector, Match
+from datasets_app.domain.pii.detector import (
+    ADDRESS,
+    DATE_OF_BIRTH,
+    FOREIGN_KINDS,
+    HANDLE,
+    NAME,
+    Detector,
+    Match,
+)
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.names import ForeignTexts, read_foreign_texts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.finder import RuleDetector
@@ -51,6 +60,8 @@ class Detection:
         if policy.missed:
             self._rules.append(MissedValueDetector(policy.missed, key))
         self._finds_ages = DATE_OF_BIRTH in kinds
+        # Classes of which the network finds more in texts of other languages than English. Names are apart.
+        self._judged = kinds & FOREIGN_KINDS - {NAME}
         self._names: NameFinder | None = None
         if NAME in kinds and not rules_only:
             from datasets_app.domain.pii.names.names import load_name_finder
@@ -70,17 +81,38 @@ class Detection:
         return answer
 
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
-        by_rules = [self._find_by_rules(item) for item in inputs]
+        foreign = (
+            read_foreign_texts([item.text for item in inputs if item.is_text]) if self._is_judging else {}
+        )
+        by_rules = [self._judge(self._find_by_rules(item), item, foreign) for item in inputs]
         if self._names is None:
             return by_rules
         names = self._names.find_many(
-            [item.text if item.is_text else _split_identifier(item.text) for item in inputs]
+            [item.text if item.is_text else _split_identifier(item.text) for item in inputs], foreign
         )
         return [
             rules
             + self._complete_names(found if item.is_text else _keep_full_names(found, item.text), item.text)
             for item, rules, found in zip(inputs, by_rules, names, strict=True)
         ]
+
+    @property
+    def _is_judging(self) -> bool:
+        return bool(self._judged) or self._names is not None
+
+    def _judge(self, found: list[Match], item: DetectionInput, foreign: ForeignTexts) -> list[Match]:
+        """What rules found; in a foreign text without user names that the network doesn't support, and with
+        what only the words around tell."""
+        text = foreign.get(item.text) if item.is_text else None
+        if text is None:
+            return found
+        found = [
+            match
+            for match in found
+            if match.kind != HANDLE or item.text[match.start] == "@" or text.supports(match)
+        ]
+        more = [match for match in text.find(self._judged) if not _is_decided(match, found)]
+        return found + (drop_protected(more, find_protected(item.text)) if more else more)
 
     def _complete_names(self, found: list[Match], text: str) -> list[Match]:
         """The names that are people, and the ages beside them."""
@@ -105,6 +137,15 @@ class Detection:
             for match in self._rules[0].find(prefix + item.text)
             if match.start >= shift
         ]
+
+
+def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:
+    """Whether rules have found a value in the place of ``match``; of an address, maybe a part."""
+    return any(
+        match.start < found.end and found.start < match.end
+        for found in by_rules
+        if not match.kind == found.kind == ADDRESS
+    )
 
 
 def _split_identifier(text: str) -> str:

@@ -23,11 +23,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.ages import find_ages
+from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_codes
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, KINDS, NAME, Detector, Match, merge_matches
-from datasets_app.domain.pii.names.names import BUILT_IN, load_built_in_pipeline, load_name_finder
+from datasets_app.domain.pii.names.names import (
+    BUILT_IN,
+    load_built_in_pipeline,
+    load_name_finder,
+    read_foreign_texts,
+)
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND, KIND_BY_ENTITY
-from datasets_app.domain.pii.rules.finder import RuleDetector
 
 if TYPE_CHECKING:
     from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerResult
@@ -64,8 +70,8 @@ def make_recognizer(
 
 
 def make_name_recognizer(*, language: str = LANGUAGE, with_ages: bool = True) -> "EntityRecognizer":
-    """Names out of what :func:`make_nlp_engine` has read already, so that the model runs once a text; and the
-    ages of those people, which are dates of birth."""
+    """Names in any language; and the ages of those people, which are dates of birth. English names are those
+    that :func:`make_nlp_engine` has found already, so that the model runs once a text."""
     recognizer: EntityRecognizer = _define_recognizers()[1](language, with_ages)
     return recognizer
 
@@ -100,6 +106,13 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             return self.results(self.detector.find(text), entities)
 
+    def list_english(nlp_artifacts: Any) -> list[Match]:
+        return [
+            Match(NAME, entity.start_char, entity.end_char, score)
+            for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
+            if entity.label_ == get_entity(NAME)
+        ]
+
     class NameRecognizer(OurRecognizer):
         def __init__(self, language: str, with_ages: bool) -> None:
             kinds = (NAME, DATE_OF_BIRTH) if with_ages else (NAME,)
@@ -108,11 +121,8 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             if nlp_artifacts is None:
                 return []
-            found = [
-                Match(NAME, entity.start_char, entity.end_char, score)
-                for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
-                if entity.label_ == get_entity(NAME)
-            ]
+            foreign = read_foreign_texts([text]).get(text)
+            found = foreign.find(frozenset({NAME})) if foreign else list_english(nlp_artifacts)
             names = outside_codes(found, text)
             return self.results([*names, *find_ages(text, names)], entities)
 
@@ -141,6 +151,17 @@ def make_nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
     return engine
 
 
+class _AllButNames:
+    """What the scrubber finds in a text of all classes but names."""
+
+    def __init__(self, kinds: frozenset[str]) -> None:
+        self.kinds = kinds
+        self._detection = Detection(Policy(kinds=tuple(kinds)), b"", rules_only=True)
+
+    def find(self, text: str) -> list[Match]:
+        return merge_matches(self._detection.find_many([DetectionInput(text)])[0])
+
+
 def make_analyzer_engine(
     kinds: Iterable[str] = KINDS,
     *,
@@ -152,7 +173,7 @@ def make_analyzer_engine(
     from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
     kinds = frozenset(kinds)
-    detectors: list[Detector] = [RuleDetector(kinds - {NAME})] if kinds - {NAME} else []
+    detectors: list[Detector] = [_AllButNames(kinds - {NAME})] if kinds - {NAME} else []
     recognizers = [
         make_recognizer(detector, language=language) for detector in (*detectors, *other_detectors)
     ]

@@ -18,6 +18,8 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import HANDLE, NAME, Match, merge_matches
 from datasets_app.domain.pii.kept_names import IsPerson
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
+from datasets_app.domain.pii.names.names import BUILT_IN
+from datasets_app.domain.pii.network.languages import count_languages
 from datasets_app.domain.pii.pieces import (
     PERSONA_PLACES,
     TEXT_PLACE,
@@ -66,8 +68,8 @@ class Scrubber:
     """Scrubs sessions under one policy. ``key`` is the installation's, for hashes and marks.
 
     ``persona_terms`` are those of :mod:`persona_terms`, which are no people. With them, what a text speaks of
-    as a thing stays, unless ``keeps_things`` is False.
-    Raises :class:`PolicyError` or an error of the name model where the policy can't be carried out.
+    as a thing stays, unless ``keeps_things`` is False. Raises :class:`PolicyError` or an error of the name
+    model where the policy can't be carried out.
     """
 
     def __init__(
@@ -120,6 +122,12 @@ class Scrubber:
     def count_remaining(self, sessions: Sequence[SessionInput]) -> Counter[str]:
         """How many values of each class :meth:`find_remaining` finds."""
         return Counter(value.kind for value in self.find_remaining(sessions))
+
+    def count_languages(self, sessions: Sequence[SessionInput]) -> Counter[str]:
+        """How many sessions are of each language in which names were looked for by a packaged model."""
+        if NAME not in self.kinds or BUILT_IN not in self.policy.name_models:
+            return Counter()
+        return count_languages((turn.text for turn in session.turns) for session in sessions)
 
     def list_strings(self, sessions: Sequence[SessionInput]) -> Iterator[str]:
         """Every string that :meth:`find_remaining` searches."""

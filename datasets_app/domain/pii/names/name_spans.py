@@ -9,7 +9,6 @@ from functools import partial
 
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names import name_rules
-from datasets_app.domain.pii.names.foreign_words import find_ordinary_words, find_strangers, is_foreign
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_refusals import is_refused
 from datasets_app.domain.pii.names.name_rules import NON_NAMES, TITLES
@@ -62,15 +61,11 @@ def find_name_spans(
     hits = _find_likely_words(words, scores)
     for number in [number for number in hits if is_refused(words, starts, number, shouted)]:
         del hits[number]
-    for number in find_ordinary_words(words, list(hits)) if hits else ():
-        del hits[number]
     for first, last in name_rules.find_names(text, words, starts):
         for number in range(first, last + 1):
             if is_plain_word(words[number]):
                 hits[number] = max(hits.get(number, 0.0), name_rules.RULE_SCORE)
     announced = partial(name_rules.find_announced, text, words, starts)
-    for number in find_strangers(words, list(hits), announced()) if hits and is_foreign(words) else ():
-        del hits[number]
     for number in find_code_words(text, words, starts, list(hits)) if hits else ():
         del hits[number]
     if not hits:

@@ -1,11 +1,11 @@
-"""Finds names of people with one or several models: the packaged one, spaCy pipelines, networks in ONNX.
+"""Finds names of people with one or several models: the packaged ones, spaCy pipelines, networks in ONNX.
 
-The packaged one needs only numpy; others load spaCy or onnxruntime. Nothing is ever downloaded: a missing
+The packaged ones need only numpy; others load spaCy or onnxruntime. Nothing is ever downloaded: a missing
 model is an error that says what to do.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from datasets_app.domain.pii.names.name_words import split_pieces
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.names.name_network import FastTagger
+    from datasets_app.domain.pii.network.foreign import ForeignText
 
 BUILT_IN = "builtin"
 # What may stand before the name of a model; without one it is a spaCy pipeline.
@@ -29,6 +30,7 @@ _NEEDED_COMPONENTS = frozenset(
 _WINDOW_CHARACTERS = 20_000  # characters per window
 _DEFAULT_SCORE = 0.85  # score of pipelines that give no probability, as in presidio
 
+ForeignTexts = Mapping[str, "ForeignText"]
 FindMany = Callable[[Sequence[str]], list[list[Match]]]
 
 
@@ -47,16 +49,21 @@ class NameFinder:
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if not models:
             raise NameModelError(f"No name model is set. Set “{BUILT_IN}”, spacy:NAME or onnx:FOLDER.")
-        self._finders: list[FindMany] = [_make_finder(model) for model in dict.fromkeys(models)]
+        self._has_built_in = BUILT_IN in models
+        further = (model for model in dict.fromkeys(models) if model != BUILT_IN)
+        self._finders: list[FindMany] = [_make_finder(model) for model in further]
 
     def find(self, text: str) -> list[Match]:
         """The names in ``text``, by start, without overlaps."""
         return self.find_many([text])[0]
 
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        """The result of :meth:`find` for each of ``texts``; repeated texts are read once."""
+    def find_many(self, texts: Sequence[str], foreign: ForeignTexts | None = None) -> list[list[Match]]:
+        """The result of :meth:`find` for each of ``texts``; repeated texts are read once. ``foreign`` are
+        those that aren't English, if they have been read already."""
         distinct = list(dict.fromkeys(texts))
         found = [finder(distinct) for finder in self._finders]
+        if self._has_built_in:
+            found.append(find_by_built_in(distinct, foreign))
         merged = [
             merge_matches(match for matches in each for match in matches) for each in zip(*found, strict=True)
         ]
@@ -88,13 +95,34 @@ def load_built_in_tagger() -> "FastTagger":
 
 
 def _make_finder(model: str) -> FindMany:
-    if model == BUILT_IN:
-        return load_built_in_tagger().find_many
     if model.startswith(ONNX_PREFIX):
         from datasets_app.domain.pii.names.onnx_names import OnnxTagger
 
         return OnnxTagger(model.removeprefix(ONNX_PREFIX)).find_many
     return _InstalledPipeline(model.removeprefix(SPACY_PREFIX)).find_many
+
+
+def find_by_built_in(texts: Sequence[str], foreign: ForeignTexts | None = None) -> list[list[Match]]:
+    """The names in each text, by the packaged models: that of English and, for every other language, the
+    network."""
+    foreign = read_foreign_texts(texts) if foreign is None else foreign
+    english = iter(load_built_in_tagger().find_many([text for text in texts if text not in foreign]))
+    return [foreign[text].find(frozenset({NAME})) if text in foreign else next(english) for text in texts]
+
+
+def score_by_built_in(texts: Sequence[str]) -> list[float]:
+    """The highest probability in each text that a word is part of a name."""
+    foreign = read_foreign_texts(texts)
+    english = iter(load_built_in_tagger().score_many([text for text in texts if text not in foreign]))
+    return [foreign[text].highest if text in foreign else next(english) for text in texts]
+
+
+def read_foreign_texts(texts: Sequence[str]) -> ForeignTexts:
+    """Those of ``texts`` that aren't English, as the network reads them."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from datasets_app.domain.pii.network.foreign import read_foreign
+
+    return {text: found for text, found in zip(texts, read_foreign(texts), strict=True) if found}
 
 
 class _InstalledPipeline:

@@ -9,8 +9,6 @@ is a person.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from datasets_app.domain.pii.names.foreign_deeds import does_deed
-from datasets_app.domain.pii.names.foreign_words import has_foreign_words
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind, has_person_cue
 from datasets_app.domain.pii.names.product_list import Certainty, find_entries
@@ -131,16 +129,14 @@ class _ProductReader:
 
     def find_technical(self) -> None:
         """In a text about technology: entries that are names as well, words that no list of names has, and of
-        which the model isn't sure. In another language than English it is sure of nothing."""
+        which the model isn't sure."""
         rest = sorted(set(self.hits) - self.products)
         named = _find_named(self.plain, rest)
         signs = count_signs(self.text, self.words, named)
         is_technical = signs > 0
         ambiguous = self._count_ambiguous()
-        is_foreign = ambiguous > 0 and has_foreign_words(self.words)
         is_compared = signs > 0 or not _COMPARISONS.isdisjoint(self.plain)
         signs += ambiguous > (1 if is_compared else 2)
-        signs += is_foreign
         signs -= len(self.words) // _WORDS_PER_SIGN
         if signs <= 0:
             return
@@ -148,12 +144,10 @@ class _ProductReader:
             if self.is_person(first, last) or self._is_said_of_person(first, last):
                 continue
             is_entry = any(place.last >= last for place in find_entries(self.plain, first))
-            if is_foreign and ambiguous < 2 and self._is_first_name(first, last):
-                continue
-            can_be_foreign = bool(named) or is_foreign or signs >= MIN_SIGNS
+            can_be_unlisted = bool(named) or signs >= MIN_SIGNS
             if (
                 is_entry
-                or (can_be_foreign and is_unlisted(self.plain[first : last + 1]))
+                or (can_be_unlisted and is_unlisted(self.plain[first : last + 1]))
                 or (is_technical and self._is_guessed(first, last))
                 or (signs >= MIN_SIGNS and self._is_thing(first, last, signs))
             ):
@@ -162,14 +156,11 @@ class _ProductReader:
     def _is_said_of_person(self, first: int, last: int) -> bool:
         """Whether the words around speak of a person, and not as one speaks of software."""
         start, end = self.starts[first], self.starts[last] + len(self.words[last])
-        facts = [look_up_word(word) for word in self.plain[first : last + 1]]
         if has_cue_before(self.text, start):
-            return True
-        if any(fact.first == 2 for fact in facts) and does_deed(self.text, end):
             return True
         if not has_cue_behind(self.text, start, end):
             return False
-        is_first_name = any(fact.first for fact in facts)
+        is_first_name = any(look_up_word(word).first for word in self.plain[first : last + 1])
         return is_first_name or not _SAID_OF_SOFTWARE.match(self.text, end)
 
     def _is_guessed(self, first: int, last: int) -> bool:
@@ -209,11 +200,11 @@ class _ProductReader:
         needed = 0 if is_first_name else MIN_SIGNS - signs
         return weigh_thing(self.text, start, end) > needed
 
-    def has_person_cue(self, first: int, last: int) -> bool:
-        return has_person_cue(self.text, self.starts[first], self.starts[last] + len(self.words[last]))
-
     def _is_first_name(self, first: int, last: int) -> bool:
         return first == last and look_up_word(self.plain[first]).first > 0
+
+    def has_person_cue(self, first: int, last: int) -> bool:
+        return has_person_cue(self.text, self.starts[first], self.starts[last] + len(self.words[last]))
 
     def _is_part_of_name(self, number: int) -> bool:
         """Whether the word is next to a known name, or a rule announces both: "Jabra Nicola"."""

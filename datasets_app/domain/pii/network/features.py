@@ -1,0 +1,267 @@
+"""The features of each word: numbers of rows in the table of the network.
+
+A word is seen by its form, beginning, ending and pieces, and by what the lexicon knows of it; itself only if
+it is an ordinary word, so that the weights hold no list of names. A character of a script without spaces is
+seen with its neighbors and with the words of the lexicon that it may be part of.
+"""
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from datasets_app.domain.pii.network.lexicon import (
+    COMMON,
+    KNOWN_LEVEL,
+    TELLING_LEVEL,
+    fold_word,
+    look_up,
+    read_code,
+    strip_marks,
+)
+from datasets_app.domain.pii.network.words import Word, describe_gaps, has_lone_characters, is_read_alone
+
+TABLE_ROWS = 1 << 17
+EXACT, GRAMS = 15, 12
+FEATURES = EXACT + GRAMS
+_MAX_WINDOW = 5  # characters of a word that is looked for around one
+_MAX_STEM_CUT = 3
+_LONGEST = 40  # characters of a word that are read
+_FIRST_GREEK = "\u0370"
+_DIGITS = re.compile(r"\d")
+
+Hide = Callable[[str, int], int]
+
+
+class FeatureReader:
+    """Features of words, with a cache; ``hide`` changes what the lexicon says (in training)."""
+
+    def __init__(self, hide: Hide | None = None, most: int = 200_000) -> None:
+        self._hide = hide
+        self._most = most
+        self._codes: dict[str, int] = {}
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def read(self, text: str, words: Sequence[Word]) -> tuple[list[tuple[int, ...]], list[int]]:
+        """For each word its features [words, FEATURES] (0 is none) and what stands before it."""
+        gaps = describe_gaps(text, words)
+        if not has_lone_characters(text):
+            return self.read_words([word.text for word in words]), gaps
+        self._forget()
+        self._learn_codes(words, gaps)
+        rows = []
+        for number, word in enumerate(words):
+            if is_read_alone(word.text):
+                rows.append(self._describe_character(words, gaps, number))
+            else:
+                rows.append(self._read_word(word.text))
+        return rows, gaps
+
+    def read_words(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """The features of words in scripts with spaces [words, FEATURES]."""
+        self._forget()
+        wanted: set[str] = set()
+        for word in words:
+            if word not in self._known:
+                wanted.update(_list_readings(word))
+        self._look_up(wanted)
+        return [self._read_word(word) for word in words]
+
+    def tells_language(self, word: str) -> bool:
+        """Whether a word that was read is an ordinary one of some language, and no name, or not in Latin
+        letters."""
+        if word[0] >= _FIRST_GREEK and word[0].isalpha():
+            return True
+        facts = read_code(self._codes[fold_word(word[:_LONGEST])])
+        return (
+            facts.common >= TELLING_LEVEL
+            and not facts.first
+            and not facts.last
+            and len(word) > 1
+            and word.isalpha()
+        )
+
+    def _forget(self) -> None:
+        if len(self._codes) > self._most:
+            self._codes.clear()
+            self._known.clear()
+
+    def _read_word(self, word: str) -> tuple[int, ...]:
+        found = self._known.get(word)
+        if found is None:
+            found = self._known[word] = _pad(self._describe_word(word))
+        return found
+
+    def _learn_codes(self, words: Sequence[Word], gaps: Sequence[int]) -> None:
+        wanted: set[str] = set()
+        for number, word in enumerate(words):
+            if is_read_alone(word.text):
+                wanted.update(_list_windows(words, gaps, number))
+            elif word.text not in self._known:
+                wanted.update(_list_readings(word.text))
+        self._look_up(wanted)
+
+    def _look_up(self, wanted: set[str]) -> None:
+        new = sorted(word for word in wanted if word not in self._codes)
+        codes = look_up(new)
+        if self._hide:
+            codes = [self._hide(word, code) for word, code in zip(new, codes, strict=True)]
+        self._codes.update(zip(new, codes, strict=True))
+
+    def _describe_word(self, word: str) -> list[str]:
+        plain = fold_word(word[:_LONGEST])
+        bare = strip_marks(plain)
+        code = self._codes[plain]
+        if not code and bare != plain:
+            code = self._codes[bare]
+        stems = [self._codes[stem] % COMMON for stem in _list_stems(plain)]
+        is_code = _DIGITS.search(plain) is not None
+        seen = [
+            f"w{_name_word(plain, code, is_code)}",
+            f"s{describe_form(word)}",
+            f"c{code}",
+            f"t{max((stem % 3 for stem in stems), default=0)}{max((stem // 3 for stem in stems), default=0)}",
+        ]
+        if is_code or not plain[0].isalpha():
+            return seen
+        seen += [f"p{size}{plain[:size]}" for size in (1, 2, 3, 4)]
+        seen += [f"e{size}{plain[-size:]}" for size in (1, 2, 3, 4, 5)]
+        seen.append(f"b{bare[-3:]}")
+        seen += [""] * (EXACT - len(seen))
+        framed = f"<{bare}>"
+        grams = [f"g{framed[place : place + 4]}" for place in range(max(1, len(framed) - 3))]
+        return seen + grams[:GRAMS]
+
+    def _describe_character(self, words: Sequence[Word], gaps: Sequence[int], number: int) -> tuple[int, ...]:
+        before2, before, here, behind, behind2 = (
+            _get_neighbor(words, gaps, number, distance) for distance in (-2, -1, 0, 1, 2)
+        )
+        first, last, common = self._match_windows(words, gaps, number)
+        seen = (
+            f"1{here}",
+            f"2{before}{here}",
+            f"3{here}{behind}",
+            f"4{before}{here}{behind}",
+            f"5{before2}{before}{here}",
+            f"6{here}{behind}{behind2}",
+            f"7{before}",
+            f"8{behind}",
+            f"9{before2}{before}",
+            f"0{behind}{behind2}",
+            f"C{self._codes.get(here, 0)}",
+            f"F{first}",
+            f"L{last}",
+            f"O{common}",
+            f"A{first}{last}{common}",
+        )
+        return _pad(list(seen))
+
+    def _match_windows(self, words: Sequence[Word], gaps: Sequence[int], number: int) -> tuple[str, str, str]:
+        """The longest first name, last name and ordinary word around a character: length and place in it."""
+        best = {1: (0, 0, 0), 3: (0, 0, 0), COMMON: (0, 0, 0)}
+        low = number
+        while (
+            low > 0
+            and number - low < _MAX_WINDOW - 1
+            and gaps[low] == 0
+            and is_read_alone(words[low - 1].text)
+        ):
+            low -= 1
+        for start in range(low, number + 1):
+            joined = "".join(word.text for word in words[start:number])
+            for end in range(number, min(start + _MAX_WINDOW, len(words))):
+                if end > start and (gaps[end] or not is_read_alone(words[end].text)):
+                    break
+                joined += words[end].text
+                code = self._codes.get(joined, 0)
+                if code and end > start:
+                    facts = read_code(code)
+                    size = end - start + 1
+                    for weight, level in ((1, facts.first), (3, facts.last), (COMMON, facts.common)):
+                        if level and size > best[weight][0]:
+                            best[weight] = (size, number - start, level)
+        return tuple("".join(map(str, best[weight])) for weight in (1, 3, COMMON))  # type: ignore[return-value]
+
+
+def describe_form(word: str) -> str:
+    """Capitals, digits, length and script, as far as they distinguish names from other words."""
+    if not word[0].isalnum():
+        return word if len(word) == 1 else "sign"
+    if "@" in word[1:] or "://" in word:
+        return "address"
+    if _DIGITS.search(word):
+        form = re.sub(r"[^\W\d_]+", lambda part: "X" if part.group().isupper() else "x", word)
+        return re.sub(r"\d+", lambda part: "0" * min(len(part.group()), 9), form)[:24]
+    if "_" in word:
+        return "x_x"
+    if word.islower():
+        case = "x"
+    elif word.isupper():
+        case = "X" if len(word) > 1 else "I"
+    elif word[0].isupper() and word[1:].islower():
+        case = "Xx"
+    else:
+        case = "?" if word.lower() == word.upper() else "xX"
+    joined = "'" if "'" in word or "’" in word else ""
+    return f"{case}{min(len(word), 12)}{_get_script(word[0])}{joined}"
+
+
+def _get_script(sign: str) -> str:
+    point = ord(sign)
+    return "L" if point < 0x250 else hex(point >> 7)
+
+
+def _name_word(plain: str, code: int, is_code: bool) -> str:
+    if plain.isdigit():
+        return plain if len(plain) < 3 else "0" * min(len(plain), 20)
+    if is_code or "@" in plain[1:]:
+        return "code"
+    return plain if code >= KNOWN_LEVEL * COMMON or len(plain) < 2 else "?"
+
+
+def _list_readings(word: str) -> list[str]:
+    plain = fold_word(word[:_LONGEST])
+    return [plain, strip_marks(plain), *_list_stems(plain)]
+
+
+def _list_stems(plain: str) -> list[str]:
+    return [plain[:-cut] for cut in range(1, _MAX_STEM_CUT + 1) if len(plain) - cut >= 3]
+
+
+def _get_neighbor(words: Sequence[Word], gaps: Sequence[int], number: int, distance: int) -> str:
+    """The character at a distance; a blank where the line of characters ends."""
+    place = number
+    step = 1 if distance > 0 else -1
+    for _ in range(abs(distance)):
+        edge = place if step < 0 else place + 1
+        if not 0 <= place + step < len(words) or gaps[edge]:
+            return "_"
+        place += step
+    text = words[place].text
+    return text if len(text) <= 2 else "w"
+
+
+def _list_windows(words: Sequence[Word], gaps: Sequence[int], number: int) -> list[str]:
+    """The strings of up to five characters that begin here."""
+    found, joined = [], ""
+    for end in range(number, min(number + _MAX_WINDOW, len(words))):
+        if end > number and (gaps[end] or not is_read_alone(words[end].text)):
+            break
+        joined += words[end].text
+        found.append(joined)
+    return found
+
+
+def _pad(seen: list[str]) -> tuple[int, ...]:
+    numbers = [
+        1 + zlib.crc32(value.encode("utf-8", "surrogatepass")) % (TABLE_ROWS - 1) if value else 0
+        for value in seen
+    ]
+    return tuple(numbers + [0] * (FEATURES - len(numbers)))
+
+
+def to_array(rows: Sequence[Sequence[int]]) -> Any:
+    """Features as [words, FEATURES]."""
+    return np.array(rows, dtype=np.int32).reshape(len(rows), FEATURES)

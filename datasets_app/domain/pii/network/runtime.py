@@ -1,0 +1,279 @@
+"""Computes the network by numpy: the language of each text, and for each word the probability of each class.
+
+Layers: the rows of a table that a word's features name, summed; a dense layer that also sees the mean of the
+text; five convolutions over three words, the middle ones with gaps between them, so that a word is judged by
+some nine words on each side. The language is told by the mean alone. Texts share one matrix: between them
+stand empty rows, as at the ends of a text in training.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from datasets_app.domain.pii.network.features import EXACT, FeatureReader
+from datasets_app.domain.pii.network.words import (
+    Word,
+    describe_gaps,
+    has_lone_characters,
+    list_words,
+    split_words,
+)
+
+WEIGHTS_PATH = Path(__file__).parent / "weights.npz"
+CLASSES = (
+    "ORDINARY",
+    "NAME",
+    "HANDLE",
+    "PHONE",
+    "ADDRESS",
+    "DATE_OF_BIRTH",
+    "ID_NUMBER",
+    "ACCOUNT",
+    "ORGANIZATION",
+    "PLACE",
+    "PRODUCT",
+)
+LANGUAGES = tuple(
+    "af ar be bg bn ca cs da de el en eo es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk ko lt lv mk"
+    " mn ms nl no pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi zh".split()
+)
+_BATCH_WORDS, _BATCH_CHARACTERS = 4096, 20_000
+# Words of a text that are judged at once; what the convolutions see beside them is read as well.
+_PART_WORDS = 2048
+_MAX_CACHED = 60_000
+_EPSILON = 1e-6
+
+
+class Weights(NamedTuple):
+    """``table`` [rows, width] of bytes with ``scale`` [rows]; dense layers [in, out]."""
+
+    table: Any
+    scale: Any
+    layers: dict[str, Any]
+    dilations: tuple[int, ...]
+
+
+class Reading(NamedTuple):
+    """What the network makes of a text. ``languages`` [languages] are a guess if no word tells the language
+    (``is_told``); ``words`` and ``probabilities`` [words, classes] are there only where they were wanted."""
+
+    languages: Any
+    is_told: bool
+    words: Sequence[Word] = ()
+    probabilities: Any = None
+
+    @property
+    def language(self) -> str:
+        return LANGUAGES[int(self.languages.argmax())]
+
+    @property
+    def english(self) -> float:
+        """How likely the text is English."""
+        return float(self.languages[_ENGLISH])
+
+
+_ENGLISH = LANGUAGES.index("en")
+
+
+def read_weights(path: Path = WEIGHTS_PATH) -> Weights:
+    with np.load(path) as file:
+        layers = {
+            name: file[name].astype(np.float32)
+            for name in file.files
+            if name not in ("table", "scale", "dilations")
+        }
+        return Weights(
+            file["table"], file["scale"].astype(np.float32), layers, tuple(file["dilations"].tolist())
+        )
+
+
+class Network:
+    """The network with a cache of the words it met."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._layers, self._dilations = weights.layers, weights.dilations
+        self._embedding = _Embedding(weights)
+        self._reach = sum(weights.dilations)
+        self._gap = max(weights.dilations)
+
+    def read_many(self, texts: Sequence[str], *, max_english: float = 1.0) -> list[Reading]:
+        """What the network makes of each text; the probabilities only of those that are English to no more
+        than ``max_english``."""
+        readings: list[Reading] = []
+        for batch in _list_batches(texts):
+            readings += self._read_batch(batch, max_english)
+        return readings
+
+    def _read_batch(self, texts: Sequence[str], max_english: float) -> list[Reading]:
+        self._embedding.forget()
+        placed = [self._embedding.place(text) for text in texts]
+        sums = self._embedding.sum_languages([places for places, _is_told in placed])
+        languages = _soften(sums + self._layers["language_bias"])
+        readings = [
+            Reading(spoken, is_told) for spoken, (_places, is_told) in zip(languages, placed, strict=True)
+        ]
+        wanted = [
+            n for n, (places, _) in enumerate(placed) if places and languages[n, _ENGLISH] <= max_english
+        ]
+        cut = [split_words(texts[number]) for number in wanted]
+        judged = self._judge(
+            [
+                (self._embedding.get_words(placed[number][0]), np.array(describe_gaps(texts[number], words)))
+                for number, words in zip(wanted, cut, strict=True)
+            ]
+        )
+        for number, words, probabilities in zip(wanted, cut, judged, strict=True):
+            readings[number] = readings[number]._replace(words=words, probabilities=probabilities)
+        return readings
+
+    def _judge(self, texts: list[tuple[Any, Any]]) -> list[Any]:
+        """The probabilities of the words of each text: words as they are seen, and the gaps before them."""
+        results = [np.zeros((len(seen), len(CLASSES)), np.float32) for seen, _gaps in texts]
+        means = [seen.mean(axis=0) for seen, _gaps in texts]
+        parts = [
+            (number, *part) for number, (seen, _) in enumerate(texts) for part in self._list_parts(len(seen))
+        ]
+        start = 0
+        while start < len(parts):
+            end, size = start, 0
+            while end < len(parts) and size < _BATCH_WORDS:
+                size += parts[end][4] - parts[end][3]
+                end += 1
+            some = parts[start:end]
+            judged = self._compute(
+                [texts[number][0][low:high] for number, _, _, low, high in some],
+                [texts[number][1][low:high] for number, _, _, low, high in some],
+                [means[number] for number, *_ in some],
+            )
+            place = 0
+            for number, first, last, low, high in some:
+                results[number][first:last] = judged[place + first - low : place + last - low]
+                place += high - low
+            start = end
+        return results
+
+    def _list_parts(self, count: int) -> Iterator[tuple[int, int, int, int]]:
+        """Parts of a text: first and last word, and those that must be read with them."""
+        for first in range(0, count, _PART_WORDS):
+            last = min(first + _PART_WORDS, count)
+            yield first, last, max(0, first - self._reach), min(count, last + self._reach)
+
+    def _compute(self, seen: list[Any], gaps: list[Any], means: list[Any]) -> Any:
+        layers = self._layers
+        sizes = [len(part) for part in seen]
+        firsts = np.cumsum([self._gap, *(size + self._gap for size in sizes)])
+        where = np.concatenate(
+            [np.arange(first, first + size) for first, size in zip(firsts, sizes, strict=False)]
+        )
+        inner = np.concatenate(seen) @ layers["in"]
+        inner += layers["in_bias"]
+        inner += layers["gap"][np.concatenate(gaps)]
+        inner += np.repeat(np.stack(means) @ layers["text"], sizes, axis=0)
+        hidden = np.zeros((int(firsts[-1]), inner.shape[1]), dtype=np.float32)
+        hidden[where] = _normalize(np.maximum(inner, 0, out=inner))
+        for number, step in enumerate(self._dilations):
+            window = np.concatenate([hidden[where - step], hidden[where], hidden[where + step]], axis=1)
+            change = window @ layers[f"conv{number}"]
+            change += layers[f"conv{number}_bias"]
+            np.maximum(change, 0, out=change)
+            change += hidden[where]
+            hidden[where] = _normalize(change)
+        return _soften(hidden[where] @ layers["out"] + layers["out_bias"])
+
+
+class _Embedding:
+    """Words → [words, 2 × width] and what each says of the language; those that were met are kept."""
+
+    def __init__(self, weights: Weights) -> None:
+        self._table, self._scale = weights.table, weights.scale
+        self._language = weights.layers["language"]
+        self._reader = FeatureReader(most=4 * _MAX_CACHED)
+        self._rows: dict[Any, int] = {}
+        self._telling: set[str] = set()
+        self._seen = np.zeros((1024, self._language.shape[0]), dtype=np.float32)
+        self._spoken = np.zeros((1024, self._language.shape[1]), dtype=np.float32)
+
+    def forget(self) -> None:
+        """Make room, if there are too many; the places of words are others then."""
+        if len(self._rows) > _MAX_CACHED:
+            self._rows.clear()
+            self._telling.clear()
+
+    def place(self, text: str) -> tuple[list[int], bool]:
+        """Where the words of ``text`` are, and whether one tells its language."""
+        if has_lone_characters(text):
+            features, _gaps = self._reader.read(text, split_words(text))
+            new = [row for row in dict.fromkeys(features) if row not in self._rows]
+            self._add(new, new)
+            return [self._rows[row] for row in features], True
+        words = list_words(text)
+        new_words = [word for word in dict.fromkeys(words) if word not in self._rows]
+        if new_words:
+            self._add(new_words, self._reader.read_words(new_words))
+            self._telling.update(filter(self._reader.tells_language, new_words))
+        return list(map(self._rows.__getitem__, words)), not self._telling.isdisjoint(words)
+
+    def sum_languages(self, texts: Sequence[list[int]]) -> Any:
+        """What the words of each text say of its language [texts, languages], as their mean."""
+        sizes = np.array([len(places) for places in texts])
+        sums = np.zeros((len(texts), self._spoken.shape[1]), np.float32)
+        full = sizes > 0
+        if full.any():
+            every = np.fromiter(chain.from_iterable(texts), np.int64, int(sizes.sum()))
+            starts = np.cumsum(sizes)[full] - sizes[full]
+            sums[full] = np.add.reduceat(self._spoken[every], starts) / sizes[full, None]
+        return sums
+
+    def get_words(self, places: list[int]) -> Any:
+        """Words as the network sees them."""
+        return self._seen[places]
+
+    def _add(self, keys: Sequence[Any], features: Sequence[tuple[int, ...]]) -> None:
+        first = len(self._rows)
+        while first + len(keys) > len(self._seen):
+            self._seen = np.concatenate([self._seen, np.zeros_like(self._seen)])
+            self._spoken = np.concatenate([self._spoken, np.zeros_like(self._spoken)])
+        for start in range(0, len(keys), _BATCH_WORDS):
+            some = features[start : start + _BATCH_WORDS]
+            rows = slice(first + start, first + start + len(some))
+            self._seen[rows] = self._sum_rows(np.array(some, dtype=np.int32))
+            self._spoken[rows] = self._seen[rows] @ self._language
+        self._rows.update(zip(keys, range(first, first + len(keys)), strict=True))
+
+    def _sum_rows(self, features: Any) -> Any:
+        rows = self._table[features].astype(np.float32)
+        rows *= (self._scale[features] * (features > 0))[..., None]
+        grams = np.maximum((features[:, EXACT:] > 0).sum(axis=1), 1)[:, None]
+        return np.concatenate([rows[:, :EXACT].sum(axis=1), rows[:, EXACT:].sum(axis=1) / grams], axis=1)
+
+
+@cache
+def load_network() -> Network:
+    return Network(read_weights())
+
+
+def _list_batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    start = size = 0
+    for number, text in enumerate(texts):
+        size += len(text)
+        if size >= _BATCH_CHARACTERS:
+            yield texts[start : number + 1]
+            start, size = number + 1, 0
+    if start < len(texts):
+        yield texts[start:]
+
+
+def _normalize(hidden: Any) -> Any:
+    spread = np.einsum("ij,ij->i", hidden, hidden) / hidden.shape[1]
+    hidden /= np.sqrt(spread + _EPSILON)[:, None]
+    return hidden
+
+
+def _soften(logits: Any) -> Any:
+    """Softmax over the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)

@@ -1,0 +1,292 @@
+"""Training rows: a text, what each word in it is, and what is left open.
+
+What a corpus doesn't mark is not denied: each word has the set of classes that it may be, and learning
+rewards the sum of them.
+"""
+
+import gzip
+import importlib
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from datasets_app.domain.pii.network.runtime import CLASSES, LANGUAGES
+from datasets_app.domain.pii.network.words import Word, split_words
+
+_BITS = {name: 1 << number for number, name in enumerate(CLASSES)}
+ANY = (1 << len(CLASSES)) - 1
+_ORDINARY, _NAME = _BITS["ORDINARY"], _BITS["NAME"]
+_THINGS = _BITS["ORGANIZATION"] | _BITS["PLACE"] | _BITS["PRODUCT"]
+_NUMBERS = _BITS["PHONE"] | _BITS["DATE_OF_BIRTH"] | _BITS["ID_NUMBER"] | _BITS["ACCOUNT"] | _BITS["ADDRESS"]
+_MARKS = {
+    "N": "NAME", "U": "HANDLE", "P": "PHONE", "A": "ADDRESS", "D": "DATE_OF_BIRTH", "I": "ID_NUMBER",
+    "K": "ACCOUNT",
+    "O": "ORGANIZATION", "L": "PLACE", "B": "PRODUCT",
+}  # fmt: skip
+_LABELS = {
+    "PERSON": _NAME, "NAME": _NAME, "LOC": _BITS["PLACE"] | _BITS["ADDRESS"], "PLACE": _BITS["PLACE"],
+    "ORG": _BITS["ORGANIZATION"] | _BITS["PRODUCT"], "ORGANIZATION": _BITS["ORGANIZATION"] | _BITS["PRODUCT"],
+    "ORGANISATION": _BITS["ORGANIZATION"] | _BITS["PRODUCT"],
+    "ID_BY_CUE": _BITS["ID_NUMBER"], "SSN": _BITS["ID_NUMBER"], "CREDIT_CARD": _BITS["ACCOUNT"],
+    "IBAN": _BITS["ACCOUNT"], **{name: _BITS[name] for name in CLASSES[1:8]},
+}  # fmt: skip
+_MARK = re.compile(r"«([NUPADIKOLB]):([^»]*)»")
+_SLOT = re.compile(r"\{(first|last|full|foreign)\}")
+LOCALES = dict(
+    pair.split(":")
+    for pair in (
+        "ar:ar_SA bg:bg_BG bn:bn_BD cs:cs_CZ da:da_DK de:de_DE el:el_GR en:en_US es:es_ES et:et_EE "
+        "fa:fa_IR fi:fi_FI fr:fr_FR he:he_IL hi:hi_IN hr:hr_HR hu:hu_HU hy:hy_AM id:id_ID is:is_IS "
+        "it:it_IT ja:ja_JP ka:ka_GE ko:ko_KR lt:lt_LT lv:lv_LV nl:nl_NL no:no_NO pl:pl_PL pt:pt_BR "
+        "ro:ro_RO ru:ru_RU sk:sk_SK sl:sl_SI sv:sv_SE ta:ta_IN th:th_TH tr:tr_TR uk:uk_UA vi:vi_VN "
+        "zh:zh_CN"
+    ).split()
+)
+
+
+class Row(NamedTuple):
+    """``allowed``: for each word the classes it may be, as bits."""
+
+    text: str
+    words: list[Word]
+    allowed: list[int]
+    language: str
+
+
+def make_row(text: str, spans: Iterable[tuple[int, int, int]], rest: int, language: str) -> Row:
+    """``spans``: start, end, classes; ``rest``: the classes of what is in none."""
+    words = split_words(text)
+    allowed = []
+    marked = sorted(spans)
+    for word in words:
+        found = [bits for start, end, bits in marked if start < word.end and word.start < end]
+        extra = _NUMBERS if rest & _ORDINARY and rest != _ORDINARY | _THINGS and word.text.isdigit() else 0
+        allowed.append(found[0] if found else rest | extra)
+    return Row(text, words, allowed, language)
+
+
+_LISTS = Path(__file__).parent / "lists"
+_COMPOSED = {"zh": (0.75, ""), "ko": (0.92, "")}  # share of given names of two characters
+_FAMILY_FIRST = frozenset({"zh", "ja", "ko", "hu", "vi"})
+_UNSPACED = frozenset({"zh", "ja", "ko"})
+_OWN_LISTS_SHARE = 0.7
+
+
+class Names:
+    """Names of the people of a language: by Faker, and by lists of our own where Faker has few."""
+
+    def __init__(self, choose: random.Random) -> None:
+        from faker import Faker
+
+        self._choose = choose
+        self._makers: dict[str, Any] = {}
+        for language, locale in LOCALES.items():
+            self._makers[language] = Faker(locale)
+            self._makers[language].seed_instance(choose.randrange(1 << 30))
+        self._lists = {path.stem: _read_names(path) for path in sorted(_LISTS.glob("*.txt"))}
+        self._lists["first-ja"], self._lists["last-ja"] = _read_japanese()
+        self._languages = list(LOCALES)
+
+    def fill(self, slot: str, language: str) -> str:
+        """A name for ``slot``: first, last, full, or foreign, which is a full name of another language."""
+        if slot == "foreign":
+            alike = [
+                name
+                for name in self._languages
+                if name != language and _is_latin(name) == _is_latin(language)
+            ]
+            language, slot = self._choose.choice(alike), "full"
+        first, last = self._draw("first", language), self._draw("last", language)
+        if slot == "full":
+            joiner = "" if language in _UNSPACED and self._choose.random() < 0.8 else " "
+            return joiner.join((last, first) if language in _FAMILY_FIRST else (first, last))
+        return first if slot == "first" else last
+
+    def _draw(self, part: str, language: str) -> str:
+        if self._choose.random() < _OWN_LISTS_SHARE:
+            if part == "first" and f"given-{language}" in self._lists:
+                share, joiner = _COMPOSED[language]
+                signs = self._lists[f"given-{language}"]
+                return joiner.join(self._choose.sample(signs, 1 + (self._choose.random() < share)))
+            if names := self._lists.get(f"{part}-{language}"):
+                return self._choose.choice(names)
+        maker = self._makers.get(language) or self._makers["en"]
+        return str(maker.first_name() if part == "first" else maker.last_name())
+
+
+def _read_names(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [name for line in lines for name in line.partition("#")[0].split()]
+
+
+def _read_japanese() -> tuple[list[str], list[str]]:
+    """First and last names of the dictionary in Janome, which has no frequencies."""
+    first, last = set(), set()
+    for number in range(10):
+        extra = importlib.import_module(f"janome.sysdic.entries_extra{number}").DATA
+        compact = importlib.import_module(f"janome.sysdic.entries_compact{number}").DATA
+        for key, (part, *_rest) in extra.items():
+            surface = compact[key][0]
+            if "人名,姓" in part and 2 <= len(surface) <= 3:
+                last.add(surface)
+            elif "人名,名" in part and 2 <= len(surface) <= 3:
+                first.add(surface)
+    return sorted(first), sorted(last)
+
+
+def _is_latin(language: str) -> bool:
+    return language not in {
+        "ar",
+        "bg",
+        "bn",
+        "el",
+        "fa",
+        "he",
+        "hi",
+        "hy",
+        "ja",
+        "ka",
+        "ko",
+        "ru",
+        "ta",
+        "th",
+        "uk",
+        "zh",
+    }
+
+
+def read_chat_lines(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.strip().replace("\\n", "\n") for line in lines if line.strip() and not line.startswith("#")]
+
+
+# Languages whose names take no endings, so that a name may take another's place.
+_UNINFLECTED = frozenset("en de fr es it pt nl sv da no vi id zh ja ko he".split())
+_EXCHANGED, _THINGS_LIKE_PEOPLE = 0.5, 0.12
+_ONE_WORD = re.compile(r"[^\W\d_]+")
+
+
+def render_chat_line(line: str, language: str, names: Names, choose: random.Random | None = None) -> Row:
+    """``choose``: exchange some of the names that are written out, and call some things like people."""
+    text, spans, place = "", [], 0
+    for mark in _MARK.finditer(line):
+        text += line[place : mark.start()]
+        value = _SLOT.sub(lambda slot: names.fill(slot[1], language), mark[2])
+        if choose and value == mark[2]:
+            value = _exchange(value, mark[1], language, names, choose)
+        spans.append((len(text), len(text) + len(value), _BITS[_MARKS[mark[1]]]))
+        text += value
+        place = mark.end()
+    return make_row(text + line[place:], spans, _ORDINARY | _THINGS, language)
+
+
+def _exchange(value: str, kind: str, language: str, names: Names, choose: random.Random) -> str:
+    """Another name of the same form; a product or place of one word now and then named like a person."""
+    words = value.split(" ")
+    if kind == "N" and language in _UNINFLECTED and all(map(_ONE_WORD.fullmatch, words)) and len(words) < 3:
+        if choose.random() < _EXCHANGED:
+            made = names.fill("full" if len(words) == 2 else "first", language)
+            return made.lower() if value.islower() else made
+    elif kind in "BLO" and len(words) == 1 and value.istitle() and choose.random() < _THINGS_LIKE_PEOPLE:
+        return names.fill(choose.choice(("first", "last")), language)
+    return value
+
+
+def read_news(path: Path, choose: random.Random, most: int, names: Names) -> Iterator[Row]:
+    """Sentences of newspapers, encyclopedias and the web in which people are marked."""
+    language = path.name.partition(".")[0]
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    choose.shuffle(lines)
+    for line in lines[:most]:
+        spans = [(span["start"], span["end"], _LABELS[span["label"]]) for span in line["spans"]]
+        rest = _ORDINARY | _BITS["PRODUCT"] if "classes" not in line else _ORDINARY | _THINGS
+        text = line["text"]
+        if "Tatoeba" in line["source"] and language in LOCALES and len(spans) == 1 and choose.random() < 0.8:
+            start, end, bits = spans[0]
+            value = names.fill("first", language)
+            text = text[:start] + value + text[end:]
+            spans = [(start, start + len(value), bits)]
+        yield make_row(text, spans, rest, language)
+
+
+def read_marked(lines: Iterable[str], rest: int) -> Iterator[Row]:
+    for line in lines:
+        row = json.loads(line)
+        spans = [
+            (span["start"], span["end"], _LABELS.get(span.get("type") or span.get("label"), ANY))
+            for span in row["spans"]
+        ]
+        yield make_row(row["text"], spans, rest, "en")
+
+
+def read_examples(examples: Iterable[Any]) -> Iterator[Row]:
+    """The texts of the detection model (``scripts.detection_model``)."""
+    for example in examples:
+        spans = [(span["start"], span["end"], _LABELS.get(span["type"], ANY)) for span in example.spans]
+        language = example.language if example.language in LANGUAGES else "en"
+        yield make_row(example.text, spans, REST_OF_NAMES, language)
+
+
+def read_sentences(sentences: Iterable[Any]) -> Iterator[Row]:
+    """The sentences of the English name model (``scripts.name_model``)."""
+    for sentence in sentences:
+        spans = [(span.start, span.end, _LABELS.get(span.label, ANY)) for span in sentence.spans]
+        yield make_row(sentence.text, spans, REST_OF_NAMES, "en")
+
+
+REST_OF_NAMES = _ORDINARY | _THINGS
+REST_OF_ENTITIES = _ORDINARY | _BITS["PRODUCT"]
+
+
+def restyle(row: Row, choose: random.Random) -> Row:
+    """The row as somebody else types it: all lower or upper case, without the marks of accents or the last
+    sign."""
+    draw = choose.random()
+    text = row.text
+    if draw < 0.22:
+        text = text.lower()
+    elif draw < 0.25:
+        text = text.upper()
+    elif draw < 0.28:
+        text = text[:1].lower() + text[1:]
+    elif draw < 0.31 and text[-1:] in ".!?":
+        text = text[:-1]
+    elif draw < 0.34:
+        text = text.title() if len(text.title()) == len(text) else text
+    if len(text) not in (len(row.text), len(row.text) - 1) or text == row.text:
+        return row
+    words = split_words(text)
+    if [(word.start, word.end) for word in words] != [(w.start, w.end) for w in row.words][: len(words)]:
+        return row
+    return Row(text, words, row.allowed[: len(words)], row.language)
+
+
+def cut_beginning(row: Row, choose: random.Random) -> Row:
+    """The row from one of its words on, with a capital: what begins a sentence need not be a name."""
+    if len(row.words) < 4:
+        return row
+    first = choose.randrange(1, len(row.words) - 2)
+    start = row.words[first].start
+    text = row.text[start:]
+    if len(text[0].upper()) == 1:
+        text = text[0].upper() + text[1:]
+    words = split_words(text)
+    if [word.start + start for word in words] != [word.start for word in row.words[first:]]:
+        return row
+    return Row(text, words, row.allowed[first:], row.language)
+
+
+def join_rows(rows: Sequence[Row], choose: random.Random) -> Row:
+    """Several messages as one text."""
+    text, words, allowed = "", [], []
+    for row in rows:
+        shift = len(text)
+        text += row.text
+        words += [Word(word.text, word.start + shift, word.end + shift) for word in row.words]
+        allowed += row.allowed
+        text += choose.choice((" ", " ", "\n"))
+    return Row(text, words, allowed, rows[0].language)

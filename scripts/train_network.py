@@ -1,0 +1,165 @@
+"""Trains the network for personal data and writes its weights into the package; see docs/network.md.
+
+    python -m scripts.train_network --names ../shared/data/names --english ../shared/pii/train
+
+``--names`` has sentences of newspapers and the web by language (``de.jsonl.gz``) and chat lines
+(``chat/de.txt``); ``--english`` the mixed corpus and the pools of names and places of the English name model.
+The chat lines in ``scripts/network/texts`` are always read. The same input gives the same weights. With
+``--held-out FILE`` one line in eight is left out of training and written there, as rows to score.
+"""
+
+import argparse
+import gzip
+import pickle
+import random
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from datasets_app.domain.pii.network.features import FeatureReader
+from datasets_app.domain.pii.network.lexicon import COMMON
+from datasets_app.domain.pii.network.runtime import WEIGHTS_PATH
+from scripts.detection_model.examples import make_rows
+from scripts.name_model.fillers import Fillers
+from scripts.name_model.templates import generate_sentences
+from scripts.network import rows
+from scripts.network.training import DILATIONS, encode, train
+
+TEXTS = Path(__file__).parent / "network" / "texts"
+_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 12_000, 4_000, 14_000
+_VARIANTS = 5  # of the texts of the detection model
+_FILLINGS, _WRITTEN_OUT = 4, 3  # how often a chat line with slots, and one without, is in an epoch
+_HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know
+_CUT_SHARE = 0.2
+_READERS = 2
+_HELD_OUT = 8
+
+ChatLine = tuple[str, str]
+
+
+def read_fixed(arguments: argparse.Namespace, names: rows.Names, choose: random.Random) -> list[rows.Row]:
+    """The rows that are the same in every epoch."""
+    found: list[rows.Row] = []
+    for path in sorted(arguments.names.glob("*.jsonl.gz")):
+        found += rows.read_news(path, choose, _NEWS_A_LANGUAGE, names)
+    found += rows.read_marked(
+        _draw_lines(arguments.english / "train.jsonl.gz", _ENGLISH_ROWS, choose), rows.REST_OF_ENTITIES
+    )
+    customers = arguments.names.parent / "multidogo_names_train.jsonl"
+    found += rows.read_marked(_draw_lines(customers, _CUSTOMER_ROWS, choose), rows.REST_OF_NAMES)
+    found += rows.read_examples(make_rows(random.Random(1), _VARIANTS))
+    fillers = Fillers(arguments.english / "names_pool.json.gz", arguments.english / "places_pool.json.gz", 3)
+    return found + list(rows.read_sentences(generate_sentences(fillers, _SENTENCES, _SENTENCES)))
+
+
+def _draw_lines(path: Path, most: int, choose: random.Random) -> list[str]:
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        lines = file.readlines()
+    return choose.sample(lines, min(most, len(lines)))
+
+
+def read_lines(folders: Sequence[Path]) -> list[ChatLine]:
+    """The chat lines of each folder with their language: ``de.txt``, ``de-2.txt``."""
+    return [
+        (line, path.stem[:2])
+        for folder in folders
+        for path in sorted(folder.glob("*.txt"))
+        for line in rows.read_chat_lines(path)
+    ]
+
+
+def is_held_out(line: ChatLine) -> bool:
+    return zlib.crc32(line[0].encode()) % _HELD_OUT == 0
+
+
+def make_epoch(epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names) -> list[rows.Row]:
+    """The rows of an epoch: lines with other names, several joined, in other letter case."""
+    choose = random.Random(100 + epoch)
+    by_language: dict[str, list[rows.Row]] = {}
+    for line, language in lines:
+        times = _FILLINGS if "{" in line else _WRITTEN_OUT
+        by_language.setdefault(language, []).extend(
+            rows.render_chat_line(line, language, names, choose) for _ in range(times)
+        )
+    found = list(fixed)
+    for some in by_language.values():
+        found += some
+        found += [
+            rows.join_rows(choose.sample(some, choose.choice((2, 2, 3))), choose)
+            for _ in range(len(some) // 4)
+        ]
+    found = [rows.cut_beginning(row, choose) if choose.random() < _CUT_SHARE else row for row in found]
+    return [rows.restyle(row, choose) for row in found]
+
+
+def encode_epochs(
+    fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names, most: int
+) -> Iterator[dict[int, Any]]:
+    """Epochs as arrays; after ``most`` different ones the last comes again."""
+    encoded: dict[int, Any] = {}
+    for epoch in range(most):
+        readers = [FeatureReader(_Hiding(f"{epoch}{number}"), 10**7) for number in range(_READERS)]
+        encoded = encode(make_epoch(epoch, fixed, lines, names), readers, epoch)
+        yield encoded
+    while True:
+        yield encoded
+
+
+class _Hiding:
+    """Shows some words as if no list of names had them."""
+
+    def __init__(self, salt: str) -> None:
+        self._salt = salt
+
+    def __call__(self, word: str, code: int) -> int:
+        is_hidden = zlib.crc32(f"{self._salt}{word}".encode("utf-8", "surrogatepass")) % 100 < _HIDDEN_SHARE
+        return code - code % COMMON if is_hidden else code
+
+
+def write_weights(parameters: dict[str, Any], path: Path) -> None:
+    """The table in bytes with a scale for each row, layers in half precision."""
+    table = np.asarray(parameters.pop("table"))
+    scale = np.abs(table).max(axis=1) / 127 + 1e-12
+    layers = {name: np.asarray(values).astype(np.float16) for name, values in sorted(parameters.items())}
+    np.savez(
+        path,
+        table=np.round(table / scale[:, None]).astype(np.int8),
+        scale=scale.astype(np.float32),
+        dilations=np.array(DILATIONS),
+        **layers,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--names", type=Path, required=True)
+    parser.add_argument("--english", type=Path, required=True)
+    parser.add_argument("--held-out", type=Path)
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--epochs", type=int, default=4, help="with different names")
+    parser.add_argument("--rate", type=float, default=0.003)
+    parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)
+    arguments = parser.parse_args()
+    choose = random.Random(7)
+    names = rows.Names(choose)
+    fixed = read_fixed(arguments, names, choose)
+    lines = read_lines([arguments.names / "chat", TEXTS])
+    if arguments.held_out:
+        held_out = [line for line in lines if is_held_out(line)]
+        lines = [line for line in lines if not is_held_out(line)]
+        others = rows.Names(random.Random(98))
+        arguments.held_out.write_bytes(
+            pickle.dumps([rows.render_chat_line(*line, others) for line in held_out])
+        )
+    print(f"{len(fixed)} rows, {len(lines)} chat lines", flush=True)
+    epochs = encode_epochs(fixed, lines, names, arguments.epochs)
+    write_weights(train(epochs, arguments.steps, arguments.rate, 1), arguments.out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Names of people in other languages than English."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.names.names import load_name_finder
+from datasets_app.domain.pii.network.languages import load_measured
+from datasets_app.domain.pii.network.runtime import LANGUAGES, load_network
+from datasets_app.domain.pii.network.words import split_words
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+
+SCRIPTS = "aZé9 ß_'-.@\n कीिं्ال عֶשุน้ไ田さん한국ёй\u200d\u0301"
+
+
+def find_names(text: str) -> list[str]:
+    [found] = load_name_finder(("builtin",)).find_many([text])
+    return [text[match.start : match.end] for match in found]
+
+
+def scrub(*texts: str) -> list[str]:
+    turns = [TurnRecord("s", number, "user", text, []) for number, text in enumerate(texts, 1)]
+    [scrubbed] = Scrubber(Policy(), key=b"key").scrub([SessionInput(turns)])
+    return [turn.text for turn in scrubbed.turns]
+
+
+@given(st.one_of(st.text(), st.text(alphabet=SCRIPTS)))
+def test_words_are_all_of_a_text_and_stand_where_they_say(text: str) -> None:
+    text = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    words = split_words(text)
+    assert [text[word.start : word.end] for word in words] == [word.text for word in words]
+    covered = "".join(word.text for word in words)
+    assert covered == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "राहुल शर्मा ने कहा",
+        "שָׁלוֹם עֲלֵיכֶם",
+        "কেমন আছেন আপনি",
+        "வணக்கம் நண்பரே",
+        "مُحَمَّد وصل",
+        "Zoë naïf e\u0301te\u0301",
+    ],
+)
+def test_no_word_is_cut_before_a_vowel_sign_or_a_point(text: str) -> None:
+    assert [word.text for word in split_words(text)] == text.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Guten Tag, mein Name ist Katharina Hölzl und meine Rechnung stimmt nicht.", "Katharina Hölzl"),
+        ("Передайте, пожалуйста, Сергею Кузнецову, что посылка пришла.", "Сергею Кузнецову"),
+        ("Proszę zadzwonić do Agnieszki Nowakowskiej w sprawie umowy.", "Agnieszki Nowakowskiej"),
+        ("मेरा नाम राहुल शर्मा है और मेरा ऑर्डर नहीं आया।", "राहुल शर्मा"),
+        ("مرحبا، اسمي محمد العتيبي وأريد إلغاء الطلب", "محمد العتيبي"),
+        ("Καλησπέρα, με λένε Γιώργο Παπαδόπουλο και έχω ένα πρόβλημα.", "Γιώργο Παπαδόπουλο"),
+        ("Xin chào, tôi là Nguyễn Văn Hùng, tôi muốn đổi địa chỉ giao hàng.", "Nguyễn Văn Hùng"),
+        ("Merhaba, ben Ayşe Yılmaz, siparişim hâlâ gelmedi.", "Ayşe Yılmaz"),
+    ],
+)
+def test_a_name_goes_whole(text: str, name: str) -> None:
+    assert find_names(text) == [name]
+
+
+def test_what_sticks_to_a_name_stays() -> None:
+    assert find_names("田中さんに電話してください。") == ["田中"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Guten Tag, ich habe eine Frage zu meiner Rechnung. Mit freundlichen Grüßen",
+        "Bonjour, je voudrais annuler ma commande. Cordialement",
+        "Merhaba, siparişimi iptal etmek istiyorum, teşekkürler",
+        "Xin chào, tôi muốn hỏi về đơn hàng của tôi",
+        "Dzień dobry, kiedy dotrze moja paczka? Z góry dziękuję",
+        "Добрый день! Подскажите, пожалуйста, когда будет доставка?",
+        "मेरा ऑर्डर कब आएगा? कृपया जल्दी बताइए",
+        "注文した商品がまだ届きません。確認をお願いします。",
+    ],
+)
+def test_greetings_and_requests_are_nobody(text: str) -> None:
+    assert find_names(text) == []
+
+
+def test_the_language_of_a_text_is_told() -> None:
+    texts = {
+        "de": "Ich möchte bitte wissen, wann meine Bestellung ankommt.",
+        "en": "I would like to know when my order is going to arrive.",
+        "pl": "Chciałabym się dowiedzieć, kiedy dotrze moje zamówienie.",
+        "ja": "注文がいつ届くか教えてください。",
+        "ar": "أريد أن أعرف متى سيصل طلبي",
+    }
+    readings = load_network().read_many(list(texts.values()), max_english=0)
+    assert [reading.language for reading in readings] == list(texts)
+
+
+def test_names_alone_are_found_whatever_language_they_seem_to_be() -> None:
+    assert find_names("rajesh kumar") == ["rajesh kumar"]
+
+
+def test_what_stands_beside_a_text_and_how_long_it_is_change_nothing() -> None:
+    text = "Hallo, Frau Sieglinde Brauneis hat angerufen. "
+    network = load_network()
+    [alone] = network.read_many([text])
+    together = network.read_many(["", "Привет, как дела?", text, "田中"])[2]
+    assert abs(alone.probabilities - together.probabilities).max() < 1e-4
+    long = text * 500
+    assert len(find_names(long)) == 500
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("اتصل بي على الرقم 0551234567 بعد العصر من فضلك", "PHONE", "0551234567"),
+        ("マイナンバーは 4821 0937 5566 です。登録をお願いします。", "ID_NUMBER", "4821 0937 5566"),
+        ("मेरा जन्म 14 मार्च 1987 को हुआ था, कृपया प्रोफ़ाइल ठीक करें।", "DATE_OF_BIRTH", "14 मार्च 1987"),
+        ("הכתובת שלי היא רחוב הרצל 14, תל אביב, נא לשלוח לשם", "ADDRESS", "רחוב הרצל 14"),
+    ],
+)
+def test_what_only_the_words_around_tell_is_found_in_every_language(text: str, kind: str, value: str) -> None:
+    [found] = Detection(Policy(), b"key").find_many([DetectionInput(text)])
+    assert any(match.kind == kind and value in text[match.start : match.end] for match in found)
+
+
+def test_a_rule_for_user_names_needs_the_network_in_a_foreign_text() -> None:
+    text = "Ich habe die libfoo_bar neu gebaut und danach den Server gestartet, jetzt läuft alles wieder."
+    [found] = Detection(Policy(), b"key").find_many([DetectionInput(text)])
+    assert not [match for match in found if match.kind == "HANDLE"]
+
+
+def test_a_name_is_known_again_in_its_conversation() -> None:
+    assert scrub("मेरा नाम दीपांशु है", "दीपांशु")[1] == "[NAME]"
+    first, second = scrub("我叫欧阳晓峰，想查订单。", "欧阳晓峰的订单到了吗")
+    assert "欧阳晓峰" not in first + second
+    assert second.endswith("的订单到了吗")
+
+
+def test_no_word_is_cut_where_a_name_is_known_again() -> None:
+    _, second = scrub("मेरा नाम राम है", "रामायण पढ़ो")
+    assert "]ा" not in second
+    for text in scrub("मुझे शर्मिला से बात करनी है", "शर्मिला"):
+        assert not unicodedata.category(text.partition("]")[2][:1] or " ").startswith("M")
+
+
+def test_languages_are_those_that_were_measured() -> None:
+    measured = load_measured()
+    assert set(measured) <= set(LANGUAGES)
+    assert all(0 <= row.left <= row.names for row in measured.values())
+    assert len(measured) >= 25
+
+
+def test_spacy_and_presidio_find_what_the_scrubber_finds() -> None:
+    import spacy
+
+    from datasets_app.domain.pii.network import spacy_component
+    from datasets_app.domain.pii.presidio import make_analyzer_engine
+
+    text = "Передайте это, пожалуйста, Сергею Кузнецову, он ждёт"
+    pipeline = spacy.blank("xx")
+    pipeline.add_pipe(spacy_component.NAME)
+    assert [(found.text, found.label_) for found in pipeline(text).ents] == [("Сергею Кузнецову", "PERSON")]
+    found = make_analyzer_engine(["NAME"]).analyze(text, language="en")
+    assert [(text[one.start : one.end], one.entity_type) for one in found] == [("Сергею Кузнецову", "PERSON")]
+    assert find_names(text) == ["Сергею Кузнецову"]

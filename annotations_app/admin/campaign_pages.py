@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -23,6 +23,8 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
 from annotations_app.labeling.requeue_stale import requeue_stale
+from annotations_app.labels.balance import count_exported
+from annotations_app.labels.label_counts import LabelScope
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
@@ -85,13 +87,7 @@ def _outlook(remaining: int, target: int, rate: LabelingRate) -> str:
 
 
 def _label_balance(campaign: Campaign) -> dict[str, Any]:
-    """On-brand and off-brand among the campaign's labels."""
-    of_campaign = Annotation.objects.filter(
-        dataset=campaign.dataset_id, persona_id=campaign.persona.persona_id, campaign=campaign, kind="label"
-    )
-    counts = of_campaign.aggregate(labels=Count("id"), on_brand=Count("id", filter=Q(label=1)))
-    share = counts["on_brand"] / counts["labels"] if counts["labels"] else None
-    return {**counts, "off_brand": counts["labels"] - counts["on_brand"], "share": share}
+    return count_exported(LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk))
 
 
 def preparation_status(request: HttpRequest, pk: int) -> HttpResponse:

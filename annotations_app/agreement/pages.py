@@ -27,6 +27,8 @@ from annotations_app.campaigns.pages_common import (
     visible_campaign,
 )
 from annotations_app.labels import label_counts
+from annotations_app.labels.balance import count_exported
+from annotations_app.labels.label_counts import LabelScope
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.dataset_page import frame_context
@@ -53,6 +55,11 @@ class AgreementScope(NamedTuple):
         if self.campaign:
             return {"campaign": self.campaign}
         return {"dataset": self.dataset, "persona_id": self.persona_id}
+
+    @property
+    def labels(self) -> LabelScope:
+        """As selections of labels take it."""
+        return LabelScope(self.dataset.pk, self.persona_id, self.campaign.pk if self.campaign else None)
 
     def url(self, page: str) -> str:
         """Of "agreement", "measured" or "parts"."""
@@ -135,7 +142,7 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
         "again": request.get_full_path(),
         "breakdown_url": scope.url("parts"),
         "headline": charts.headline_rows(headline),
-        "balance": _label_balance(headline.labels, headline.prevalence.value),
+        "balance": count_exported(scope.labels),
         "heat_map": charts.build_heat_map(report.pairs),
         "timed_labels": MAX_TIMED_LABELS,
         "times": median_seconds_by_annotator(scope.campaign) if scope.campaign else {},
@@ -172,11 +179,6 @@ def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> Htt
 
 def _disputes(scope: AgreementScope) -> DisputeQueue:
     return DisputeQueue(scope.dataset, scope.persona_id, scope.campaign, tie=False, flagged=False)
-
-
-def _label_balance(labels: int, share: float | None) -> dict[str, Any]:
-    on_brand = round((share or 0.0) * labels)
-    return {"labels": labels, "on_brand": on_brand, "off_brand": labels - on_brand, "share": share or 0.0}
 
 
 def _largest_parts(parts: dict[str, Any]) -> tuple[list[tuple[str, Any]], int]:

@@ -1,6 +1,7 @@
 """The agreement page: its numbers are those of the measuring operation, and each is told with its n."""
 
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from annotations_app.domain.agreement.agreement_report import (
     Statistic,
 )
 from annotations_app.domain.agreement.agreement_text import judge_alpha
+from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.models import Annotation, Campaign
 from annotations_app.templatetags.annotations_display import (
     MINUS_SIGN,
@@ -120,7 +122,9 @@ def test_what_is_undefined_is_said(sign_in: Any, tmp_path: Path) -> None:
     note = measure_agreement(dataset=dataset, persona_id="warm_v1").headline.krippendorff_alpha.note
     assert "all labels agree" in note
     assert note in text
-    assert "Too few labels: 6 of the 50 that a calibration needs." in text
+    exported = export_annotations(dataset, persona="warm_v1", out=BytesIO(), labels="majority", actor=None)
+    assert exported.labels == 3
+    assert "Too few labels: 3 of the 50 that a calibration needs." in text
     assert "Out of balance" in text
     assert "nan" not in text.lower().replace("finance", "")
 

@@ -18,7 +18,7 @@ from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND
 NAME = "alignmenter_any_language"
 
 
-@Language.component(NAME)
+@Language.component(NAME)  # type: ignore[untyped-decorator]
 def add_entities(doc: Doc) -> Doc:
     """Add what the network finds to the entities of ``doc``, as whole tokens, under the names of Presidio."""
     [foreign] = read_foreign([doc.text])

@@ -22,10 +22,11 @@ def _changelist_item(title: str, icon: str, app: str, model: str) -> dict[str, A
 
 
 def _is_dataset_page(request: Any) -> bool:
-    """Whether this is a page of datasets. "Generate" and "Terms to keep" have entries of their own in the
-    sidebar."""
+    """Whether this is a page of datasets. "Generate", "Terms to keep" and "Erase a person" have entries of
+    their own in the sidebar."""
     datasets, *others = (
-        reverse(f"admin:datasets_app_dataset_{page}") for page in ("changelist", "generate", "terms")
+        reverse(f"admin:datasets_app_dataset_{page}")
+        for page in ("changelist", "generate", "terms", "erase_person")
     )
     return request.path.startswith(datasets) and not request.path.startswith(tuple(others))
 
@@ -141,6 +142,14 @@ UNFOLD: dict[str, Any] = {
                         "permission": _has_permissions("datasets_app.view_scrubmark"),
                     },
                     _changelist_item("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
+                    {
+                        "title": "Erase a person",
+                        "icon": "person_remove",
+                        "link": reverse_lazy("admin:datasets_app_dataset_erase_person"),
+                        "permission": _has_permissions(
+                            "datasets_app.erase_session", "datasets_app.view_session"
+                        ),
+                    },
                     {
                         "title": "API tokens",
                         "icon": "key",

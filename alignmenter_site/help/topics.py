@@ -32,6 +32,7 @@ _TOPICS = {
     "datasets_app_dataset_verify_releases": "releases#verification",
     "datasets_app_dataset_compare_releases": "releases#comparison",
     "datasets_app_dataset_retention": "retention",
+    "datasets_app_dataset_erase_person": "retention#erase-a-person",
     "datasets_app_dataset_erase_session": "retention#erase-a-conversation",
     "datasets_app_dataset_sessions": "guide#sessions-and-turns",
     "datasets_app_dataset_jobs": "guide#jobs",

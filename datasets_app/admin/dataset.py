@@ -27,7 +27,7 @@ from datasets_app.releasing import pages as release_pages
 from datasets_app.releasing import step_pages
 from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
-from datasets_app.retention import erase_pages
+from datasets_app.retention import erase_pages, person_pages
 from datasets_app.retention import pages as retention_pages
 from datasets_app.splitting import pages as split_pages
 from datasets_app.templatetags.values import ago
@@ -186,6 +186,7 @@ class DatasetAdmin(ModelAdmin):
             ("generate/", generate_pages.generate, "generate"),
             ("generate/preview/", generate_pages.preview, "generate_preview"),
             ("attention/", attention.change_state, "attention"),
+            ("erase-person/", person_pages.erase_person, "erase_person"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),
             ("<int:pk>/checks/run/", dataset_pages.run_checks, "run_checks"),

@@ -11,6 +11,7 @@ from django.utils import timezone
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
+from datasets_app.retention.find_person import find_person
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -116,6 +117,39 @@ def test_a_session_is_erased_by_a_job_that_does_not_know_its_id(stored: Dataset,
     assert "Asked for" in text(followed)
     Dataset.objects.filter(pk=stored.pk).update(legal_hold=True)
     assert "Erase permanently" not in text(officer.get(address))
+
+
+def test_a_person_is_found_listed_and_erased_from_all_datasets(
+    stored: Dataset, officer: Any, sign_in: Any, tmp_path: Path
+) -> None:
+    mail = "jane.roe@mailbox.org"
+    lines = [
+        factories.make_turn("a", text=f"Write to {mail}"),
+        factories.make_turn("b", tags=[f"from:{mail}"]),
+    ]
+    for name in ("first", "second"):
+        factories.make_dataset(tmp_path, lines, name)
+    address = reverse("admin:datasets_app_dataset_erase_person")
+    assert address in text(officer.get(reverse("admin:index")))
+    assert "Erase permanently" not in text(officer.get(address))
+    assert "No session names this person" in text(officer.post(address, {"person": "nobody", "do": "find"}))
+    assert "at least 3 characters" in text(officer.post(address, {"person": "xx", "do": "find"}))
+    page = text(officer.post(address, {"person": mail, "do": "find"}))
+    assert "Erase 4 sessions" in page
+    assert page.count("text (1), tags (1)") == 2
+    Dataset.objects.filter(name="second").update(legal_hold=True)
+    erase = {"person": mail, "do": "erase", "reason": "Request of 3 May"}
+    assert "on legal hold" in text(officer.post(address, erase))
+    assert not JobRun.objects.filter(operation="erase_session").exists()
+    Dataset.objects.filter(name="second").update(legal_hold=False)
+    officer.post(address, erase)
+    job = JobRun.objects.get(operation="erase_session")
+    factories.run_task(job)
+    assert not find_person(mail)
+    assert Session.objects.count() == 2
+    written = str([*JobRun.objects.values(), *AuditEvent.objects.values()])
+    assert mail not in written
+    assert sign_in("curator").get(address).status_code == 403
 
 
 def test_an_erasure_tells_who_holds_a_copy_and_names_datasets_as_they_are(

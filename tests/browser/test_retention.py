@@ -54,5 +54,25 @@ def test_a_rule_is_let_act_a_hold_keeps_from_it_a_session_can_go(
     assert _no_wider(phone_page)
 
 
+def test_a_person_is_found_and_erased_by_keyboard(phone_page: Page, curator: User, tmp_path: Any) -> None:
+    curator.groups.add(Group.objects.get(name="privacy officer"))
+    lines = [factories.make_turn(f"s{n}", text="Write to jane.roe@mailbox.org") for n in range(3)]
+    factories.make_dataset(tmp_path, lines, "support_prod")
+    phone_page.goto(reverse("admin:datasets_app_dataset_erase_person"))
+    phone_page.get_by_label("User ID, e-mail address or name").focus()
+    phone_page.keyboard.type("jane.roe@mailbox.org")
+    phone_page.keyboard.press("Enter")
+    phone_page.get_by_role("heading", name="Erase 3 sessions").wait_for()
+    assert phone_page.get_by_role("cell", name="text (3)").is_visible()
+    assert find_serious_violations(phone_page) == []
+    assert _no_wider(phone_page)
+    assert "jane" not in phone_page.url
+    phone_page.get_by_label("Reason").focus()
+    phone_page.keyboard.type("Request of 3 May")
+    phone_page.keyboard.press("Enter")
+    phone_page.wait_for_url("**/jobrun/**")
+    assert "Request of 3 May" in phone_page.content()
+
+
 def _no_wider(page: Page) -> bool:
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))

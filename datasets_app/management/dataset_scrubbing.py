@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.utils.text import capfirst
 
 from datasets_app import tasks
 from datasets_app.catalog import raw_access
@@ -15,7 +14,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
 from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.exemptions import find_pattern_kind
-from datasets_app.domain.pii.network.languages import describe_languages
+from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import ScrubParameters
@@ -73,8 +72,8 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
         stdout.write(describe_brands(brands))
     if not dry_run:
         stdout.write(f"Verified: no pattern matches remain in {dataset.name}.")
-        if languages := describe_languages((scrub.verification or {}).get("languages")):
-            stdout.write(f"{capfirst(languages)}.")
+        if languages := say_languages((scrub.verification or {}).get("languages")):
+            stdout.write(languages)
     elif scrub.totals:
         raise SystemExit(EXIT_FINDINGS)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from django.core.management.base import CommandError
-from django.utils.text import capfirst
 
 from alignmenter_site.env import EnvironmentVariableError
 from alignmenter_site.keys.hash_key import hash_key
@@ -23,7 +22,7 @@ from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
 from datasets_app.domain.pii.brands import describe_brands
-from datasets_app.domain.pii.network.languages import describe_languages
+from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import normalize_proposal
@@ -240,8 +239,8 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
     call.print(_format_summary(result, "replaced"))
     _print_brands(call, result)
     call.print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
-    if languages := describe_languages(result.languages):
-        call.print(f"{capfirst(languages)}.")
+    if languages := say_languages(result.languages):
+        call.print(languages)
 
 
 def _refuse_remaining(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup) -> None:

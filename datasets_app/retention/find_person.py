@@ -6,7 +6,7 @@ What is searched for is a person's: it is kept nowhere, and written into no log,
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from django.db.models import CharField, Func, Q, QuerySet, Value
@@ -15,6 +15,7 @@ from alignmenter_site.keys.hash_key import hash_key
 from datasets_app import hooks
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
+from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import Dataset, Session, SessionComment, Turn
 
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
@@ -26,6 +27,14 @@ class PersonMatch(NamedTuple):
 
     session: Session
     places: Counter[str]
+
+
+class DatasetMatches(NamedTuple):
+    """The sessions of a dataset that name the person, and how often they do so in which place."""
+
+    dataset: Dataset
+    sessions: int
+    places: list[tuple[str, int]]
 
 
 def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
@@ -47,6 +56,29 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
         rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
         found += [PersonMatch(row, places[row.pk]) for row in rows]
     return found
+
+
+def group_by_dataset(found: Iterable[PersonMatch]) -> list[DatasetMatches]:
+    """The matches as pages and commands list them; the place that has most comes first."""
+    by_dataset: dict[int, list[PersonMatch]] = {}
+    for match in found:
+        by_dataset.setdefault(match.session.dataset_id, []).append(match)
+    return [
+        DatasetMatches(some[0].session.dataset, len(some), _sum_places(some)) for some in by_dataset.values()
+    ]
+
+
+def _sum_places(found: list[PersonMatch]) -> list[tuple[str, int]]:
+    places: Counter[str] = Counter()
+    for match in found:
+        places.update(match.places)
+    return places.most_common()
+
+
+def make_erasure(found: list[PersonMatch], reason: str) -> EraseParameters:
+    """The job that erases all of them: the first, and the others as its copies."""
+    first, *others = (match.session.pk for match in found)
+    return EraseParameters(session=first, reason=reason, copies=others)
 
 
 def _search_dataset(

@@ -1,8 +1,5 @@
 """Erase a person: find the sessions that name them in all datasets, list how many, then start the job."""
 
-from collections import Counter
-from typing import NamedTuple
-
 from django import forms
 from django.db.models import QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
@@ -12,9 +9,15 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import render_page, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import Dataset
-from datasets_app.retention.find_person import MAX_CHARACTERS, MIN_CHARACTERS, PersonMatch, find_person
+from datasets_app.retention.find_person import (
+    MAX_CHARACTERS,
+    MIN_CHARACTERS,
+    PersonMatch,
+    find_person,
+    group_by_dataset,
+    make_erasure,
+)
 from datasets_app.retention.pages import ReasonForm
 
 # With more turns, a search takes longer than a page may: the command has no limit.
@@ -31,14 +34,6 @@ class FindPersonForm(forms.Form):
     )
 
 
-class DatasetMatches(NamedTuple):
-    """The sessions of a dataset that name the person, and how often they do so in which place."""
-
-    dataset: Dataset
-    sessions: int
-    places: list[tuple[str, int]]
-
-
 def erase_person(request: HttpRequest) -> HttpResponse:
     """POST ``do``: "find" lists the sessions, "erase" with a reason starts the job."""
     require_permissions(request, "erase_session", "view_session")
@@ -46,14 +41,11 @@ def erase_person(request: HttpRequest) -> HttpResponse:
     find_form = FindPersonForm(request.POST or None)
     reason_form = ReasonForm(request.POST if is_erasing else None)
     found = _find(request, find_form) if request.method == "POST" and find_form.is_valid() else None
-    listed = _group_by_dataset(found or [])
+    listed = group_by_dataset(found or [])
     held = [row.dataset for row in listed if row.dataset.legal_hold]
     if found and is_erasing and reason_form.is_valid() and not held:
-        first, *others = (match.session for match in found)
-        parameters = EraseParameters(
-            session=first.pk, reason=reason_form.cleaned_data["reason"], copies=[other.pk for other in others]
-        )
-        return start_and_show_job(request, "erase_session", first.dataset, parameters)
+        parameters = make_erasure(found, reason_form.cleaned_data["reason"])
+        return start_and_show_job(request, "erase_session", found[0].session.dataset, parameters)
     for row in listed:
         raw_access.record_access(row.dataset, request.user, place="find a person", sessions=row.sessions)
     context = {
@@ -79,19 +71,3 @@ def _find(request: HttpRequest, form: FindPersonForm) -> list[PersonMatch] | Non
     except UserError as error:
         form.add_error("person", error.message)
         return None
-
-
-def _group_by_dataset(found: list[PersonMatch]) -> list[DatasetMatches]:
-    by_dataset: dict[int, list[PersonMatch]] = {}
-    for match in found:
-        by_dataset.setdefault(match.session.dataset_id, []).append(match)
-    return [
-        DatasetMatches(some[0].session.dataset, len(some), _sum_places(some)) for some in by_dataset.values()
-    ]
-
-
-def _sum_places(found: list[PersonMatch]) -> list[tuple[str, int]]:
-    places: Counter[str] = Counter()
-    for match in found:
-        places.update(match.places)
-    return places.most_common()

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
-from datasets_app.domain.pii.network.languages import describe_languages
+from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.pseudonyms import format_placeholder
 from datasets_app.models import ScrubFinding, ScrubRun, Session
@@ -165,7 +165,7 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict
         "policy": policy,
         "ignored_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),
         "exempt": describe_exempt(read_exempt_counts((scrub.verification or {}).get("exempt"))),
-        "languages": describe_languages((scrub.verification or {}).get("languages")),
+        "languages": say_languages((scrub.verification or {}).get("languages")),
         "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],
         "remaining": sorted((scrub.verification or {}).get("remaining", {}).items()),
     }

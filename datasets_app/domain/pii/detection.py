@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
@@ -18,14 +18,16 @@ from datasets_app.domain.pii.detector import (
 )
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.names import ForeignTexts, read_foreign_texts
+from datasets_app.domain.pii.names.names import (
+    ForeignTexts,
+    NameFinder,
+    load_name_finder,
+    read_foreign_texts,
+)
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.finder import RuleDetector
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
-
-if TYPE_CHECKING:
-    from datasets_app.domain.pii.names.names import NameFinder
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
 MAX_CACHED_CHARACTERS = 300
@@ -64,8 +66,6 @@ class Detection:
         self._judged = kinds & FOREIGN_KINDS - {NAME}
         self._names: NameFinder | None = None
         if NAME in kinds and not rules_only:
-            from datasets_app.domain.pii.names.names import load_name_finder
-
             self._names = load_name_finder(policy.name_models)
         self._cache: dict[DetectionInput, list[Match]] = {}
 
@@ -81,9 +81,8 @@ class Detection:
         return answer
 
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
-        foreign = (
-            read_foreign_texts([item.text for item in inputs if item.is_text]) if self._is_judging else {}
-        )
+        is_judging = self._judged or self._names is not None
+        foreign = read_foreign_texts([item.text for item in inputs if item.is_text]) if is_judging else {}
         by_rules = [self._judge(self._find_by_rules(item), item, foreign) for item in inputs]
         if self._names is None:
             return by_rules
@@ -95,10 +94,6 @@ class Detection:
             + self._complete_names(found if item.is_text else _keep_full_names(found, item.text), item.text)
             for item, rules, found in zip(inputs, by_rules, names, strict=True)
         ]
-
-    @property
-    def _is_judging(self) -> bool:
-        return bool(self._judged) or self._names is not None
 
     def _judge(self, found: list[Match], item: DetectionInput, foreign: ForeignTexts) -> list[Match]:
         """What rules found; in a foreign text without user names that the network doesn't support, and with

@@ -1,18 +1,16 @@
 import json
 import sys
 from argparse import ArgumentParser
-from collections import Counter
 from typing import Any
 
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.erase_session import erase_session
-from datasets_app.retention.find_person import PersonMatch, find_person
+from datasets_app.retention.find_person import PersonMatch, find_person, group_by_dataset, make_erasure
 
 
 class Command(BaseCommand):
@@ -66,14 +64,10 @@ def _describe(match: PersonMatch) -> dict[str, Any]:
 
 
 def _format_matches(found: list[PersonMatch]) -> list[str]:
-    by_dataset: dict[str, list[PersonMatch]] = {}
-    for match in found:
-        by_dataset.setdefault(match.session.dataset.name, []).append(match)
     lines = []
-    for name, matches in by_dataset.items():
-        places: Counter[str] = sum((match.places for match in matches), Counter())
-        listed = ", ".join(f"{place} {count:,}" for place, count in places.most_common())
-        lines.append(f"{name}: {format_count(len(matches), 'session')} ({listed})")
+    for row in group_by_dataset(found):
+        listed = ", ".join(f"{place} {count:,}" for place, count in row.places)
+        lines.append(f"{row.dataset.name}: {format_count(row.sessions, 'session')} ({listed})")
     return lines or ["No session names this person."]
 
 
@@ -86,5 +80,5 @@ def _erase(found: list[PersonMatch], reason: str) -> dict[str, Any]:
         ),
         progress=Progress("Erasing"),
         dataset_name=first.dataset.name,
-        parameters=EraseParameters(session=first.pk, copies=[other.pk for other in others], reason=reason),
+        parameters=make_erasure(found, reason),
     )

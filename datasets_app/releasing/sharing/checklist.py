@@ -11,7 +11,6 @@ from typing import NamedTuple
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.text import capfirst
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import format_kinds
@@ -40,7 +39,7 @@ from datasets_app.domain.pii.detector import (
     URL,
 )
 from datasets_app.domain.pii.exemptions import ORDINARY, ExemptCount, describe_exempt, read_exempt_counts
-from datasets_app.domain.pii.network.languages import describe_languages
+from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.domain.quality.text_tally import TextTally
@@ -274,11 +273,9 @@ def _describe_scrub(run: ScrubRun, policy: Policy, kinds: set[str]) -> str:
     if kinds == {NAME}:
         others = ", ".join(name for name in policy.name_models if name != "builtin")
         models = f"a model ({others})" if others else "the application's own model"
-        languages = capfirst(describe_languages((run.verification or {}).get("languages")))
-        looked = f" {languages}." if languages else ""
-        return (
-            f"Scrubbed on {when} by rules and by {models}; a model misses some, so review a sample.{looked}"
-        )
+        languages = say_languages((run.verification or {}).get("languages"))
+        reason = f"Scrubbed on {when} by rules and by {models}; a model misses some, so review a sample."
+        return f"{reason} {languages}".rstrip()
     if kinds == set(KINDS):
         return (
             f"Scrubbed on {when}: all classes, in texts, tags, metadata and unknown keys, and all values of "

@@ -200,11 +200,11 @@ class _ProductReader:
         needed = 0 if is_first_name else MIN_SIGNS - signs
         return weigh_thing(self.text, start, end) > needed
 
-    def _is_first_name(self, first: int, last: int) -> bool:
-        return first == last and look_up_word(self.plain[first]).first > 0
-
     def has_person_cue(self, first: int, last: int) -> bool:
         return has_person_cue(self.text, self.starts[first], self.starts[last] + len(self.words[last]))
+
+    def _is_first_name(self, first: int, last: int) -> bool:
+        return first == last and look_up_word(self.plain[first]).first > 0
 
     def _is_part_of_name(self, number: int) -> bool:
         """Whether the word is next to a known name, or a rule announces both: "Jabra Nicola"."""

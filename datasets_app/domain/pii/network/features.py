@@ -8,13 +8,12 @@ seen with its neighbors and with the words of the lexicon that it may be part of
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
 
 from datasets_app.domain.pii.network.lexicon import (
     COMMON,
+    FIRST,
     KNOWN_LEVEL,
+    LAST,
     TELLING_LEVEL,
     fold_word,
     look_up,
@@ -160,7 +159,7 @@ class FeatureReader:
 
     def _match_windows(self, words: Sequence[Word], gaps: Sequence[int], number: int) -> tuple[str, str, str]:
         """The longest first name, last name and ordinary word around a character: length and place in it."""
-        best = {1: (0, 0, 0), 3: (0, 0, 0), COMMON: (0, 0, 0)}
+        best = {FIRST: (0, 0, 0), LAST: (0, 0, 0), COMMON: (0, 0, 0)}
         low = number
         while (
             low > 0
@@ -179,10 +178,10 @@ class FeatureReader:
                 if code and end > start:
                     facts = read_code(code)
                     size = end - start + 1
-                    for weight, level in ((1, facts.first), (3, facts.last), (COMMON, facts.common)):
+                    for weight, level in ((FIRST, facts.first), (LAST, facts.last), (COMMON, facts.common)):
                         if level and size > best[weight][0]:
                             best[weight] = (size, number - start, level)
-        return tuple("".join(map(str, best[weight])) for weight in (1, 3, COMMON))  # type: ignore[return-value]
+        return tuple("".join(map(str, best[weight])) for weight in best)  # type: ignore[return-value]
 
 
 def describe_form(word: str) -> str:
@@ -260,8 +259,3 @@ def _pad(seen: list[str]) -> tuple[int, ...]:
         for value in seen
     ]
     return tuple(numbers + [0] * (FEATURES - len(numbers)))
-
-
-def to_array(rows: Sequence[Sequence[int]]) -> Any:
-    """Features as [words, FEATURES]."""
-    return np.array(rows, dtype=np.int32).reshape(len(rows), FEATURES)

@@ -63,6 +63,12 @@ def describe_languages(value: object) -> str:
     return f"names of people looked for in {', '.join(parts)}" if parts else ""
 
 
+def say_languages(value: object) -> str:
+    """:func:`describe_languages` as a sentence."""
+    said = describe_languages(value)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
 def _read_counts(value: object) -> dict[str, int]:
     pairs: Sequence[tuple[object, object]] = list(value.items()) if isinstance(value, dict) else []
     return {str(language): count for language, count in pairs if isinstance(count, int)}

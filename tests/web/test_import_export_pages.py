@@ -24,6 +24,8 @@ from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
+from datasets_app.releasing.sharing.checklist import current_review
+from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.tables.uploads import delete_stale_uploads
 from tests.factories import make_dataset, make_session, make_sessions
 
@@ -318,9 +320,12 @@ def test_a_lead_corrects_a_label_and_the_trail_knows(client_of: Any) -> None:
     assert (made.label, made.notes) == before
     gates.scan_and_describe(made.dataset)
     assert made.turn.text[:20] in client.get(page).content.decode().replace("&#x27;", "'")
+    sign_review(made.dataset, actor=User.objects.create(username="dana", first_name="Dana"))
+    assert current_review(made.dataset) is not None
     client.post(page, {"label": "0", "annotator": "ada", "notes": "changed", "confidence": "0.5"})
     made.refresh_from_db()
     assert (made.label, made.notes) == (0, "changed")
+    assert current_review(made.dataset) is None
     event = AuditEvent.objects.get(action="edit_annotation")
     assert (event.dataset_name, event.details["annotation"]) == ("demo_conversations", made.pk)
     assert "changed" not in json.dumps(event.details)

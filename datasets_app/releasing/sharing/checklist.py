@@ -127,6 +127,7 @@ _EDITS = (
     "untag_sessions",
     "include_sessions",
     "add_annotation",
+    "edit_annotation",
     "delete_annotation",
     "import_annotations",
     "adjudicate",

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from datasets_app.domain.pii.learned.candidates import DATE, NUMBER, WORD
+from datasets_app.domain.pii.learned.candidates import DATE, NUMBER
 from datasets_app.domain.pii.learned.detection_model import KIND_BUCKETS, NUMBER_KINDS, WEIGHTS_PATH
 from datasets_app.domain.pii.learned.features import BUCKETS
 from scripts.detection_model import judging, training
 from scripts.detection_model.examples import Example, list_examples, make_message_rows, make_rows, read_corpus
 
 # Natural logarithms of odds, chosen by cross-validation.
-THRESHOLDS = {NUMBER: 1.5, DATE: -0.5, WORD: -1.0}
+THRESHOLDS = {NUMBER: 1.5, DATE: -0.5}
 _STEPS = 127
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     rows += make_message_rows(choose, options.per_line)
     for path in options.corpus:
         rows += read_corpus(path, choose, options.texts)
-    examples = _thin_out([example for row in rows for example in list_examples(row)], choose)
+    examples = [example for row in rows for example in list_examples(row)]
     print(f"{len(rows)} texts, {len(examples)} candidates")
     if options.judge:
         judging.judge(rows, examples, THRESHOLDS, options.show)
@@ -60,17 +60,6 @@ def _parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _thin_out(examples: Sequence[Example], choose: random.Random) -> list[Example]:
-    """Of words that are nobody's, which most are, some."""
-    return [
-        example
-        for example in examples
-        if example.kind
-        or example.candidate.sort != WORD
-        or choose.random() < (0.35 if example.row.is_reliable else 0.25)
-    ]
-
-
 def fit_kinds(examples: Sequence[Example]) -> Any:
     """Weights [kinds, buckets] that tell the class of a number that is personal."""
     personal = [example for example in examples if example.kind and example.candidate.sort == NUMBER]
@@ -94,7 +83,7 @@ def save(weights: Any, kinds: Any, path: Path) -> None:
         weights=np.round(weights / scale).astype(np.int8),
         scale=np.array(scale),
         kinds=np.round(kinds / np.abs(kinds).max() * _STEPS).astype(np.int8),
-        thresholds=np.array([THRESHOLDS[sort] for sort in (NUMBER, DATE, WORD)]),
+        thresholds=np.array([THRESHOLDS[sort] for sort in (NUMBER, DATE)]),
     )
     print(f"{path.stat().st_size / 1e6:.2f} MB, {np.count_nonzero(np.round(weights / scale))} weights")
 

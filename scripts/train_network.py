@@ -31,9 +31,10 @@ from scripts.network.training import DILATIONS, encode, train
 TEXTS = Path(__file__).parent / "network" / "texts"
 _NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 12_000, 4_000, 14_000
 _VARIANTS = 5  # of the texts of the detection model
-_FILLINGS, _WRITTEN_OUT = 4, 3  # how often a chat line with slots, and one without, is in an epoch
+# How often a chat line is in an epoch: one with invented identifiers, with slots for names, without slots.
+_INVENTED, _FILLINGS, _WRITTEN_OUT = 20, 4, 3
 _HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know
-_CUT_SHARE = 0.2
+_CUT_SHARE, _MASKED_SHARE, _VARIED_SHARE = 0.2, 0.2, 0.3
 _READERS = 2
 _HELD_OUT = 8
 
@@ -77,10 +78,10 @@ def is_held_out(line: ChatLine) -> bool:
 
 def make_epoch(epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names) -> list[rows.Row]:
     """The rows of an epoch: lines with other names, several joined, in other letter case."""
-    choose = random.Random(100 + epoch)
+    choose, vocabulary = random.Random(100 + epoch), rows.Vocabulary()
     by_language: dict[str, list[rows.Row]] = {}
     for line, language in lines:
-        times = _FILLINGS if "{" in line else _WRITTEN_OUT
+        times = _INVENTED if _has_identifiers(line) else _FILLINGS if "{" in line else _WRITTEN_OUT
         by_language.setdefault(language, []).extend(
             rows.render_chat_line(line, language, names, choose) for _ in range(times)
         )
@@ -92,7 +93,16 @@ def make_epoch(epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: 
             for _ in range(len(some) // 4)
         ]
     found = [rows.cut_beginning(row, choose) if choose.random() < _CUT_SHARE else row for row in found]
+    found = [
+        vocabulary.vary(row, choose) if row.words and choose.random() < _VARIED_SHARE else row
+        for row in found
+    ]
+    found = [rows.mask_values(row, choose) if choose.random() < _MASKED_SHARE else row for row in found]
     return [rows.restyle(row, choose) for row in found]
+
+
+def _has_identifiers(line: str) -> bool:
+    return "{user}" in line or "{code}" in line
 
 
 def encode_epochs(

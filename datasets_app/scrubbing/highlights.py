@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.domain.pii.detection import ValueFinder
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.policy import MissedMark
@@ -95,7 +96,8 @@ class Highlights:
         """What the checks reported, searched again: they keep no positions. Names take a model, and are only
         listed below the turn."""
         kinds = {KINDS_BY_CODE[found.code] for found in turn.findings if found.code in KINDS_BY_CODE}
-        for match in find_all(turn.start, frozenset(kinds)) if kinds else ():
+        found = ValueFinder(find_all).find(turn.start) if kinds else []
+        for match in (match for match in found if match.kind in kinds):
             value = _normalize(turn.start[match.start : match.end])
             state = "kept" if value in self._not_personal_terms else "found"
             yield _Span(match.start, match.end, state, match.kind)

@@ -28,11 +28,9 @@ from benchmarks.pii_sets.templates import (
 from datasets_app.domain.pii.learned.candidates import (
     DATE,
     NUMBER,
-    WORD,
     Candidate,
     find_dates,
     find_numbers,
-    find_words,
 )
 from scripts.chats.texts import read_chats
 from scripts.detection_model.messages import read_messages
@@ -58,9 +56,8 @@ SORTS = {
     "ACCOUNT": NUMBER,
     "SSN": NUMBER,
     "DATE_OF_BIRTH": DATE,
-    "HANDLE": WORD,
 }
-FINDERS = {NUMBER: find_numbers, DATE: find_dates, WORD: find_words}
+FINDERS = {NUMBER: find_numbers, DATE: find_dates}
 
 
 class Row(NamedTuple):
@@ -185,6 +182,5 @@ def _get_kind(spans: Iterable[dict[str, Any]], candidate: Candidate) -> str | No
             whole = max(span["end"], candidate.end) - min(span["start"], candidate.start)
             if SORTS.get(span["type"]) == candidate.sort and shared >= 0.7 * whole:
                 return str(span["type"])
-            # Who gives a name gives no user name.
-            return "" if span["type"] == "NAME" and candidate.sort == WORD else None
+            return None
     return ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.bench_pii import scrub_rows
 from datasets_app.domain.pii.learned import detection_model
-from datasets_app.domain.pii.learned.candidates import DATE, NUMBER, WORD
+from datasets_app.domain.pii.learned.candidates import DATE, NUMBER
 from datasets_app.domain.pii.learned.features import CLASSIFY
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
@@ -47,7 +47,7 @@ def cross_validate(examples: Sequence[Example], get_fold: Callable[[Example], st
     """The score of each example by weights that were fitted without its fold."""
     scores = np.zeros(len(examples))
     folds = np.array([get_fold(example) for example in examples])
-    for sort in (NUMBER, DATE, WORD):
+    for sort in (NUMBER, DATE):
         places = np.array([place for place, example in enumerate(examples) if example.candidate.sort == sort])
         of_sort = [examples[place] for place in places]
         matrix, weights = training.make_matrix(of_sort), training.weigh(of_sort)

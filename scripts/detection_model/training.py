@@ -8,12 +8,12 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from datasets_app.domain.pii.learned.candidates import DATE, NUMBER, WORD
+from datasets_app.domain.pii.learned.candidates import DATE, NUMBER
 from datasets_app.domain.pii.learned.features import BUCKETS, hash_feature, list_features
 from scripts.detection_model.examples import Example
 
 # The inverse of the penalty of large weights.
-STRENGTHS = {NUMBER: 0.3, DATE: 0.3, WORD: 1.0}
+STRENGTHS = {NUMBER: 0.3, DATE: 0.3}
 _KNOWN: dict[tuple[str, tuple[str, str]], list[int]] = {}
 
 

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from datasets_app.domain.pii.network.lexicon import COMMON, fold_word, look_up
 from datasets_app.domain.pii.network.runtime import CLASSES, LANGUAGES
-from datasets_app.domain.pii.network.words import Word, split_words
+from datasets_app.domain.pii.network.words import Word, is_read_alone, split_words
+from scripts.network.identifiers import Identifiers
 
 _BITS = {name: 1 << number for number, name in enumerate(CLASSES)}
 ANY = (1 << len(CLASSES)) - 1
@@ -34,7 +36,7 @@ _LABELS = {
     "IBAN": _BITS["ACCOUNT"], **{name: _BITS[name] for name in CLASSES[1:8]},
 }  # fmt: skip
 _MARK = re.compile(r"«([NUPADIKOLB]):([^»]*)»")
-_SLOT = re.compile(r"\{(first|last|full|foreign)\}")
+_SLOT = re.compile(r"\{(first|last|full|foreign|user)\}")
 LOCALES = dict(
     pair.split(":")
     for pair in (
@@ -80,6 +82,7 @@ class Names:
 
     def __init__(self, choose: random.Random) -> None:
         from faker import Faker
+        from wordfreq import top_n_list
 
         self._choose = choose
         self._makers: dict[str, Any] = {}
@@ -89,9 +92,12 @@ class Names:
         self._lists = {path.stem: _read_names(path) for path in sorted(_LISTS.glob("*.txt"))}
         self._lists["first-ja"], self._lists["last-ja"] = _read_japanese()
         self._languages = list(LOCALES)
+        self._identifiers = Identifiers(top_n_list("en", _IDENTIFIER_WORDS), choose)
+        self._met: dict[str, set[str]] = {}
+        self._pools: dict[str, _Pool] = {}
 
     def fill(self, slot: str, language: str) -> str:
-        """A name for ``slot``: first, last, full, or foreign, which is a full name of another language."""
+        """A name for ``slot``: first, last, full, foreign (a full name of another language), or user."""
         if slot == "foreign":
             alike = [
                 name
@@ -100,10 +106,28 @@ class Names:
             ]
             language, slot = self._choose.choice(alike), "full"
         first, last = self._draw("first", language), self._draw("last", language)
+        if slot == "user":
+            return self._identifiers.make_user(first, last)
         if slot == "full":
             joiner = "" if language in _UNSPACED and self._choose.random() < 0.8 else " "
             return joiner.join((last, first) if language in _FAMILY_FIRST else (first, last))
         return first if slot == "first" else last
+
+    def make_code(self) -> str:
+        """An identifier of code or of a thing."""
+        return self._identifiers.make_code()
+
+    def learn(self, language: str, name: str) -> None:
+        """Remembers the words of a person's name that a corpus has, in whatever form."""
+        self._met.setdefault(language, set()).update(word for word in name.split() if word.istitle())
+
+    def inflect_another(self, word: str, language: str) -> str:
+        """Another name in the form of ``word``: for "Сергею" maybe "Алексею"; ``word`` itself if no name that
+        is known has such a form."""
+        if language not in self._pools:
+            drawn = {self._draw(part, language) for part in ("first", "last") for _ in range(_POOL_DRAWS)}
+            self._pools[language] = _Pool(drawn | self._met.get(language, set()))
+        return self._pools[language].inflect_another(word, self._choose)
 
     def _draw(self, part: str, language: str) -> str:
         if self._choose.random() < _OWN_LISTS_SHARE:
@@ -115,6 +139,48 @@ class Names:
                 return self._choose.choice(names)
         maker = self._makers.get(language) or self._makers["en"]
         return str(maker.first_name() if part == "first" else maker.last_name())
+
+
+_IDENTIFIER_WORDS = 20_000
+_CODE = re.compile(r"\{code\}")
+_POOL_DRAWS = 5000
+_MIN_STEM, _MAX_ENDING, _MAX_FORM_ENDING, _FEWEST_ALIKE = 3, 2, 5, 5
+
+
+class _Pool:
+    """Names of a language, to inflect by analogy: Сергей is to Сергею as Алексей to Алексею."""
+
+    def __init__(self, names: set[str]) -> None:
+        self._by_beginning: dict[str, list[str]] = {}
+        self._by_ending: dict[str, list[str]] = {}
+        for name in sorted(name for name in names if len(name) > _MIN_STEM and name.isalpha()):
+            self._by_beginning.setdefault(name[:_MIN_STEM].lower(), []).append(name)
+            for size in range(1, 5):
+                self._by_ending.setdefault(name[-size:].lower(), []).append(name)
+
+    def inflect_another(self, word: str, choose: random.Random) -> str:
+        lower = word.lower()
+        base = max(
+            self._by_beginning.get(lower[:_MIN_STEM], [""]),
+            key=lambda name: (_count_shared(lower, name.lower()), -len(name)),
+        )
+        shared = _count_shared(lower, base.lower())
+        if not base or len(base) - shared > _MAX_ENDING or len(word) - shared > _MAX_FORM_ENDING:
+            return word
+        for before in (2, 1):
+            alike = self._by_ending.get(base[shared - before :].lower(), ())
+            if len(alike) >= _FEWEST_ALIKE:
+                other = choose.choice(alike)
+                made = other[: len(other) - (len(base) - shared)] + word[shared:]
+                return made.lower() if word.islower() else made
+        return word
+
+
+def _count_shared(one: str, other: str) -> int:
+    count = 0
+    while count < min(len(one), len(other)) and one[count] == other[count]:
+        count += 1
+    return count
 
 
 def _read_names(path: Path) -> list[str]:
@@ -166,12 +232,14 @@ def read_chat_lines(path: Path) -> list[str]:
 # Languages whose names take no endings, so that a name may take another's place.
 _UNINFLECTED = frozenset("en de fr es it pt nl sv da no vi id zh ja ko he".split())
 _EXCHANGED, _THINGS_LIKE_PEOPLE = 0.5, 0.12
+_GIVEN_SIGNS = 2  # that a given name has at most in Chinese, Japanese and Korean
 _ONE_WORD = re.compile(r"[^\W\d_]+")
 
 
 def render_chat_line(line: str, language: str, names: Names, choose: random.Random | None = None) -> Row:
     """``choose``: exchange some of the names that are written out, and call some things like people."""
     text, spans, place = "", [], 0
+    line = _CODE.sub(lambda _: names.make_code(), line)
     for mark in _MARK.finditer(line):
         text += line[place : mark.start()]
         value = _SLOT.sub(lambda slot: names.fill(slot[1], language), mark[2])
@@ -186,10 +254,15 @@ def render_chat_line(line: str, language: str, names: Names, choose: random.Rand
 def _exchange(value: str, kind: str, language: str, names: Names, choose: random.Random) -> str:
     """Another name of the same form; a product or place of one word now and then named like a person."""
     words = value.split(" ")
-    if kind == "N" and language in _UNINFLECTED and all(map(_ONE_WORD.fullmatch, words)) and len(words) < 3:
-        if choose.random() < _EXCHANGED:
-            made = names.fill("full" if len(words) == 2 else "first", language)
+    if kind == "N" and choose.random() < _EXCHANGED:
+        if language not in _UNINFLECTED:
+            return " ".join(names.inflect_another(word, language) for word in words)
+        if all(map(_ONE_WORD.fullmatch, words)) and len(words) < 3:
+            is_full = len(words) == 2 or (language in _UNSPACED and len(value) > _GIVEN_SIGNS)
+            made = names.fill("full" if is_full else "first", language)
             return made.lower() if value.islower() else made
+    elif kind == "U" and value[0].isalnum() and choose.random() < _EXCHANGED:
+        return names.fill("user", language)
     elif kind in "BLO" and len(words) == 1 and value.istitle() and choose.random() < _THINGS_LIKE_PEOPLE:
         return names.fill(choose.choice(("first", "last")), language)
     return value
@@ -205,6 +278,9 @@ def read_news(path: Path, choose: random.Random, most: int, names: Names) -> Ite
         spans = [(span["start"], span["end"], _LABELS[span["label"]]) for span in line["spans"]]
         rest = _ORDINARY | _BITS["PRODUCT"] if "classes" not in line else _ORDINARY | _THINGS
         text = line["text"]
+        for start, end, bits in spans:
+            if bits == _NAME:
+                names.learn(language, text[start:end])
         if "Tatoeba" in line["source"] and language in LOCALES and len(spans) == 1 and choose.random() < 0.8:
             start, end, bits = spans[0]
             value = names.fill("first", language)
@@ -278,6 +354,90 @@ def cut_beginning(row: Row, choose: random.Random) -> Row:
     if [word.start + start for word in words] != [word.start for word in row.words[first:]]:
         return row
     return Row(text, words, row.allowed[first:], row.language)
+
+
+_MASKED = 0.7
+_VOCABULARY, _MIN_VARIED = 60_000, 4
+_PLACEHOLDERS = {bits: f"[{name}]" for name, bits in _BITS.items() if name in CLASSES[1:8]}
+
+
+def mask_values(row: Row, choose: random.Random) -> Row:
+    """The row as it is after a scrub that found some of its values: placeholders are nobody."""
+    values: list[str | None] = []
+    for number, bits in enumerate(row.allowed):
+        if bits not in _PLACEHOLDERS:
+            values.append(None)
+        elif number and row.allowed[number - 1] == bits:
+            values.append("" if values[-1] is not None else None)
+        else:
+            values.append(_PLACEHOLDERS[bits] if choose.random() < _MASKED else None)
+    return _replace_words(row, values)
+
+
+def _replace_words(row: Row, values: Sequence[str | None]) -> Row:
+    """The row with other words; None leaves one as it is, and an empty one belongs to the word before it."""
+    text, end, spans = "", 0, []
+    for word, bits, value in zip(row.words, row.allowed, values, strict=True):
+        if value != "":
+            text += row.text[end : word.start]
+            start = len(text)
+            text += word.text if value is None else value
+            spans.append((start, len(text), _ORDINARY if value in _PLACEHOLDERS.values() else bits))
+        end = word.end
+    return make_row(text, spans, _ORDINARY, row.language)
+
+
+class Vocabulary:
+    """The ordinary words of a language by their endings, to say something else in the same grammar."""
+
+    def __init__(self) -> None:
+        self._by_ending: dict[str, dict[str, list[str]]] = {}
+
+    def vary(self, row: Row, choose: random.Random) -> Row:
+        """The row with a word or two misspelled, or exchanged for rarer ones."""
+        values: list[str | None] = [None] * len(row.words)
+        for _ in range(choose.choice((1, 1, 2))):
+            number = choose.randrange(len(row.words))
+            word, bits = row.words[number].text, row.allowed[number]
+            if len(word) < _MIN_VARIED or not word.isalpha() or is_read_alone(word):
+                continue
+            if bits & _ORDINARY and choose.random() < 0.6:
+                values[number] = self._exchange(word, row.language, choose)
+            else:
+                values[number] = _misspell(word, choose)
+        return _replace_words(row, values)
+
+    def _exchange(self, word: str, language: str, choose: random.Random) -> str:
+        if language not in self._by_ending:
+            self._by_ending[language] = _read_vocabulary(language)
+        other = choose.choice(self._by_ending[language].get(word[-3:].lower(), [word]))
+        return other.title() if word[0].isupper() else other
+
+
+def _read_vocabulary(language: str) -> dict[str, list[str]]:
+    from wordfreq import top_n_list
+
+    try:
+        words = top_n_list(language, _VOCABULARY)
+    except LookupError:
+        return {}
+    codes = look_up([fold_word(word) for word in words])
+    found: dict[str, list[str]] = {}
+    for word, code in zip(words, codes, strict=True):
+        if word.isalpha() and len(word) >= _MIN_VARIED and code % COMMON == 0:
+            found.setdefault(word[-3:], []).append(word)
+    return found
+
+
+def _misspell(word: str, choose: random.Random) -> str:
+    at = choose.randrange(1, len(word) - 1)
+    return choose.choice(
+        (
+            word[:at] + word[at + 1 :],
+            word[:at] + word[at] + word[at:],
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        )
+    )
 
 
 def join_rows(rows: Sequence[Row], choose: random.Random) -> Row:

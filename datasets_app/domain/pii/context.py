@@ -29,10 +29,10 @@ from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
-from datasets_app.domain.pii.rules.announced_handles import find_answered_handles
+from datasets_app.domain.pii.rules.announced_handles import find_answered_handles, is_free
 from datasets_app.domain.pii.rules.births import find_answered_dates
-from datasets_app.domain.pii.rules.handle_contexts import find_answered_accounts
 from datasets_app.domain.pii.rules.handle_questions import HANDLE_QUESTION, LOOSE_HANDLE_QUESTION
+from datasets_app.domain.pii.rules.handle_shapes import OF_NAMES, OF_WORDS, rank
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
 from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
@@ -329,6 +329,7 @@ _IBAN_LIKE = re.compile(
 )
 _HEX_DIGITS = re.compile(r"(?<!\w)[0-9A-Fa-f](?:[:.\- ]?[0-9A-Fa-f]){11,15}(?!\w)")
 _MIN_ACCOUNT_DIGITS, _MIN_IBAN_DIGITS = 4, 10
+_MAX_SHORT_ANSWER = 30
 
 
 def _make_code_finder(
@@ -355,6 +356,18 @@ def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
             yield token.span()
 
 
+_ACCOUNT = re.compile(r"(?<![\w@/\\.#$%&+~<-])[A-Za-z0-9_][A-Za-z0-9_.-]{2,38}[A-Za-z0-9_](?![\w@/\\(\[+-])")
+
+
+def _find_accounts(reply: str) -> Iterator[tuple[int, int]]:
+    """The first token that looks like a user name: of the answer to "which player?"."""
+    least = OF_WORDS if len(reply) <= _MAX_SHORT_ANSWER else OF_NAMES
+    for token in _ACCOUNT.finditer(reply):
+        if rank(token[0]) >= least and is_free(token[0]):
+            yield token.span()
+            return
+
+
 _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     NAME: _find_names,
     PHONE: _make_digit_finder(6),
@@ -366,7 +379,7 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
     HANDLE: find_answered_handles,
-    _ANY_HANDLE: find_answered_accounts,
+    _ANY_HANDLE: _find_accounts,
     ADDRESS: find_answered_addresses,
     DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),

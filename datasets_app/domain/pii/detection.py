@@ -1,33 +1,38 @@
 """Every detector of a policy over many strings at once, each distinct string looked at once."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import (
     ADDRESS,
     DATE_OF_BIRTH,
-    FOREIGN_KINDS,
     HANDLE,
     NAME,
+    NETWORK_KINDS,
     Detector,
     Match,
 )
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import (
-    ForeignTexts,
+    JudgedTexts,
     NameFinder,
     load_name_finder,
-    read_foreign_texts,
+    read_texts,
 )
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import RecognizerDetector
+from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
 from datasets_app.domain.pii.rules.finder import RuleDetector
+from datasets_app.domain.pii.rules.handle_shapes import is_numbered_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
+
+if TYPE_CHECKING:
+    from datasets_app.domain.pii.network.judged import JudgedText
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
 MAX_CACHED_CHARACTERS = 300
@@ -38,6 +43,10 @@ MIN_CODE_CHARACTERS = 16
 # Signs that join words in tags and ids: jane_fonseca, agent:maria.
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
 _WORD = re.compile(r"[^\W\d_]+")
+# A user name by its form: @jane, u/jane, jane#1234, $jane, jane.tumblr.com; and by its place: user=jane,
+# github.com/jane.
+_SIGNED = re.compile(r"[@/#$]|\w\.\w+\.\w")
+_PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
 
@@ -62,8 +71,8 @@ class Detection:
         if policy.missed:
             self._rules.append(MissedValueDetector(policy.missed, key))
         self._finds_ages = DATE_OF_BIRTH in kinds
-        # Classes of which the network finds more in texts of other languages than English. Names are apart.
-        self._judged = kinds & FOREIGN_KINDS - {NAME}
+        # Classes of which the network finds more. Names are apart.
+        self._judged = kinds & NETWORK_KINDS - {NAME}
         self._names: NameFinder | None = None
         if NAME in kinds and not rules_only:
             self._names = load_name_finder(policy.name_models)
@@ -82,12 +91,12 @@ class Detection:
 
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         is_judging = self._judged or self._names is not None
-        foreign = read_foreign_texts([item.text for item in inputs if item.is_text]) if is_judging else {}
-        by_rules = [self._judge(self._find_by_rules(item), item, foreign) for item in inputs]
+        judged = read_texts([item.text for item in inputs if item.is_text]) if is_judging else {}
+        by_rules = [self._judge(self._find_by_rules(item), item, judged) for item in inputs]
         if self._names is None:
             return by_rules
         names = self._names.find_many(
-            [item.text if item.is_text else _split_identifier(item.text) for item in inputs], foreign
+            [item.text if item.is_text else _split_identifier(item.text) for item in inputs], judged
         )
         return [
             rules
@@ -95,19 +104,9 @@ class Detection:
             for item, rules, found in zip(inputs, by_rules, names, strict=True)
         ]
 
-    def _judge(self, found: list[Match], item: DetectionInput, foreign: ForeignTexts) -> list[Match]:
-        """What rules found; in a foreign text without user names that the network doesn't support, and with
-        what only the words around tell."""
-        text = foreign.get(item.text) if item.is_text else None
-        if text is None:
-            return found
-        found = [
-            match
-            for match in found
-            if match.kind != HANDLE or item.text[match.start] == "@" or text.supports(match)
-        ]
-        more = [match for match in text.find(self._judged) if not _is_decided(match, found)]
-        return found + (drop_protected(more, find_protected(item.text)) if more else more)
+    def _judge(self, found: list[Match], item: DetectionInput, judged: JudgedTexts) -> list[Match]:
+        text = judged.get(item.text) if item.is_text else None
+        return found if text is None else add_judged(found, item.text, text, self._judged)
 
     def _complete_names(self, found: list[Match], text: str) -> list[Match]:
         """The names that are people, and the ages beside them."""
@@ -132,6 +131,51 @@ class Detection:
             for match in self._rules[0].find(prefix + item.text)
             if match.start >= shift
         ]
+
+
+class ValueFinder:
+    """Finds the values of all classes but names in what people wrote, as a scrub and its verification do.
+
+    ``find_by_rules`` is :func:`find_all`, or :func:`find_quickly`. Texts that were announced by
+    :meth:`prepare` are read together, which is many times as fast.
+    """
+
+    def __init__(self, find_by_rules: Callable[[str], list[Match]]) -> None:
+        self._find_by_rules = find_by_rules
+        self._read: JudgedTexts = {}
+
+    def prepare(self, texts: Iterable[str]) -> None:
+        self._read = read_texts(list(dict.fromkeys(texts)))
+
+    def find(self, text: str) -> list[Match]:
+        """The values by their start; those of different classes may overlap."""
+        judged = self._read.get(text) or read_texts([text])[text]
+        found = add_judged(self._find_by_rules(text), text, judged, NETWORK_KINDS - {NAME})
+        return sorted(found, key=lambda match: (match.start, -match.end))
+
+
+def add_judged(found: list[Match], text: str, judged: "JudgedText", kinds: frozenset[str]) -> list[Match]:
+    """What rules found in a text, without the announced user names that the network doesn't support, and the
+    values of ``kinds`` that only the words around tell."""
+    kept = [
+        match
+        for match in found
+        if match.kind != HANDLE
+        or _SIGNED.search(text, match.start, match.end)
+        or _PLACED.search(text, max(0, match.start - 2), match.start)
+        or judged.supports(match)
+    ]
+    more = [
+        match
+        for match in judged.find(kinds)
+        if not _is_decided(match, kept)
+        and (match.kind != HANDLE or _may_be_user_name(text[match.start : match.end]))
+    ]
+    return kept + (drop_protected(more, find_protected(text)) if more else more)
+
+
+def _may_be_user_name(value: str) -> bool:
+    return may_be_user_name(value) and not is_numbered_thing(value)
 
 
 def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:

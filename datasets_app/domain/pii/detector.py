@@ -36,11 +36,14 @@ PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 # All others a format or a checksum decides.
 JUDGED_KINDS = frozenset({NAME, HANDLE, ADDRESS, DATE_OF_BIRTH, ACCOUNT})
 
-# What the network finds in texts of other languages than English.
-FOREIGN_KINDS = frozenset({NAME, HANDLE, PHONE, ADDRESS, DATE_OF_BIRTH, ID_NUMBER, ACCOUNT})
+# What the network finds; in English all but the names.
+NETWORK_KINDS = frozenset({NAME, HANDLE, PHONE, ADDRESS, DATE_OF_BIRTH, ID_NUMBER, ACCOUNT})
+
+# Stands for a replaced value or an earlier placeholder while a scrub goes on: no detector matches it.
+HOLE = "\ufffc"
 
 # Grows when the rules find more: text that only earlier ones have searched is searched again.
-RULES_VERSION = 6
+RULES_VERSION = 7
 
 # Classes whose values are digits, with or without signs between them.
 DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})

@@ -24,7 +24,7 @@ from datasets_app.domain.pii.detector import (
 )
 from datasets_app.domain.pii.person_keys import is_person_under
 from datasets_app.domain.pii.policy import ID
-from datasets_app.domain.pii.rules.handle_phrases import is_account_name
+from datasets_app.domain.pii.rules.handle_shapes import is_account_name
 from datasets_app.domain.pii.rules.id_formats import names_number
 
 _KEYS_BY_KIND = {

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.detector import HOLE, Match
 from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_kind_by_key
 
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
-# Stands for a replaced value or an earlier placeholder: no detector matches it.
-HOLE = "\ufffc"
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
 

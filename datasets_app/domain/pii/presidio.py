@@ -28,9 +28,10 @@ from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_c
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, KINDS, NAME, Detector, Match, merge_matches
 from datasets_app.domain.pii.names.names import (
     BUILT_IN,
+    keep_likely,
     load_built_in_pipeline,
     load_name_finder,
-    read_foreign_texts,
+    read_texts,
 )
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND, KIND_BY_ENTITY
@@ -76,6 +77,14 @@ def make_name_recognizer(*, language: str = LANGUAGE, with_ages: bool = True) ->
     return recognizer
 
 
+def _list_english(nlp_artifacts: Any) -> list[Match]:
+    return [
+        Match(NAME, entity.start_char, entity.end_char, score)
+        for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
+        if entity.label_ == get_entity(NAME)
+    ]
+
+
 @cache
 def _define_recognizers() -> tuple[type[Any], type[Any]]:
     from presidio_analyzer import LocalRecognizer, RecognizerResult
@@ -106,13 +115,6 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             return self.results(self.detector.find(text), entities)
 
-    def list_english(nlp_artifacts: Any) -> list[Match]:
-        return [
-            Match(NAME, entity.start_char, entity.end_char, score)
-            for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
-            if entity.label_ == get_entity(NAME)
-        ]
-
     class NameRecognizer(OurRecognizer):
         def __init__(self, language: str, with_ages: bool) -> None:
             kinds = (NAME, DATE_OF_BIRTH) if with_ages else (NAME,)
@@ -121,8 +123,11 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             if nlp_artifacts is None:
                 return []
-            foreign = read_foreign_texts([text]).get(text)
-            found = foreign.find(frozenset({NAME})) if foreign else list_english(nlp_artifacts)
+            judged = read_texts([text], names_only=True)[text]
+            if judged.is_english:
+                found = keep_likely(_list_english(nlp_artifacts), judged)
+            else:
+                found = judged.find(frozenset({NAME}))
             names = outside_codes(found, text)
             return self.results([*names, *find_ages(text, names)], entities)
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
+from datasets_app.domain.pii.detection import ValueFinder
 from datasets_app.domain.pii.detector import ID_NUMBER, Match
 from datasets_app.domain.pii.keys import get_kind_by_key
 from datasets_app.domain.pii.pieces import is_searched_number, join_path, write_number
@@ -20,6 +21,9 @@ MAX_CLEAN_STRINGS = 20_000
 MAX_CLEAN_CHARACTERS = 100
 # Between the words before a string and the string itself; no stored string holds it.
 _AFTER_PREFIX = "\0"
+
+# Fields in which people write sentences.
+_WRITTEN = frozenset({"text", "notes"})
 
 SearchedString = tuple[str, str, str]  # field, the words before it that say what it is, text
 Find = Callable[[str], list[Match]]
@@ -39,7 +43,7 @@ class PersonalDataSearch:
     """Searches every string of a record and hands each value to the check of its class.
 
     Findings name the class, place and length of a value, never the value. Values in ``exempt`` are none.
-    ``find`` finds the values in a text.
+    ``find`` finds by rules in a string; in what people wrote the network finds more.
     """
 
     def __init__(
@@ -48,7 +52,8 @@ class PersonalDataSearch:
         exempt: AllowList = NOTHING_EXEMPT,
         find: Find = find_quickly,
     ) -> None:
-        self._exempt, self._find_matches = exempt, find
+        self._exempt, self._find_by_rules = exempt, find
+        self._values = ValueFinder(find)
         self._checks = {check.kind: check for check in checks}
         self._clean: set[str] = set()
         self._session: str | None = None
@@ -56,7 +61,7 @@ class PersonalDataSearch:
     def turn(self, turn: TurnRecord) -> list[Finding] | None:
         session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
         clean = self._clean
-        matches = self._find(turn, text)
+        matches = self._find(turn, text, self._values.find)
         found = list(self._findings(turn, "text", text, matches)) if matches else []
         if tags and not clean.issuperset(tags):
             for tag in tags:
@@ -76,6 +81,7 @@ class PersonalDataSearch:
     def batch(self, task: SearchTask) -> list[list[Finding] | None]:
         """What :meth:`turn` returns for each turn of a task."""
         self._session, turns = task
+        self._values.prepare(turn.text for turn in turns)
         return list(map(self.turn, turns))
 
     def label(self, record: LabelRecord) -> list[Finding] | None:
@@ -115,12 +121,12 @@ class PersonalDataSearch:
 
     def _search(self, record: TurnRecord | LabelRecord, where: SearchedString) -> Iterator[Finding]:
         field, prefix, text = where
-        matches = self._find(record, text)
+        matches = self._find(record, text, self._values.find if field in _WRITTEN else self._find_by_rules)
         if not matches and prefix:
             # {"phone": "5551234567"}: the key says what the bare number is.
             matches = [
                 Match(kind, start - len(prefix), end - len(prefix))
-                for kind, start, end, _ in self._find(record, prefix + text)
+                for kind, start, end, _ in self._find(record, prefix + text, self._find_by_rules)
                 if start >= len(prefix)
             ]
         if matches:
@@ -128,14 +134,14 @@ class PersonalDataSearch:
         elif len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
             self._clean.add(_make_clean_key(prefix, text))
 
-    def _find(self, record: TurnRecord | LabelRecord, text: str) -> list[Match]:
+    def _find(self, record: TurnRecord | LabelRecord, text: str, find: Find) -> list[Match]:
         """The values in a text of a record; the hashed id of its session is none."""
-        matches = self._find_matches(text)
+        matches = find(text)
         session_id = record.session_id
         if not matches or session_id is None or session_id not in text:
             return matches
         blanked = blank_hashed_id(session_id, text)
-        return matches if blanked is text else self._find_matches(blanked)
+        return matches if blanked is text else find(blanked)
 
     def _findings(
         self, record: TurnRecord | LabelRecord, field: str, text: str, matches: Iterable[Match]

@@ -1,6 +1,7 @@
 """One pass over a stream for all checks together."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -44,9 +45,9 @@ def run_checks(
     searched: Iterable[tuple[TurnRecord | LineError, list[Finding] | None]] = zip(
         records, repeat(None), strict=False
     )
-    if search_batches is not None and instances and isinstance(instances[-1], PersonalDataSearch):
-        instances.pop()
-        searched = search_ahead(records, search_batches)
+    if instances and isinstance(instances[-1], PersonalDataSearch):
+        search = instances.pop().batch
+        searched = search_ahead(records, search_batches or partial(map, search))
     on_turn, on_error = _collect_hooks(instances, "turn"), _collect_hooks(instances, "line_error")
     on_session_end = _collect_hooks(instances, "session_end")
     session: str | None = None

@@ -10,12 +10,9 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from datasets_app.domain.pii.names.foreign_words import load_foreign_words
-from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.dates import MONTH_NAMES
-from datasets_app.domain.pii.rules.handle_shapes import rank
 
-NUMBER, DATE, WORD = "number", "date", "word"
+NUMBER, DATE = "number", "date"
 
 
 class Candidate(NamedTuple):
@@ -227,79 +224,6 @@ def _may_be_date(value: str) -> bool:
             and re.fullmatch(r"\d{1,2}[./]\d{1,2}\.?", value) is not None
         )
     return len(numbers) == 3 and len(short) >= 2 and any(0 < number <= 12 for number in short)
-
-
-_WORD = re.compile(
-    r"(?<![\w@/\\.$%#&=+~-])(?<!\w['’])[^\W\d]?(?=[\w.\-]{0,40}[^\W\d_])[A-Za-z0-9_](?:\w|[.\-](?=\w)){1,31}"
-    r"(?![\w@/\\(%=$]|\.\w|::|['’](?!s\b)\w|-\w)"
-)
-# A digest; s10, h264; TH-204981; 12th, 250ml, 8pm, 5xx; 6.8.0-45-generic, com.example.hermes
-_NO_USER = re.compile(
-    r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}"
-    r"|\d{1,6}(?i:st|nd|rd|th|[ap]m|[kmgt]?b|[kcm]?[mgl]|xx?|h|min|[kmg]?hz|[mun]?s"
-    r"|d|px|r?em|k|bit|fps|dpi|mah?|[kw]w?)"
-    r"|[A-Za-z]\d{1,4}|[A-Z]{1,6}-\d{3,12}|\d+\.\d[\w.+-]*|(?:[\w-]+\.){3,}[\w-]+|(?:com|org|net|io|dev)\.[\w-]+\.[\w.-]+"
-)
-
-
-def find_words(text: str) -> Iterator[Candidate]:
-    """Words that could be user names."""
-    for match in _WORD.finditer(text):
-        if len(match[0]) > 2 and match[0].isascii() and not _NO_USER.fullmatch(match[0]):
-            yield Candidate(WORD, *match.span())
-
-
-def describe_word(word: str) -> Iterator[str]:
-    """How a word is written and what lists know of it."""
-    shape = word
-    shape = re.sub(r"[A-Z]+", "A", shape)
-    shape = re.sub(r"[a-z]+", "a", shape)
-    shape = re.sub(r"[0-9]+", "0", shape)
-    yield f"shape {shape}"
-    yield f"length {min(len(word), 20) // 3}"
-    yield f"class {classify_word(word)}"
-    yield f"rank {rank(word)}"
-    if "_" in word:
-        yield "_"
-    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", word)
-    yield f"parts {min(len(parts), 5)}"
-    for part in parts[:5]:
-        if part.isdigit():
-            yield f"digits {len(part)}"
-        else:
-            known = look_up_word(part)
-            yield f"part {min(known.first, 1)}{min(known.last, 1)}{known.common}"
-            yield f"part {part.lower()}"
-    lower = f"<{word.lower()}>"
-    for at in range(len(lower) - 2):
-        yield f"3 {lower[at : at + 3]}"
-
-
-def classify_word(word: str) -> str:
-    """One of eight: the rough looks, which decide how much the words around must say."""
-    if not word.isalpha():
-        parts = [look_up_word(part) for part in re.split(r"[-._\d]", word) if part]
-        if "_" in word:
-            # body_entered and orders_2023 are names in a program.
-            is_joined = all(part.common > 1 or (part.common and not part.first) for part in parts)
-            return "joined" if is_joined else "signed"
-        if any(map(str.isdigit, word)):
-            return "signed"
-        # silver-fox, koala.falcon; no self-service
-        return (
-            "joined" if rank(word) or not all(part.common or len(word) < 5 for part in parts) else "ordinary"
-        )
-    known = look_up_word(word)
-    common = known.common or (len(word) > 4 and word[-1] == "s" and look_up_word(word[:-1]).common)
-    if common and not (word[1:] != word[1:].lower() and not word.isupper()):
-        return "ordinary"
-    if known.first or known.last:
-        return "name"
-    if word[1:] != word[1:].lower() and not word.isupper():
-        return "inner"
-    if word.lower() in load_foreign_words()[1]:
-        return "foreign"
-    return "run" if rank(word) else "unknown"
 
 
 def describe_number(value: str) -> Iterator[str]:

@@ -7,22 +7,18 @@ that "Rückrufnummer" is known by "nummer".
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from datasets_app.domain.pii.learned.candidates import (
     DATE,
     NUMBER,
-    WORD,
     Candidate,
     classify_date,
     classify_number,
-    classify_word,
     describe_date,
     describe_number,
-    describe_word,
 )
-from datasets_app.domain.pii.names.foreign_words import load_foreign_words
-from datasets_app.domain.pii.names.gazetteer import look_up_word, strip_accents
+from datasets_app.domain.pii.names.gazetteer import strip_accents
 
 Feature = tuple[str, str]
 
@@ -35,14 +31,11 @@ PLACES_BEFORE, PLACES_AFTER, NEAR = 4, 3, 6
 _WORD_BINS = frozenset(
     (*(f"b{n}" for n in range(PLACES_BEFORE)), *(f"a{n}" for n in range(PLACES_AFTER)), *"BCLAMQ")
 )
-_MIN_FOREIGN_TOKENS = 2
-_SENTENCE_ENDS = frozenset(("", "\n", ".", "!", "?", ":"))
 DESCRIBE: dict[str, Callable[[str], Iterator[str]]] = {
     NUMBER: describe_number,
     DATE: describe_date,
-    WORD: describe_word,
 }
-CLASSIFY = {NUMBER: classify_number, DATE: classify_date, WORD: classify_word}
+CLASSIFY = {NUMBER: classify_number, DATE: classify_date}
 
 
 def split_tokens(text: str) -> list[tuple[str, int, int]]:
@@ -79,38 +72,8 @@ def list_features(text: str, candidate: Candidate, question: str = "") -> Iterat
     yield "looks b", f"{looks} {b[0]}"
     yield "looks bb", f"{looks} {b[1]} {b[0]}"
     yield "looks a", f"{looks} {a[0]}"
-    if sort == WORD:
-        yield "looks ba", f"{looks} {b[0]} {a[0]}"
-        yield "language", f"{looks} {tell_language(_list_tokens(text))}"
-        yield "case", describe_case(looks, value, b[0])
     yield "glued", f"{text[start - 1 : start].isspace()} {text[end : end + 1].isspace()}"
     yield "bias", ""
-
-
-@lru_cache(maxsize=1 << 8)
-def _list_tokens(text: str) -> frozenset[str]:
-    return frozenset(token for token, _, _ in split_tokens(text))
-
-
-@cache
-def _load_foreign_tokens() -> frozenset[str]:
-    """Ordinary words that English hasn't, without accents."""
-    tokens = {normalize_token(word) for word in load_foreign_words()[0]}
-    return frozenset(token for token in tokens if not look_up_word(token).common)
-
-
-def tell_language(tokens: frozenset[str]) -> str:
-    """In a text of another language, an English word is odd."""
-    return "other" if len(tokens & _load_foreign_tokens()) >= _MIN_FOREIGN_TOKENS else "English"
-
-
-def describe_case(looks: str, value: str, before: str) -> str:
-    """Where a sentence begins, behind the token ``before``, a capital means nothing."""
-    if value.islower():
-        case = "lower"
-    else:
-        case = "title" if value[0].isupper() and value[1:] == value[1:].lower() else "upper"
-    return f"{looks} {case} {before in _SENTENCE_ENDS}"
 
 
 @lru_cache(maxsize=1 << 12)

@@ -5,25 +5,22 @@ and its flags, a whole number. Flags are generous: what they rule out can't be a
 """
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
 from datasets_app.domain.pii.learned.candidates import (
     JOINTS,
-    Candidate,
     find_dates,
-    find_words,
     may_be_in_date,
 )
 from datasets_app.domain.pii.learned.features import split_tokens
 from datasets_app.domain.pii.learned.scoring import Context
 
-DIGITS, IN_DATE, WHOLE_DATE, BETWEEN_DATES, IN_NUMBER, CUE, ODD = (1 << bit for bit in range(7))
+DIGITS, IN_DATE, WHOLE_DATE, BETWEEN_DATES, IN_NUMBER = (1 << bit for bit in range(5))
 DATES = IN_DATE | WHOLE_DATE
-ANY = DIGITS | IN_DATE | WHOLE_DATE | CUE | ODD
+ANY = DIGITS | IN_DATE | WHOLE_DATE
 # A text without so many digits in a row has no number: candidates.find_numbers.
 MIN_NUMBER_DIGITS = 4
 # How many digits the part has is above the flags.
@@ -40,34 +37,18 @@ _BETWEEN = re.compile(
 )
 
 
-# What may be a user name: where it starts and ends, its first token and the first behind it.
-Word = tuple[int, int, int, int]
-
-
 class Part(NamedTuple):
-    """``tokens`` are those of :func:`features.split_tokens`, ``words`` those of :func:`find_words`; ``cues``
-    are the numbers of the tokens that speak for a user name."""
+    """``tokens`` are those of :func:`features.split_tokens`."""
 
     flags: int
     tokens: tuple[tuple[str, int, int], ...]
-    words: tuple[Word, ...]
-    cues: tuple[int, ...]
-
-
-class SplitText(NamedTuple):
-    """The same of a whole text."""
-
-    context: Context
-    words: list[Word]
-    cues: list[int]
 
 
 class Parts(dict[str, Part]):
-    """What is in a part. ``is_cue`` and ``is_odd`` describe a token and a word: see the model."""
+    """What is in a part."""
 
-    def __init__(self, is_cue: Callable[[str], bool], is_odd: Callable[[str], bool]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._is_cue, self._is_odd = is_cue, is_odd
         self.plain: set[str] = set()
         """Those of the parts that have none of the flags :data:`ANY`."""
 
@@ -82,10 +63,10 @@ class Parts(dict[str, Part]):
                 self.plain.add(part)
         return found
 
-    def split(self, text: str) -> SplitText:
-        """What the searches for tokens and words find, from what is remembered of the parts."""
-        split = SplitText(Context(text, [], [], []), [], [])
-        _, tokens, starts, ends = split.context
+    def split(self, text: str) -> Context:
+        """What the search for tokens finds, from what is remembered of the parts."""
+        context = Context(text, [], [], [])
+        _, tokens, starts, ends = context
         line_start = 0
         for line in text.split("\n"):
             if line_start:
@@ -95,23 +76,16 @@ class Parts(dict[str, Part]):
             place = line_start
             for part in line.split():
                 place = text.index(part, place)
-                _, own_tokens, own_words, own_cues = self[part]
-                number = len(tokens)
-                for start, end, first, last in own_words:
-                    split.words.append((place + start, place + end, number + first, number + last))
-                for cue in own_cues:
-                    split.cues.append(number + cue)
-                for token, start, end in own_tokens:
+                for token, start, end in self[part].tokens:
                     tokens.append(token)
                     starts.append(place + start)
                     ends.append(place + end)
                 place += len(part)
             line_start += len(line) + 1
-        return split
+        return context
 
     def _read(self, part: str) -> Part:
         tokens = tuple(split_tokens(part))
-        words = tuple(_number_tokens(word, tokens) for word in find_words(part))
         flags, digits = 0, len(_DIGIT.findall(part))
         if digits:
             flags |= DIGITS | IN_NUMBER | (min(digits, _MAX_COUNT) << _COUNT_SHIFT)
@@ -124,18 +98,7 @@ class Parts(dict[str, Part]):
             flags |= WHOLE_DATE
         if _BETWEEN.fullmatch(part):
             flags |= BETWEEN_DATES
-        cues = tuple(number for number, (token, _, _) in enumerate(tokens) if self._is_cue(token))
-        if cues:
-            flags |= CUE
-        if any(self._is_odd(part[start:end]) for start, end, _, _ in words):
-            flags |= ODD
-        return Part(flags, tokens, words, cues)
-
-
-def _number_tokens(word: Candidate, tokens: Sequence[tuple[str, int, int]]) -> Word:
-    starts = [start for _, start, _ in tokens]
-    first = bisect_left(starts, word.start)
-    return word.start, word.end, first, bisect_left(starts, word.end, first)
+        return Part(flags, tokens)
 
 
 def unite(flags: Sequence[int]) -> int:

@@ -7,10 +7,8 @@ Weights are whole numbers, so that sums don't depend on their order.
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
-from datasets_app.domain.pii.learned.candidates import WORD
 from datasets_app.domain.pii.learned.features import (
     MAX_AFTER,
     MAX_BEFORE,
@@ -19,20 +17,16 @@ from datasets_app.domain.pii.learned.features import (
     NEAR,
     PLACES_AFTER,
     PLACES_BEFORE,
-    describe_case,
     hash_feature,
     hash_name,
     hash_names,
     hash_place,
     list_names,
     normalize_token,
-    tell_language,
 )
 
-CUE_BINS = ("b0", "b1", "b2", "a0", "a1", "B", "Q", "L")
 _BINS = (*(f"b{n}" for n in range(PLACES_BEFORE)), *(f"a{n}" for n in range(PLACES_AFTER)), *"BCLAMQ")
 _A0, _B, _C, _L, _A, _M, _Q = (_BINS.index(name) for name in ("a0", *"BCLAMQ"))
-_choose_cue_bins = itemgetter(*map(_BINS.index, CUE_BINS))
 # Words in these count once more with the looks of the candidate.
 _BAGS_BY_LOOKS = (("B", _B), ("L", _L), ("Q", _Q))
 _MAX_TOKENS, _MAX_TOKENS_OF_LOOKS = 30_000, 8_000
@@ -152,7 +146,6 @@ class Scorer:
 
     def __init__(self, weights: Weights, sort: str) -> None:
         self.sort, self._weights = sort, weights
-        self._is_of_words = sort == WORD
         self._plain = _TokenWeights(weights, sort)
         self._tables: dict[str, _TokenWeightsByLooks] = {}
         self._whole = _WholeWeights(weights, sort)
@@ -163,11 +156,6 @@ class Scorer:
         """What a candidate's own looks add."""
         names = [what.encode("utf-8", "surrogatepass") for what in set(descriptions)]
         return self._weights.weigh_names(names, self._value_place)
-
-    def find_highest(self, token: str) -> int:
-        """The most that a token near a candidate adds, by itself and in any of the :data:`CUE_BINS`."""
-        highest: int = max(_choose_cue_bins(self._plain[token]))
-        return highest
 
     def score(
         self,
@@ -195,8 +183,6 @@ class Scorer:
             + score_after(table, after)
             + self._score_pairs(before, after, looks)
         )
-        if self._is_of_words:
-            total += self._score_style(context, before, after, looks, text[start:end])
         return total if question is None else total + self._weigh_question(table, looks, question)
 
     def _weigh_question(self, table: _TokenWeightsByLooks, looks: str, question: tuple[str, ...]) -> int:
@@ -291,14 +277,4 @@ class Scorer:
             + whole["looks b", looks, first]
             + whole["looks bb", looks, second, first]
             + whole["looks a", looks, behind]
-        )
-
-    def _score_style(
-        self, context: Context, before: list[str], after: list[str], looks: str, value: str
-    ) -> int:
-        first, whole = before[0] if before else "", self._whole
-        return (
-            whole["language", looks, tell_language(frozenset(context.tokens))]
-            + whole["case", describe_case(looks, value, first)]
-            + whole["looks ba", looks, first, after[0] if after else ""]
         )

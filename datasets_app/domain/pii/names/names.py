@@ -15,7 +15,7 @@ from datasets_app.domain.pii.names.name_words import split_pieces
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.names.name_network import FastTagger
-    from datasets_app.domain.pii.network.foreign import ForeignText
+    from datasets_app.domain.pii.network.judged import JudgedText
 
 BUILT_IN = "builtin"
 # What may stand before the name of a model; without one it is a spaCy pipeline.
@@ -30,7 +30,7 @@ _NEEDED_COMPONENTS = frozenset(
 _WINDOW_CHARACTERS = 20_000  # characters per window
 _DEFAULT_SCORE = 0.85  # score of pipelines that give no probability, as in presidio
 
-ForeignTexts = Mapping[str, "ForeignText"]
+JudgedTexts = Mapping[str, "JudgedText"]
 FindMany = Callable[[Sequence[str]], list[list[Match]]]
 
 
@@ -57,13 +57,13 @@ class NameFinder:
         """The names in ``text``, by start, without overlaps."""
         return self.find_many([text])[0]
 
-    def find_many(self, texts: Sequence[str], foreign: ForeignTexts | None = None) -> list[list[Match]]:
-        """The result of :meth:`find` for each of ``texts``; repeated texts are read once. ``foreign`` are
-        those that aren't English, if they have been read already."""
+    def find_many(self, texts: Sequence[str], judged: JudgedTexts | None = None) -> list[list[Match]]:
+        """The result of :meth:`find` for each of ``texts``; repeated texts are read once. ``judged`` is what
+        the network made of them, if it has read them already."""
         distinct = list(dict.fromkeys(texts))
         found = [finder(distinct) for finder in self._finders]
         if self._has_built_in:
-            found.append(find_by_built_in(distinct, foreign))
+            found.append(find_by_built_in(distinct, judged))
         merged = [
             merge_matches(match for matches in each for match in matches) for each in zip(*found, strict=True)
         ]
@@ -102,27 +102,49 @@ def _make_finder(model: str) -> FindMany:
     return _InstalledPipeline(model.removeprefix(SPACY_PREFIX)).find_many
 
 
-def find_by_built_in(texts: Sequence[str], foreign: ForeignTexts | None = None) -> list[list[Match]]:
+def find_by_built_in(texts: Sequence[str], judged: JudgedTexts | None = None) -> list[list[Match]]:
     """The names in each text, by the packaged models: that of English and, for every other language, the
     network."""
-    foreign = read_foreign_texts(texts) if foreign is None else foreign
-    english = iter(load_built_in_tagger().find_many([text for text in texts if text not in foreign]))
-    return [foreign[text].find(frozenset({NAME})) if text in foreign else next(english) for text in texts]
+    judged = read_texts(texts, names_only=True) if judged is None else judged
+    english = iter(load_built_in_tagger().find_many(_list_english(texts, judged)))
+    return [
+        keep_likely(next(english), judged.get(text))
+        if _is_english(text, judged)
+        else judged[text].find(frozenset({NAME}))
+        for text in texts
+    ]
+
+
+def keep_likely(found: list[Match], text: "JudgedText | None") -> list[Match]:
+    """What the English model found; where the language is uncertain, what the network thinks possible."""
+    from datasets_app.domain.pii.network.judged import MIN_SUPPORT_OF_NAMES
+
+    if text is None or not text.is_uncertain:
+        return found
+    return [match for match in found if text.supports(match, MIN_SUPPORT_OF_NAMES)]
 
 
 def score_by_built_in(texts: Sequence[str]) -> list[float]:
     """The highest probability in each text that a word is part of a name."""
-    foreign = read_foreign_texts(texts)
-    english = iter(load_built_in_tagger().score_many([text for text in texts if text not in foreign]))
-    return [foreign[text].highest if text in foreign else next(english) for text in texts]
+    judged = read_texts(texts, names_only=True)
+    english = iter(load_built_in_tagger().score_many(_list_english(texts, judged)))
+    return [next(english) if _is_english(text, judged) else judged[text].highest for text in texts]
 
 
-def read_foreign_texts(texts: Sequence[str]) -> ForeignTexts:
-    """Those of ``texts`` that aren't English, as the network reads them."""
+def _list_english(texts: Sequence[str], judged: JudgedTexts) -> list[str]:
+    return [text for text in texts if _is_english(text, judged)]
+
+
+def _is_english(text: str, judged: JudgedTexts) -> bool:
+    return text not in judged or judged[text].is_english
+
+
+def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts:
+    """Each text as the network reads it; see :func:`judge_texts`."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from datasets_app.domain.pii.network.foreign import read_foreign
+    from datasets_app.domain.pii.network.judged import judge_texts
 
-    return {text: found for text, found in zip(texts, read_foreign(texts), strict=True) if found}
+    return dict(zip(texts, judge_texts(texts, names_only=names_only), strict=True))
 
 
 class _InstalledPipeline:

@@ -71,15 +71,6 @@ def is_software(name: str) -> bool:
     )
 
 
-def is_surely_software(name: str) -> bool:
-    """The same, and no list of names has it."""
-    words = tuple(word for word in map(fold_word, select_words(split_pieces(name))) if word[0].isalnum())
-    return bool(words) and any(
-        offset == 0 and entry.is_technical and entry.words == words and entry.certainty == Certainty.SURE
-        for entry, offset in load_entries().get(words[0], ())
-    )
-
-
 def is_part_number(name: str) -> bool:
     """Whether a name is a chip or a board of a series: ATmega328P."""
     series = _SERIES.fullmatch(name)

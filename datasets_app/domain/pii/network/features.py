@@ -20,16 +20,26 @@ from datasets_app.domain.pii.network.lexicon import (
     read_code,
     strip_marks,
 )
-from datasets_app.domain.pii.network.words import Word, describe_gaps, has_lone_characters, is_read_alone
+from datasets_app.domain.pii.network.words import (
+    Word,
+    describe_gaps,
+    has_lone_characters,
+    is_placeholder,
+    is_read_alone,
+)
 
 TABLE_ROWS = 1 << 17
-EXACT, GRAMS = 15, 12
+EXACT, GRAMS = 18, 12
 FEATURES = EXACT + GRAMS
 _MAX_WINDOW = 5  # characters of a word that is looked for around one
 _MAX_STEM_CUT = 3
+_SHORT_NUMBER = 3
 _LONGEST = 40  # characters of a word that are read
 _FIRST_GREEK = "\u0370"
 _DIGITS = re.compile(r"\d")
+_PART = re.compile(r"[^\W\d_]+")
+_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MIN_PART, _MAX_PARTS, _PART_FEATURES = 3, 3, 8
 
 Hide = Callable[[str, int], int]
 
@@ -82,6 +92,17 @@ class FeatureReader:
             and word.isalpha()
         )
 
+    def is_plain(self, word: str) -> bool:
+        """Whether a word that was read is a frequent ordinary one, a sign or a short number."""
+        if not word[0].isalnum():
+            return len(word) == 1 or is_placeholder(word)
+        if word.isdigit():
+            return len(word) <= _SHORT_NUMBER
+        letters = word.replace("'", "").replace("’", "")
+        return (
+            letters.isalpha() and read_code(self._codes[fold_word(word[:_LONGEST])]).common >= TELLING_LEVEL
+        )
+
     def _forget(self) -> None:
         if len(self._codes) > self._most:
             self._codes.clear()
@@ -110,6 +131,8 @@ class FeatureReader:
         self._codes.update(zip(new, codes, strict=True))
 
     def _describe_word(self, word: str) -> list[str]:
+        if is_placeholder(word):
+            return ["placeholder"]
         plain = fold_word(word[:_LONGEST])
         bare = strip_marks(plain)
         code = self._codes[plain]
@@ -123,15 +146,34 @@ class FeatureReader:
             f"c{code}",
             f"t{max((stem % 3 for stem in stems), default=0)}{max((stem // 3 for stem in stems), default=0)}",
         ]
-        if is_code or not plain[0].isalpha():
+        if not _is_word(plain):
             return seen
-        seen += [f"p{size}{plain[:size]}" for size in (1, 2, 3, 4)]
-        seen += [f"e{size}{plain[-size:]}" for size in (1, 2, 3, 4, 5)]
-        seen.append(f"b{bare[-3:]}")
+        parts = list_parts(word)
+        if len(parts) > 1 or is_code:
+            seen += [f"{place}q{self._codes[part]}" for place, part in enumerate(parts[:_MAX_PARTS])]
+            first = _name_word(parts[0], self._codes[parts[0]], False) if is_code and parts else ""
+            seen.append(f"r{len(parts)}{first}")
+            seen += [""] * (_PART_FEATURES - len(seen))
+        elif not code and len(plain) > _MIN_PART:
+            seen += [f"i{self._codes[plain[1:]] % COMMON}", f"j{self._describe_split(plain)}"]
+        seen += [""] * (_PART_FEATURES - len(seen))
+        if not is_code:
+            seen += [f"p{size}{plain[:size]}" for size in (1, 2, 3, 4)]
+            seen += [f"e{size}{plain[-size:]}" for size in (1, 2, 3, 4, 5)]
+            seen.append(f"b{bare[-3:]}")
         seen += [""] * (EXACT - len(seen))
         framed = f"<{bare}>"
         grams = [f"g{framed[place : place + 4]}" for place in range(max(1, len(framed) - 3))]
         return seen + grams[:GRAMS]
+
+    def _describe_split(self, plain: str) -> str:
+        """The two known words of which an unknown one consists, as far as they are names or ordinary."""
+        best = (0, "")
+        for first, last in _list_splits(plain):
+            kinds = [_classify(self._codes[part]) for part in (first, last)]
+            if all(kinds):
+                best = max(best, (min(len(first), len(last)), "".join(kinds)))
+        return best[1]
 
     def _describe_character(self, words: Sequence[Word], gaps: Sequence[int], number: int) -> tuple[int, ...]:
         before2, before, here, behind, behind2 = (
@@ -186,7 +228,7 @@ class FeatureReader:
 
 def describe_form(word: str) -> str:
     """Capitals, digits, length and script, as far as they distinguish names from other words."""
-    if not word[0].isalnum():
+    if not word[0].isalnum() and not _is_word(word):
         return word if len(word) == 1 else "sign"
     if "@" in word[1:] or "://" in word:
         return "address"
@@ -221,8 +263,38 @@ def _name_word(plain: str, code: int, is_code: bool) -> str:
 
 
 def _list_readings(word: str) -> list[str]:
+    """The strings whose codes a word's features need."""
     plain = fold_word(word[:_LONGEST])
-    return [plain, strip_marks(plain), *_list_stems(plain)]
+    found = [plain, strip_marks(plain), *_list_stems(plain)]
+    if _is_word(plain):
+        parts = list_parts(word)
+        if len(parts) > 1 or _DIGITS.search(plain):
+            found += parts[:_MAX_PARTS]
+        elif len(plain) > _MIN_PART:
+            found += [plain[1:], *(part for pair in _list_splits(plain) for part in pair)]
+    return found
+
+
+def _is_word(plain: str) -> bool:
+    """Whether it is neither a sign nor a number."""
+    return (plain[0].isalnum() or (plain[0] == "_" and len(plain) > 2)) and not plain.isdigit()
+
+
+def list_parts(word: str) -> list[str]:
+    """The words that are joined in an identifier, folded: "ravenComet_7" has two."""
+    pattern = _CAMEL if word.isascii() else _PART
+    return [fold_word(part) for part in pattern.findall(word[:_LONGEST])]
+
+
+def _list_splits(plain: str) -> list[tuple[str, str]]:
+    return [(plain[:at], plain[at:]) for at in range(_MIN_PART, len(plain) - _MIN_PART + 1)]
+
+
+def _classify(code: int) -> str:
+    """Whether a part is known as a name (n), as an ordinary word (w), or not at all."""
+    if code >= TELLING_LEVEL * COMMON:
+        return "w"
+    return "n" if code % COMMON else "v" if code >= COMMON else ""
 
 
 def _list_stems(plain: str) -> list[str]:

@@ -6,7 +6,7 @@ some nine words on each side. The language is told by the mean alone. Texts shar
 stand empty rows, as at the ends of a text in training.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -58,13 +58,16 @@ class Weights(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the network makes of a text. ``languages`` [languages] are a guess if no word tells the language
-    (``is_told``); ``words`` and ``probabilities`` [words, classes] are there only where they were wanted."""
+    """What the network makes of a text of ``size`` words. ``languages`` [languages] are a guess if no word
+    tells the language (``is_told``); ``is_plain`` says that all are frequent ordinary words, signs and short
+    numbers. ``words`` and ``probabilities`` [words, classes] are there only where they were wanted."""
 
     languages: Any
     is_told: bool
+    is_plain: bool
+    size: int
     words: Sequence[Word] = ()
-    probabilities: Any = None
+    probabilities: Any = np.zeros((0, len(CLASSES)), np.float32)
 
     @property
     def language(self) -> str:
@@ -77,6 +80,7 @@ class Reading(NamedTuple):
 
 
 _ENGLISH = LANGUAGES.index("en")
+IsWanted = Callable[[Reading], bool]
 
 
 def read_weights(path: Path = WEIGHTS_PATH) -> Weights:
@@ -100,29 +104,30 @@ class Network:
         self._reach = sum(weights.dilations)
         self._gap = max(weights.dilations)
 
-    def read_many(self, texts: Sequence[str], *, max_english: float = 1.0) -> list[Reading]:
-        """What the network makes of each text; the probabilities only of those that are English to no more
-        than ``max_english``."""
+    def read_many(self, texts: Sequence[str], is_wanted: IsWanted = lambda reading: True) -> list[Reading]:
+        """What the network makes of each text; of those that aren't wanted only the language."""
         readings: list[Reading] = []
         for batch in _list_batches(texts):
-            readings += self._read_batch(batch, max_english)
+            readings += self._read_batch(batch, is_wanted)
         return readings
 
-    def _read_batch(self, texts: Sequence[str], max_english: float) -> list[Reading]:
+    def _read_batch(self, texts: Sequence[str], is_wanted: IsWanted) -> list[Reading]:
         self._embedding.forget()
         placed = [self._embedding.place(text) for text in texts]
-        sums = self._embedding.sum_languages([places for places, _is_told in placed])
+        sums = self._embedding.sum_languages([place.words for place in placed])
         languages = _soften(sums + self._layers["language_bias"])
         readings = [
-            Reading(spoken, is_told) for spoken, (_places, is_told) in zip(languages, placed, strict=True)
+            Reading(spoken, place.is_told, place.is_plain, len(place.words))
+            for spoken, place in zip(languages, placed, strict=True)
         ]
-        wanted = [
-            n for n, (places, _) in enumerate(placed) if places and languages[n, _ENGLISH] <= max_english
-        ]
+        wanted = [n for n, reading in enumerate(readings) if reading.size and is_wanted(reading)]
         cut = [split_words(texts[number]) for number in wanted]
         judged = self._judge(
             [
-                (self._embedding.get_words(placed[number][0]), np.array(describe_gaps(texts[number], words)))
+                (
+                    self._embedding.get_words(placed[number].words),
+                    np.array(describe_gaps(texts[number], words)),
+                )
                 for number, words in zip(wanted, cut, strict=True)
             ]
         )
@@ -185,6 +190,14 @@ class Network:
         return _soften(hidden[where] @ layers["out"] + layers["out_bias"])
 
 
+class _Placed(NamedTuple):
+    """Where the words of a text are; see :class:`Reading`."""
+
+    words: list[int]
+    is_told: bool
+    is_plain: bool
+
+
 class _Embedding:
     """Words → [words, 2 × width] and what each says of the language; those that were met are kept."""
 
@@ -194,6 +207,7 @@ class _Embedding:
         self._reader = FeatureReader(most=4 * _MAX_CACHED)
         self._rows: dict[Any, int] = {}
         self._telling: set[str] = set()
+        self._unusual: set[str] = set()
         self._seen = np.zeros((1024, self._language.shape[0]), dtype=np.float32)
         self._spoken = np.zeros((1024, self._language.shape[1]), dtype=np.float32)
 
@@ -202,20 +216,26 @@ class _Embedding:
         if len(self._rows) > _MAX_CACHED:
             self._rows.clear()
             self._telling.clear()
+            self._unusual.clear()
 
-    def place(self, text: str) -> tuple[list[int], bool]:
-        """Where the words of ``text`` are, and whether one tells its language."""
+    def place(self, text: str) -> _Placed:
+        """Look up the words of ``text``."""
         if has_lone_characters(text):
             features, _gaps = self._reader.read(text, split_words(text))
             new = [row for row in dict.fromkeys(features) if row not in self._rows]
             self._add(new, new)
-            return [self._rows[row] for row in features], True
+            return _Placed([self._rows[row] for row in features], is_told=True, is_plain=False)
         words = list_words(text)
         new_words = [word for word in dict.fromkeys(words) if word not in self._rows]
         if new_words:
             self._add(new_words, self._reader.read_words(new_words))
             self._telling.update(filter(self._reader.tells_language, new_words))
-        return list(map(self._rows.__getitem__, words)), not self._telling.isdisjoint(words)
+            self._unusual.update(word for word in new_words if not self._reader.is_plain(word))
+        return _Placed(
+            list(map(self._rows.__getitem__, words)),
+            is_told=not self._telling.isdisjoint(words),
+            is_plain=self._unusual.isdisjoint(words),
+        )
 
     def sum_languages(self, texts: Sequence[list[int]]) -> Any:
         """What the words of each text say of its language [texts, languages], as their mean."""

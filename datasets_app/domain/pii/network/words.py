@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from datasets_app.domain.pii.detector import HOLE
+
 # Read by characters: Han, kana, Hangul, Thai, Lao, Burmese, Khmer; each with the signs above and below it.
 _ALONE = (
     "\u3005-\u3007\u3040-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7a3"
@@ -28,8 +30,10 @@ _MARKS = (
 
 def _compile(character: str, alone: str) -> re.Pattern[str]:
     return re.compile(
-        # Addresses are one word each; bounded, since every start of a word tries them.
+        # Addresses are one word each, and so are placeholders; bounded, since every start of a word tries
+        # them.
         r"\w[\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}\w|\bhttps?://[^\s<>\"']{1,2000}"
+        r"|(?-i:\[[A-Z][A-Z0-9_]{1,40}(?: \d{1,6})?\])"
         + alone
         # The article or pronoun that French, Italian and Catalan join: l'hôtel, qu'Anna.
         + r"|\b(?:[dlnmtscj]|qu|dell|dall|nell|sull|all|un)['’](?=[^\W\d_])"
@@ -73,6 +77,11 @@ def _choose_pattern(text: str) -> tuple[re.Pattern[str], str]:
     if text.isascii():
         return _ASCII_PIECE, text
     return _PIECE, _SURROGATE.sub("?", text)
+
+
+def is_placeholder(word: str) -> bool:
+    """Whether ``word`` stands for a value that was removed: a placeholder, or the sign of a hole."""
+    return word == HOLE or (word[0] == "[" and len(word) > 1)
 
 
 def is_read_alone(word: str) -> bool:

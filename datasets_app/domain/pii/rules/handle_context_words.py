@@ -64,24 +64,6 @@ _ACTIONS = """
     ask asking unlock unlocked remove removed suspend suspended reinstate impersonating impersonates quote
     quoting quoted trust meet met np gg lol hbd xoxo bye glhf gj via courtesy ft feat heet heter agregar añade
 """
-# What a user name does.
-_DOING = """
-    joined left quit keeps kept messaged wrote posted commented replied liked followed asked pushed
-    merged logged
-    disconnected connected connecting reconnected harassed harassing spamming spammed scammed trolled
-    trolling
-    cheating cheated stalking stalked threatened insulted streams streamed streaming subscribed donated
-    won said
-    says raided uploaded shared tweeted retweeted reviewed upvoted downvoted banned timed typing joins
-    leaves
-     online
-    told helped stole stolen sent called blocked mentioned started invited accepted refused insults
-    insulted cheats scams gifted traded belästigt beleidigt triche insulte insulta scheldt obraża xingou
-    оскорбляет wrote
-"""
-_AUXILIARIES = frozenset(
-    "has have had is was are just also then already who that got keep kept been here there".split()
-)
 # A word between, and what has to stand before it.
 LINKED_WORDS = {
     "at": "streaming stream watch found find reach live",
@@ -171,29 +153,8 @@ _COUNTERS = """
 NAMES = frozenset(_NAMES.split())
 ACCOUNTS = frozenset(_ACCOUNTS.split()) | NAMES
 ACTIONS = frozenset(_ACTIONS.split())
-DOING = frozenset(_DOING.split())
-AUXILIARIES = _AUXILIARIES
-# Of which nobody says them of a thing.
-ACTIONS_ON_PEOPLE = frozenset(
-    "dm dmed dming unfollow ban banned unban unbanned befriend friend friended harass stalk aka shoutout "
-    "trust "
-    "impersonating quoting".split()
-)
-# "I'm jane77", "it's me jane77".
-I_AM = frozenset("i'm i’m iam im".split())
-IT_IS = frozenset("it's it’s its formerly previously now jetzt".split())
-INTRODUCTIONS = frozenset(("i am", "this is", "its me", "it's me", "me again", "here again"))
-# "on there", "is taken": said of user names.
-TAKEN = frozenset(
-    "there taken unavailable vergeben pris ocupado preso occupato bezet zajęty upptaget".split()
-)
 OWNED = frozenset("account acc acct profile handle username konto compte cuenta conta".split())
 COUNTERS = frozenset(_COUNTERS.split())
-LINKED = {word: frozenset(words.split()) for word, words in LINKED_WORDS.items()}
-# Of scripts without spaces: anywhere within the words before.
-UNSPACED_NAMES = re.compile(
-    "用户名|用戶名|账号|帳號|帐号|昵称|暱稱|微信|ユーザ|アカウント|ニックネーム|아이디|닉네임|사용자|계정|ชื่อผู้ใช้|المستخدم"
-)
 # Sequences of words of which the last may be anything.
 PHRASES = re.compile(
     r"(?:t[êe]n (?:đăng nhập|người dùng)|nama pengguna|имя пользователя|nom d['’ ]?utilisateur"
@@ -250,26 +211,3 @@ _THINGS = """
 """
 _THINGS += " support help service sales info contact billing office wallet address"
 THINGS = frozenset(_THINGS.split())
-
-# Beside one of these words a token with a number is a part, a machine or a program.
-MACHINE_WORDS = frozenset(
-    """
-    chip chips board boards module modules pin pins firmware driver drivers kernel gpu cpu sensor mhz ghz
-    voltage volt
-    datasheet microcontroller library libraries package packages dependency install installed installing
-    compile compiled
-    build builds config configs docker container cluster deploy deployed git repo branch merge commit
-    python script code
-    function variable class method compiler flash flashed flashing boot bootloader port serial usb wifi
-    router ubuntu linux
-    windows macos debian blue pill runs latest compatible supports support version versions release
-    released model models
-    dataset train training gpu server servers api endpoint endpoints database sql query queries table
-    column index schema
-    json yaml csv file files folder directory command terminal shell error errors exception stack trace
-    log logs session
-    sessions label labels persona metric metrics plan codec format encoding font plugin extension framework
-    room gate flight seat train bus route order orders invoice booking part parts product products size
-    color item items
-    """.split()
-)

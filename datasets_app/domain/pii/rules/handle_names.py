@@ -5,12 +5,9 @@ only those count that a word beside them announces.
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
-from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
-from datasets_app.domain.pii.rules.cue_words import PlainWords, split_letters
 
 _MIN_CHARACTERS, _MAX_CHARACTERS = 5, 24
 _MIN_PART = 3
@@ -18,15 +15,7 @@ _FREQUENT = 2
 _BOTH_COMMON = 3  # works and pace, of workspace
 # Of words, no initials: bakers, joinery, colombian, rebalance.
 _WORD_ENDINGS = frozenset("sydre")
-_WORD_ENDING = re.compile(
-    r".*(?:i[ao]ns?|ing|ance|ence|ment|ness|eria|able|ible|ville|chester|minster|shire|dale)"
-)
 _ENGLISH = frozenset(b"the my is and you with this was are it please to have i me your not".split())
-_FOREIGN = frozenset(
-    "de la el que les des und der die das ich nicht il di che per non een het niet och att jag w na z "
-    "nie je os um não "
-    "på og det ja ve bir".encode().split()
-)
 # Words that fall apart into names, too, and one that the list of words spells otherwise.
 WORDS = frozenset(
     "mistyped heathrow cappella draymond alborada bretagne alicante skypoints sceptical".split()
@@ -43,41 +32,6 @@ _TOKEN = re.compile(
     r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<`-])(?:[a-z]{6,24}"
     r"|[A-Z]{6,24})(?![\w@/\\(\[+`-]|[.:]\w)"
 )
-
-
-def may_hold_names(encoded: bytes) -> bool:
-    """Whether a word of the text is of names run together."""
-    return bool(_USUAL.find_others(split_letters(encoded)))
-
-
-def find_names(text: str) -> Iterator[Span]:
-    """Those of an English text that stand for themselves."""
-    words = split_letters(text.encode("utf-8", "surrogatepass"))
-    if _ENGLISH.isdisjoint(words) or not _FOREIGN.isdisjoint(words) or not _UNCERTAIN.find_others(words):
-        return
-    for match in _TOKEN.finditer(text):
-        if is_certain(match[0].lower()):
-            yield match.span()
-
-
-def _is_usual(word: bytes) -> bool:
-    """Whether a word is not of names run together, as the gazetteer's own words never are."""
-    if not word.isascii():
-        return True
-    text = word.decode()
-    if len(word) < _MIN_CHARACTERS or look_up_word(text) != UNKNOWN_WORD:
-        return True
-    return not (is_run_together(text) or is_of_words(text))
-
-
-def _has_no_certain_name(word: bytes) -> bool:
-    """Whether no token of :data:`_TOKEN` is a name in what :func:`split_letters` calls a word: letters of
-    scripts without spaces may stand around it."""
-    return not any(map(is_certain, _ASCII_LETTERS.findall(word.decode("utf-8", "replace"))))
-
-
-_ASCII_LETTERS = re.compile("[a-z]+")
-_USUAL, _UNCERTAIN = PlainWords(_is_usual), PlainWords(_has_no_certain_name)
 
 
 _SHORT_WORDS = frozenset("i a of in my me is to no be so we it im mr ms dr xo xx dj mc jr by on or".split())
@@ -132,38 +86,6 @@ def _consists_of_words(word: str, most: int) -> bool:
         is_word = part in _SHORT_WORDS or facts.common > 1 or (end > _MIN_PART and facts != UNKNOWN_WORD)
         if is_word and _consists_of_words(word[end:], most - 1):
             return True
-    return False
-
-
-@lru_cache(maxsize=4096)
-def is_certain(word: str) -> bool:
-    """Whether a word, in lower case, is of frequent names and nothing else."""
-    if (
-        not _MIN_CHARACTERS < len(word) <= _MAX_CHARACTERS
-        or look_up_word(word) != UNKNOWN_WORD
-        or word in WORDS
-        or _WORD_ENDING.fullmatch(word)
-    ):
-        return False
-    if word[0] == word[-1] == "x":
-        inner = look_up_word(word[1:-1])
-        if (max(inner.first, inner.last) == _FREQUENT and not inner.common) or _is_certain_pair(word[1:-1]):
-            return True
-    return _is_certain_pair(word)
-
-
-def _is_certain_pair(word: str) -> bool:
-    """An initial and a frequent last name, or a frequent first name and a last name in either order."""
-    rest = look_up_word(word[1:])
-    if len(word) > _MIN_CHARACTERS and rest.last == _FREQUENT and not rest.common:
-        return True
-    for place in range(_MIN_PART, len(word) - _MIN_PART + 1 if len(word) >= 8 else 0):
-        left, right = look_up_word(word[:place]), look_up_word(word[place:])
-        if left.common + right.common > 1:
-            continue
-        for first, last, size in ((left, right, len(word) - place), (right, left, place)):
-            if first.first == _FREQUENT and last.last and (size > _MIN_PART or last.last == _FREQUENT):
-                return True
     return False
 
 

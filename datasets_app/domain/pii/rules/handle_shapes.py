@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
+from datasets_app.domain.pii.names.product_list import is_software
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
 from datasets_app.domain.pii.rules.handle_names import is_of_words, is_run_together, is_word_pair
@@ -153,3 +154,22 @@ def _is_unusual(part: str) -> bool:
 def is_account_shape(token: str) -> bool:
     """Whether a token with digits, signs or capitals looks like a user name, and like no numbered thing."""
     return not (token.isalpha() and (token.islower() or token.isupper())) and rank(token) > NO_NAME
+
+
+def is_numbered_thing(token: str) -> bool:
+    """Whether it is software or a thing with its number: gcc13, release_2024."""
+    stem = token.rstrip("0123456789.-_").lower()
+    return stem != token.lower() and (is_software(stem) or stem in words.THINGS or stem in words.COUNTERS)
+
+
+_WHOLE = re.compile(r"[A-Za-z][\w.-]{2,38}\w")
+
+
+def is_account_name(value: str) -> bool:
+    """Whether a value of its own, as under a key of an object, looks like a user name only."""
+    bare = value.lstrip("@")
+    if not _WHOLE.fullmatch(bare):
+        return False
+    if is_run_together(bare) or (bare != value and is_free(bare)) or is_account_shape(bare):
+        return True
+    return "-" in bare and rank(bare) >= OF_WORDS

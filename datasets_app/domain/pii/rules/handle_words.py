@@ -132,37 +132,6 @@ _STATE_TEXT = """
 """
 STATE_WORDS = frozenset(_STATE_TEXT.split())
 
-# Names of elements, and what stands for a value between < and >.
-_TAG_TEXT = """
-    a abbr address area article aside audio b base bdi bdo big blockquote body br button canvas caption
-    center cite
-    code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption
-    figure
-    font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html i iframe img input ins kbd label
-    legend
-    li link main map mark marquee menu meta meter nav noscript object ol optgroup option output p param
-    picture
-    pre progress q rp rt ruby s samp script search section select slot small source span strike strong style
-    sub
-    summary sup svg table tbody td template textarea tfoot th thead time title tr track tt u ul var video
-    wbr xml
-    name names user username users id token key path file filename folder host hostname port url uri value
-    values
-    email password version number date type text string int integer float bool boolean char void null none
-    object
-    list array dict map set tuple vector optional any t e k v r ref name-of-x your-name your-token
-    placeholder
-    think thinking thought answer question response system assistant human bot ai context tool tools result
-    results output input example examples instruction instructions query document documents message messages
-    begin end start stop eos bos pad unk s cls sep mask image audio eot
-    iostream vector map string stdio stdlib project dependency dependencies plugin groupid artifactid
-    component
-    app router route view fragment provider suspense
-    snip cut redacted removed blank unknown unclear inaudible laughs laughter pause silence noise crosstalk
-    music
-    grin sigh smile wink
-"""
-TAG_WORDS = frozenset(_TAG_TEXT.split())
 
 # The last word of annotations and decorators: @CsvSource, @ConfigurationProperties.
 _ANNOTATION_NOUNS_TEXT = """

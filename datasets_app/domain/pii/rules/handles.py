@@ -8,16 +8,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
-from datasets_app.domain.pii.names.foreign_words import load_foreign_words
-from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
-from datasets_app.domain.pii.names.product_list import is_part_number, is_surely_software
+from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.product_list import is_part_number
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
-from datasets_app.domain.pii.rules.handle_carriers import find_in_carriers, may_hold_carrier
-from datasets_app.domain.pii.rules.handle_contexts import find_in_context, may_hold_context
-from datasets_app.domain.pii.rules.handle_lines import find_beside, find_in_lines
-from datasets_app.domain.pii.rules.handle_names import find_names, may_hold_names
-from datasets_app.domain.pii.rules.handle_phrases import find_in_phrases, find_speakers, may_hold_phrase
 from datasets_app.domain.pii.rules.handle_shapes import NAMED, OF_SIGNED_WORDS, rank
 from datasets_app.domain.pii.rules.handle_words import ANNOTATION_NOUNS, CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
@@ -78,13 +72,9 @@ _TAGGED_HINT = re.compile(rb"[A-Za-z0-9_]#(?:[0-9]{4}|[A-Z0-9]{3,5}\b)")
 
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
-    # Names with a dot, "jane.bsky.social" too, have a context.
-    if may_hold_context(encoded, shape) or may_hold_names(encoded):
-        return True
     cues = find_cues(encoded)
     if cues and (
         not HANDLE_CUES.isdisjoint(cues)
-        or may_hold_phrase(encoded, cues)
         or (not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
     ):
         return True
@@ -92,20 +82,15 @@ def may_hold(encoded: bytes, shape: bytes) -> bool:
         b"@" in encoded
         or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
         or (b"$" in encoded and b"ash" in encoded)
-        or (b"<" in encoded and b"> " in encoded)
         or (b"/" in encoded and (b"u/" in encoded or b"U/" in encoded))
         or (b"a.a" in shape and may_hold_profile(encoded))
-        or may_hold_carrier(encoded)
     )
 
 
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
-    found: list[Span] = [*find_announced_handles(text), *find_in_phrases(text)]
-    found += [span for span in find_in_context(text) if not _is_thing(text[slice(*span)])]
-    found += (*find_names(text), *find_in_carriers(text), *find_in_lines(text))
-    found = [span for span in found if not is_part_number(text[slice(*span)])]
-    found += (*find_profiles(text), *find_speakers(text))
+    found = [span for span in find_announced_handles(text) if not is_part_number(text[slice(*span)])]
+    found += find_profiles(text)
     if "@" in text:
         found += _find_mentions(text)
         found += (match.span("name") for match in _JOINED_MENTION.finditer(text))
@@ -117,16 +102,7 @@ def search_folded(text: str) -> list[Match]:
         found += (match.span("name" if match["name"] else "before") for match in _CASHTAG.finditer(text))
     if "u/" in text or "U/" in text:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
-    found += list(find_beside(text, found))
     return drop_overlaps(HANDLE, found)
-
-
-def _is_thing(name: str) -> bool:
-    """Whether a name that only the words around it announce is software, or an ordinary word of another
-    language."""
-    if _VERSION.search(name) or is_surely_software(name):
-        return True
-    return name.isalpha() and fold_word(name) in load_foreign_words()[1]
 
 
 # --- behind an @ -------------------------------------------------------------------------------

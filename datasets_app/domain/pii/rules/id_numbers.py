@@ -9,7 +9,7 @@ blanked.
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import ID_NUMBER, Match, drop_overlaps
+from datasets_app.domain.pii.detector import HOLE, ID_NUMBER, Match, drop_overlaps
 from datasets_app.domain.pii.placeholders import BLANK
 from datasets_app.domain.pii.rules.cue_words import split_letters
 from datasets_app.domain.pii.rules.id_checks import is_checked
@@ -55,7 +55,6 @@ _MAX_GROUPS = 10
 _REACH = 60  # characters between a cue and the value
 _MAX_WORDS_BETWEEN = 7
 _WORDS_OR_VALUE = re.compile(r"[0-9:=]|(?:\w+\W+){3}")
-_HOLE = "\ufffc"
 
 _LIST_LINK = re.compile(r"\s?(?:[,;/&+]|\b(?:and|or|y|e|und|et|en|och|og|i|a)\b){1,2}\s?", re.IGNORECASE)
 
@@ -190,13 +189,13 @@ def _find_after(text: str, cue: Cue, at: int, *, is_list: bool) -> tuple[int, in
 def _is_spent(text: str, cue: Cue) -> bool:
     """Whether the announced value has been taken out."""
     rest = text[cue.end : cue.end + _REACH]
-    place = max(rest.find(BLANK), rest.find(_HOLE))
+    place = max(rest.find(BLANK), rest.find(HOLE))
     return place >= 0 and not DIGIT.search(rest, 0, place)
 
 
 def _ends_cue(between: str) -> bool:
     """A value that has been taken out was the announced one; blank lines begin something else."""
-    return BLANK in between or _HOLE in between or "://" in between or between.count("\n") > 2
+    return BLANK in between or HOLE in between or "://" in between or between.count("\n") > 2
 
 
 def _is_announced(text: str, value: Value, form: IdFormat, cue: Cue, gap: Gap) -> bool:

@@ -1,4 +1,4 @@
-"""Personal data in texts of any language but English, by the network: what only the words around decide."""
+"""Personal data that only the words around decide, by the network: in English all but the names."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -16,41 +16,49 @@ from datasets_app.domain.pii.detector import (
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 from datasets_app.domain.pii.network.words import Word
 
-# Up to this probability of being English a text is read by the network.
+# Up to this probability of being English the network finds the names of a text, above it the English model.
 MAX_ENGLISH = 0.8
 # So few words may be English where none of them tells the language, or English is as likely as this.
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
-# A rule's user name is one only if the network finds it as likely as this that its words are personal.
-MIN_SUPPORT = 0.1
+# What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
+# the English model takes for a name where the language is uncertain.
+MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.03, 0.01
 
 
 class _Class(NamedTuple):
     """A word is of the class from ``threshold`` on, and beside such a word from ``beside`` on. ``digits`` are
-    the fewest that a value has; ``joiners`` may stand between its words."""
+    the fewest that a value has; ``joiners`` may stand between its words, ``openers`` before them."""
 
     kind: str
     threshold: float
     beside: float
     digits: int
     joiners: str
+    openers: str = ""
 
 
 _CLASSES = (
-    _Class(NAME, 0.3, 0.2, 0, "-‐‑.'’·・"),
-    _Class(HANDLE, 0.5, 0.3, 0, "@_.-#"),
-    _Class(PHONE, 0.5, 0.3, 5, "+-–./()"),
+    _Class(NAME, 0.2, 0.15, 0, "-‐‑.'’·・"),
+    _Class(HANDLE, 0.25, 0.18, 0, "@_.-#", "@"),
+    _Class(PHONE, 0.5, 0.3, 5, "+-–./()", "+("),
     _Class(ADDRESS, 0.5, 0.3, 1, ",.-–/ºª'’"),
     _Class(DATE_OF_BIRTH, 0.5, 0.3, 2, ".-–/,年月日년월일"),
     _Class(ID_NUMBER, 0.5, 0.3, 3, ".-–/"),
     _Class(ACCOUNT, 0.5, 0.3, 3, ".-–/"),
 )
+# What is written like any word must be this much more likely a user name.
+_PLAIN_SHARE = 0.65
+_MIN_HANDLE = 4
 _PERSONAL = [CLASSES.index(item.kind) for item in _CLASSES]
 
 
-class ForeignText(NamedTuple):
-    """What the network makes of a text that isn't English."""
+class JudgedText(NamedTuple):
+    """What the network makes of a text. ``is_english``: the English model finds its names; ``is_uncertain``:
+    it may be of any language."""
 
     reading: Reading
+    is_english: bool
+    is_uncertain: bool
 
     def find(self, kinds: frozenset[str]) -> list[Match]:
         """The values of these classes, each class in order and without overlaps."""
@@ -63,28 +71,41 @@ class ForeignText(NamedTuple):
         """The highest probability that a word is part of a name."""
         return float(self.reading.probabilities[:, CLASSES.index(NAME)].max(initial=0))
 
-    def supports(self, match: Match) -> bool:
-        """Whether what a rule found may be personal."""
+    def supports(self, match: Match, least: float = MIN_SUPPORT) -> bool:
+        """Whether what a rule or another model found is personal with a probability of ``least``."""
         words = [
             number
             for number, word in enumerate(self.reading.words)
             if word.start < match.end and match.start < word.end
         ]
         likely = self.reading.probabilities[words][:, _PERSONAL].sum(axis=1)
-        return not words or float(likely.max()) >= MIN_SUPPORT
+        return not words or float(likely.max(initial=0)) >= least
 
 
-def read_foreign(texts: Sequence[str]) -> list[ForeignText | None]:
-    """What the network makes of each text; None for one that is English, or is taken for it, as its few words
-    tell no language: "rajesh kumar"."""
-    return [
-        None if reading.probabilities is None or _may_be_english(reading) else ForeignText(reading)
-        for reading in load_network().read_many(texts, max_english=MAX_ENGLISH)
-    ]
+def judge_texts(texts: Sequence[str], *, names_only: bool = False) -> list[JudgedText]:
+    """What the network makes of each text: for ``names_only`` of those that it finds the names of.
+
+    English texts of nothing but frequent words have no values, but for names.
+    """
+    is_wanted = _may_be_foreign if names_only else _may_hold_values
+    found = []
+    for reading in load_network().read_many(texts, is_wanted):
+        is_uncertain = _may_be_english(reading)
+        found.append(JudgedText(reading, is_uncertain or reading.english > MAX_ENGLISH, is_uncertain))
+    return found
+
+
+def _may_be_foreign(reading: Reading) -> bool:
+    return reading.english <= MAX_ENGLISH or not reading.is_told
+
+
+def _may_hold_values(reading: Reading) -> bool:
+    return not reading.is_plain or _may_be_foreign(reading)
 
 
 def _may_be_english(reading: Reading) -> bool:
-    is_uncertain = not reading.is_told or reading.english > UNCERTAIN_ENGLISH
+    """Few words that tell no language may be: "rajesh kumar"."""
+    is_uncertain = not reading.is_told or UNCERTAIN_ENGLISH < reading.english <= MAX_ENGLISH
     return is_uncertain and sum(word.text[0].isalpha() for word in reading.words) <= MAX_UNCERTAIN_WORDS
 
 
@@ -95,15 +116,22 @@ def _list_values(reading: Reading, item: _Class) -> Iterator[Match]:
     likely = [
         score >= item.beside and _may_be_part(word, item) for word, score in zip(words, scores, strict=True)
     ]
+    if item.kind == HANDLE:
+        scores = scores * [_PLAIN_SHARE if _is_written_plainly(word.text) else 1.0 for word in words]
     start = 0
     while start < len(words):
         end = start
         while end < len(words) and (likely[end] or (end > start and _joins(words, likely, end, item))):
-            if end > start and words[end].start > words[end - 1].end + 1:
+            if end > start and words[end].start > words[end - 1].end + (item.kind != HANDLE):
                 break
             end += 1
         yield from _make_match(words[start:end], scores[start:end], item)
         start = max(end, start + 1)
+
+
+def _is_written_plainly(word: str) -> bool:
+    """Without the digits, signs and capitals by which user names differ from other words."""
+    return word.isalpha() and (word.islower() or word.istitle())
 
 
 def _make_match(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:
@@ -111,15 +139,21 @@ def _make_match(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Ma
         return
     if sum(sign.isdigit() for word in words for sign in word.text) < item.digits:
         return
-    inner = [word for word in words if word.text[0].isalnum() or word.text in "+@("]
-    while inner and not inner[-1].text[0].isalnum():
+    inner = [word for word in words if _has_letter_or_digit(word) or word.text in item.openers]
+    while inner and not _has_letter_or_digit(inner[-1]):
         inner.pop()
-    if inner:
+    if inner and (item.kind != HANDLE or inner[-1].end - inner[0].start >= _MIN_HANDLE):
         yield Match(item.kind, inner[0].start, inner[-1].end, float(scores.max()))
 
 
+def _has_letter_or_digit(word: Word) -> bool:
+    return any(map(str.isalnum, word.text))
+
+
 def _may_be_part(word: Word, item: _Class) -> bool:
-    return item.kind != NAME or not any(sign.isdigit() or sign in "@_/" for sign in word.text)
+    if item.kind != NAME:
+        return "://" not in word.text
+    return not any(sign.isdigit() or sign in "@_/" for sign in word.text)
 
 
 def _joins(words: Sequence[Word], likely: Sequence[bool], number: int, item: _Class) -> bool:

@@ -1,0 +1,71 @@
+"""Scrub, verification and checks give one verdict, in every language."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.detection import Detection, DetectionInput, ValueFinder
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.runner import run_checks
+from tests.strategies import EXAMPLES_FACTOR
+
+TEXTS = Path(__file__).parents[2] / "scripts" / "network" / "texts"
+LANGUAGES = "en de fr es it pl tr ru ar hi ja zh ko vi".split()
+_MARK = re.compile(r"«[A-Z]:([^»]*)»")
+_SLOTS = {
+    "{first}": "Katarina",
+    "{last}": "Lindqvist",
+    "{full}": "Marek Lindqvist",
+    "{foreign}": "Yusuf Adeyemi",
+    "{user}": "otter_fan77",
+    "{code}": "parse_rows",
+}
+LINES = 80 * EXAMPLES_FACTOR
+
+
+def read_texts(language: str) -> list[str]:
+    lines = [
+        line
+        for path in sorted(TEXTS.glob(f"{language}*.txt"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith("#")
+    ]
+    chosen = random.Random(language).sample(lines, min(LINES, len(lines)))
+    return [re.sub(r"\{\w+\}", lambda slot: _SLOTS[slot[0]], _MARK.sub(r"\1", line)) for line in chosen]
+
+
+def make_turns(texts: list[str]) -> list[TurnRecord]:
+    return [TurnRecord(f"s{n // 4}", n % 4 + 1, "user", text, []) for n, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_a_scrub_has_verified_passes_the_checks(language: str) -> None:
+    turns = make_turns(read_texts(language))
+    sessions = [SessionInput(turns[start : start + 4]) for start in range(0, len(turns), 4)]
+    scrubber = Scrubber(Policy(), key=b"k" * 32)
+    scrubbed = [turn for session in scrubber.scrub(sessions) for turn in session.turns]
+    again = [SessionInput(scrubbed[start : start + 4]) for start in range(0, len(scrubbed), 4)]
+    assert not scrubber.count_remaining(again)
+    assert not list(run_checks(scrubbed, PERSONAL_DATA_CHECKS, find=find_all))
+    assert [turn.text for session in scrubber.scrub(again) for turn in session.turns] == [
+        turn.text for turn in scrubbed
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_checks_find_what_a_verification_finds(language: str) -> None:
+    texts = list(dict.fromkeys(read_texts(language)))
+    detected = Detection(Policy(), b"k" * 32, rules_only=True).find_many([DetectionInput(t) for t in texts])
+    finder = ValueFinder(find_all)
+    one_by_one = [finder.find(text) for text in texts]
+    finder.prepare(texts)
+    for text, found, alone in zip(texts, detected, one_by_one, strict=True):
+        places = {(match.kind, match.start, match.end) for match in found}
+        assert places == {(match.kind, match.start, match.end) for match in alone}, text
+        assert places == {(match.kind, match.start, match.end) for match in finder.find(text)}, text

@@ -62,8 +62,14 @@ class JudgedText(NamedTuple):
 
     def find(self, kinds: frozenset[str]) -> list[Match]:
         """The values of these classes, each class in order and without overlaps."""
+        if not len(self.reading.words):
+            return []
+        highest = self.reading.probabilities.max(axis=0)
         return [
-            match for item in _CLASSES if item.kind in kinds for match in _list_values(self.reading, item)
+            match
+            for item, column in zip(_CLASSES, _PERSONAL, strict=True)
+            if highest[column] >= item.threshold and item.kind in kinds
+            for match in _list_values(self.reading, item)
         ]
 
     @property
@@ -111,8 +117,6 @@ def _may_be_english(reading: Reading) -> bool:
 
 def _list_values(reading: Reading, item: _Class) -> Iterator[Match]:
     words, scores = reading.words, reading.probabilities[:, CLASSES.index(item.kind)]
-    if not len(words) or scores.max() < item.threshold:
-        return
     likely = [
         score >= item.beside and _may_be_part(word, item) for word, score in zip(words, scores, strict=True)
     ]

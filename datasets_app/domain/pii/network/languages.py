@@ -44,7 +44,6 @@ def count_languages(conversations: Iterable[Iterable[str]]) -> Counter[str]:
     from datasets_app.domain.pii.network.runtime import load_network
 
     starts = [_read_start(texts) for texts in conversations]
-    # No probabilities of words are computed: no text is English to less than 0.
     readings = load_network().read_many(starts, lambda reading: False)
     return Counter(reading.language for reading in readings if reading.is_told)
 

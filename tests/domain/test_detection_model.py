@@ -36,7 +36,8 @@ def list_values(text: str, kind: str) -> list[str]:
     return [text[match.start : match.end] for match in ValueFinder(find_all).find(text) if match.kind == kind]
 
 
-# None of this wording is in a template.
+# None of the wording around numbers and dates is in a template; like that around some of the user names and
+# near misses the network has learned lines (``scripts/network/texts/en-users.txt``).
 FOUND = (
     ("Lass uns kurz schnacken, du kriegst mich auf 0176 4455 812 an die Strippe", "PHONE", "0176 4455 812"),
     ("my handset got a new sim, so it's 4021 77 65 from Monday", "PHONE", "4021 77 65"),

@@ -16,6 +16,7 @@ from datasets_app.domain.pii.detector import (
     Detector,
     Match,
 )
+from datasets_app.domain.pii.learned.detection_model import NUMBER_KINDS, is_of_thing
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import (
@@ -46,6 +47,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 # A user name by its form: @jane, u/jane, jane#1234, $jane, jane.tumblr.com; and by its place: user=jane,
 # github.com/jane.
 _SIGNED = re.compile(r"[@/#$]|\w\.\w+\.\w")
+_DECIMAL = re.compile(r"\d*[.,]\d+")
 _PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
@@ -168,14 +170,20 @@ def add_judged(found: list[Match], text: str, judged: "JudgedText", kinds: froze
     more = [
         match
         for match in judged.find(kinds)
-        if not _is_decided(match, kept)
-        and (match.kind != HANDLE or _may_be_user_name(text[match.start : match.end]))
+        if not _is_decided(match, kept) and not _is_of_thing(text, match)
     ]
     return kept + (drop_protected(more, find_protected(text)) if more else more)
 
 
-def _may_be_user_name(value: str) -> bool:
-    return may_be_user_name(value) and not is_numbered_thing(value)
+def _is_of_thing(text: str, match: Match) -> bool:
+    """Whether form or words before it say that it is a thing's: gcc13, 0.63202, order number 63202."""
+    value = text[match.start : match.end]
+    if match.kind == HANDLE:
+        return is_numbered_thing(value) or not may_be_user_name(value)
+    if match.kind not in NUMBER_KINDS:
+        return False
+    is_decimal = _DECIMAL.fullmatch(text, max(0, match.start - 2), match.end) is not None
+    return is_decimal or is_of_thing(text, match.start, match.end, reach=3)
 
 
 def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:

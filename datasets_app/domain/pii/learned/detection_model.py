@@ -100,7 +100,11 @@ class DetectionModel:
         united = parts.unite(flags)
         candidates: list[Candidate] = []
         if united & parts.DIGITS and parts.count_digits_in_row(flags) >= parts.MIN_NUMBER_DIGITS:
-            candidates += (found for found in find_numbers(text) if question or not _is_of_thing(text, found))
+            candidates += (
+                found
+                for found in find_numbers(text)
+                if question or not is_of_thing(text, found.start, found.end)
+            )
         if united & parts.DATES and parts.may_hold_date(flags):
             candidates += (found for found in find_dates(text) if not _is_of_other_event(text, found))
         candidates = _leave_out(candidates, known)
@@ -137,18 +141,20 @@ def get_further_odds(sort: str, looks: str) -> float:
     return FURTHER_ODDS_OF_DATES.get(looks, 0.0) if sort == DATE else 0.0
 
 
-def _is_of_thing(text: str, number: Candidate) -> bool:
-    """Without any word, in code, JSON or an address of the web, or right behind a word such as "order"."""
-    start = number.start
-    if text[number.end : number.end + 1] == ")" and _CALL.search(text, max(0, start - 2), start):
+def is_of_thing(text: str, start: int, end: int, reach: int = 2) -> bool:
+    """Without any word, in code, JSON or an address of the web, or up to ``reach`` words behind one such as
+    "order"."""
+    if text[end : end + 1] == ")" and _CALL.search(text, max(0, start - 2), start):
         return True
     before = text[max(0, start - _MAX_NEAR_CHARACTERS) : start]
     if _JSON_KEY.search(before[-4:]):
         return True
-    after = text[number.end : number.end + _MAX_NEAR_CHARACTERS]
+    after = text[end : end + _MAX_NEAR_CHARACTERS]
     if not any(map(str.isalpha, before + after)):
         return True
-    if not OTHER_WORDS.isdisjoint(text[max(0, start - 24) : start].lower().replace(":", " ").split()[-2:]):
+    if not OTHER_WORDS.isdisjoint(
+        text[max(0, start - 24) : start].lower().replace(":", " ").split()[-reach:]
+    ):
         return True
     return "://" in before and "://" in before.split()[-1]
 

@@ -11,7 +11,7 @@ from ninja.security import HttpBearer
 
 from alignmenter_site.middleware.second_factor import has_second_factor, needs_second_factor
 from annotations_app.api import campaigns, labels
-from datasets_app.api import audit, datasets, exports, imports, jobs, personas, quality, releases
+from datasets_app.api import audit, datasets, exports, imports, jobs, people, personas, quality, releases
 from datasets_app.api.problems import CONTENT_TYPE, ApiError, make_problem
 from datasets_app.api.serving import serve
 from datasets_app.core.errors import UserError
@@ -86,7 +86,19 @@ api = Api(
     openapi_url=None,
     auth=Token(),
 )
-for _module in (datasets, imports, exports, jobs, quality, releases, personas, campaigns, labels, audit):
+for _module in (
+    datasets,
+    imports,
+    exports,
+    jobs,
+    quality,
+    releases,
+    personas,
+    campaigns,
+    labels,
+    people,
+    audit,
+):
     api.add_router("", _module.router)
 
 

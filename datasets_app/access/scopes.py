@@ -14,7 +14,7 @@ class Scope(NamedTuple):
 # Who can see every restricted dataset sees it by a token, too; nothing here changes who sees what.
 _SEE = ("view_dataset", "view_session", "view_turn", "view_jobrun", "view_scrubrun", "limit_access")
 
-# No scope overrides, signs, deletes or erases: that takes a recent sign-in.
+# No scope overrides, signs or deletes: that takes a recent sign-in. One erases, and does nothing else.
 SCOPES: dict[str, Scope] = {
     "datasets:read": Scope(
         gettext_lazy("See datasets, sessions and jobs"), tuple(f"datasets_app.{name}" for name in _SEE)
@@ -45,6 +45,7 @@ SCOPES: dict[str, Scope] = {
         gettext_lazy("Import labels"), ("annotations_app.import_annotation", "annotations_app.add_annotation")
     ),
     "campaigns:write": Scope(gettext_lazy("Start campaigns"), ("annotations_app.add_campaign",)),
+    "people:erase": Scope(gettext_lazy("Find and erase people"), ("datasets_app.erase_session",)),
     "audit:read": Scope(gettext_lazy("Read the audit log"), ("datasets_app.view_auditevent",)),
 }
 

@@ -73,10 +73,13 @@ def start_job(
     operation: str,
     dataset: Dataset,
     parameters: JobParameters = NoParameters(),  # noqa: B008  (frozen)
+    *,
+    scope: str = "",
 ) -> dict[str, Any]:
-    """Start a job as the person of the token. What takes a recent sign-in has no route."""
+    """Start a job as the person of the token. What takes a recent sign-in has no route, but for what a
+    ``scope`` of its own allows."""
     require_permissions(request, start_permission(operation))
-    if parameters.approval_permission:
+    if parameters.approval_permission and scope not in request.token.scopes:
         raise ApiError(403, "sign_in_needed", "This takes a recent sign-in: do it on the pages.")
     job = runs.start_job(operation, actor=request.person, dataset=dataset, parameters=parameters)
     return describe_job(request, job)

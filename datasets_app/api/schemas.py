@@ -179,6 +179,36 @@ class FindingPage(Schema):
     withheld: bool
 
 
+class PersonIn(Input):
+    """A user ID, an e-mail address or a name, found as whole words in any letter case, and where a scrub
+    hashed it."""
+
+    person: str = Field(min_length=3, max_length=200)
+
+
+class EraseIn(PersonIn):
+    """`reason` stands in the audit log and on the certificate: name nobody in it."""
+
+    reason: str = Field(min_length=1, max_length=500)
+    sessions: int = Field(ge=1)
+
+
+class PersonMatchesOut(Schema):
+    """`places` counts where the person is named: text, tags, metadata, session ID, comments, labels."""
+
+    dataset: str
+    sessions: int
+    places: dict[str, int]
+    legal_hold: bool
+
+
+class PersonOut(Schema):
+    """`sessions` is of all datasets."""
+
+    sessions: int
+    datasets: list[PersonMatchesOut]
+
+
 class ScrubIn(Input):
     """Without `classes` all are scrubbed. A preview (`dry_run`) changes nothing."""
 

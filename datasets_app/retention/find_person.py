@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from django.db.models import CharField, Func, Q, QuerySet, Value
+from django.db.models import CharField, Func, Q, QuerySet, Sum, Value
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app import hooks
@@ -19,6 +19,8 @@ from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import Dataset, Session, SessionComment, Turn
 
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
+# With more turns, a search takes longer than a request may: the command has no limit.
+MAX_TURNS_SEARCHED = 2_000_000
 _BATCH_ROWS = 1000
 
 
@@ -56,6 +58,14 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
         rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
         found += [PersonMatch(row, places[row.pk]) for row in rows]
     return found
+
+
+def find_visible_person(value: str, visible: QuerySet[Dataset]) -> list[PersonMatch]:
+    """:func:`find_person` while a request waits. Raises UserError if there is too much text for that."""
+    turns = visible.aggregate(turns=Sum("turn_count"))["turns"] or 0
+    if turns > MAX_TURNS_SEARCHED:
+        raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
+    return find_person(value, visible)
 
 
 def group_by_dataset(found: Iterable[PersonMatch]) -> list[DatasetMatches]:

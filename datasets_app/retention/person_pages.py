@@ -1,7 +1,6 @@
 """Erase a person: find the sessions that name them in all datasets, list how many, then start the job."""
 
 from django import forms
-from django.db.models import QuerySet, Sum
 from django.http import HttpRequest, HttpResponse
 from unfold.widgets import UnfoldAdminTextInputWidget
 
@@ -14,14 +13,11 @@ from datasets_app.retention.find_person import (
     MAX_CHARACTERS,
     MIN_CHARACTERS,
     PersonMatch,
-    find_person,
+    find_visible_person,
     group_by_dataset,
     make_erasure,
 )
 from datasets_app.retention.pages import ReasonForm
-
-# With more turns, a search takes longer than a page may: the command has no limit.
-MAX_TURNS_SEARCHED = 2_000_000
 
 
 class FindPersonForm(forms.Form):
@@ -62,12 +58,8 @@ def erase_person(request: HttpRequest) -> HttpResponse:
 
 def _find(request: HttpRequest, form: FindPersonForm) -> list[PersonMatch] | None:
     """None if it can't be searched; the form says why."""
-    visible: QuerySet[Dataset] = Dataset.objects.visible_to(request.user)
-    turns = visible.aggregate(turns=Sum("turn_count"))["turns"] or 0
     try:
-        if turns > MAX_TURNS_SEARCHED:
-            raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
-        return find_person(form.cleaned_data["person"], visible)
+        return find_visible_person(form.cleaned_data["person"], Dataset.objects.visible_to(request.user))
     except UserError as error:
         form.add_error("person", error.message)
         return None

@@ -31,6 +31,8 @@ BODIES: dict[str, Any] = {
     "create_import": {"dataset": "harbour-data"},
     "append_part": b"x",
     "import_labels": b"x",
+    "find_person": {"person": "jane.roe@example.org"},
+    "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
     "compare_versions": {"before": "1.0.0"},
     "save_persona": {"yaml": "id: x"},
     "create_campaign": {"name": "c", "dataset": "harbour-data", "persona": "x", "annotators": ["a"]},

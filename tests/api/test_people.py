@@ -1,0 +1,62 @@
+"""A pipeline that answers a request for erasure: it finds all sessions of a person, and erases just these."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.models import ApiAnswer, AuditEvent, JobRun, Session
+from tests.api.calls import Caller, make_user
+from tests.factories import make_dataset, make_turn, run_task
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+CANARY = "jane.roe@mailbox.org"
+BODY = {"person": CANARY, "reason": "Request 118", "sessions": 2}
+
+
+@pytest.fixture
+def officer(tmp_path: Path) -> Caller:
+    make_dataset(
+        tmp_path,
+        [
+            make_turn("a", text=f"Write to {CANARY}"),
+            make_turn("b", tags=[f"from:{CANARY}"]),
+            make_turn("c", text="Write to us"),
+        ],
+    )
+    return Caller(make_user("privacy officer"), ["datasets:read", "people:erase"])
+
+
+def test_a_person_is_found_and_erased(officer: Caller, empty_queue: Any) -> None:
+    found = officer("POST", "/people/find", {"person": CANARY}, Idempotency_Key="one").json()
+    assert found == {
+        "sessions": 2,
+        "datasets": [
+            {"dataset": "support", "sessions": 2, "places": {"text": 1, "tags": 1}, "legal_hold": False}
+        ],
+    }
+    started = officer("POST", "/people/erase", BODY, Idempotency_Key="two")
+    assert (started.status_code, started.json()["operation"]) == (202, "erase_session")
+    run_task(JobRun.objects.get(operation="erase_session"))
+    assert list(Session.objects.values_list("session_id", flat=True)) == ["c"]
+    assert officer("POST", "/people/find", {"person": CANARY}).json()["sessions"] == 0
+    assert officer("POST", "/people/erase", BODY).status_code == 404
+    written = [*JobRun.objects.values(), *AuditEvent.objects.values(), *ApiAnswer.objects.values()]
+    assert CANARY not in str(written)
+
+
+def test_what_has_changed_since_is_not_erased(officer: Caller, empty_queue: Any) -> None:
+    answer = officer("POST", "/people/erase", {**BODY, "sessions": 1})
+    assert (answer.status_code, answer.json()["detail"]) == (409, "2 sessions name this person, not 1.")
+    assert Session.objects.count() == 3
+    assert not JobRun.objects.filter(operation="erase_session").exists()
+
+
+def test_it_takes_the_scope_and_the_role(officer: Caller, empty_queue: Any) -> None:
+    reader = Caller(officer.user, ["datasets:read", "raw:read"])
+    curator = Caller(make_user("curator"))
+    for caller in (reader, curator):
+        for path, body in (("/people/find", {"person": CANARY}), ("/people/erase", BODY)):
+            assert caller("POST", path, body).status_code == 403
+    assert Session.objects.count() == 3

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.pii.canary.survival_text import describe_survival
 from datasets_app.domain.pii.detector import JUDGED_KINDS, KINDS, NAME
 from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
+from datasets_app.domain.pii.network.languages import describe_unmeasured
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
@@ -25,10 +26,15 @@ class Remedy(StrEnum):
     SHARING = "sharing"
     WAIT = "wait"
     OVERRIDE = "override"
+    ATTEST = "attest"
     SESSIONS = "sessions"
 
 
-ADVICE = {Remedy.CHECKS: "Run the checks first.", Remedy.SCRUB: "Scrub it first."}
+ADVICE = {
+    Remedy.CHECKS: "Run the checks first.",
+    Remedy.SCRUB: "Scrub it first.",
+    Remedy.ATTEST: "Have people read it, then attest that it may stay as it is.",
+}
 
 
 def format_kinds(counts: Mapping[str, int]) -> str:
@@ -60,11 +66,17 @@ class TextFacts(NamedTuple):
     turn_count: int = 0
     found: dict[str, int] = {}
     exempt: dict[str, ExemptCount] = {}
+    unmeasured: dict[str, int] = {}
     missed: int = 0
     names_searched: bool = False
     scanned_on: date | None = None
     audit: AuditFacts | None = None
     canary: dict[str, Any] | None = None
+
+    @property
+    def names_unknown(self) -> str:
+        """The languages in which a scrub can't vouch for names: see :func:`describe_unmeasured`."""
+        return describe_unmeasured(self.unmeasured, self.turn_count)
 
     @property
     def survival(self) -> str:
@@ -144,7 +156,15 @@ class DatasetFacts(NamedTuple):
             return f"personal data ({format_kinds(found)})"
         if text.missed:
             return f"{format_count(text.missed, 'value')} that a reviewer marked as missed"
+        if self.is_production and text.names_unknown:
+            return f"text whose scrub was {self.verified_except}"
         return ""
+
+    @property
+    def verified_except(self) -> str:
+        """What a verified scrub doesn't vouch for; empty if there is nothing."""
+        languages = self.text.names_unknown
+        return join_exceptions(describe_exempt(self.text.exempt), languages)
 
     @property
     def to_review(self) -> dict[str, int]:
@@ -196,7 +216,23 @@ class DatasetFacts(NamedTuple):
         """What opens the gates of a raw dataset."""
         if self.is_unscanned and not self.is_production:
             return Remedy.CHECKS
+        if (kept := self.verified_except) and self.raw_because.endswith(kept):
+            return Remedy.ATTEST
         return Remedy.SCRUB
+
+
+def join_exceptions(exempt: str, languages: str) -> str:
+    """ "verified except 3 ignored terms (18 occurrences) and names in Amharic (412 turns)"; empty without
+    any."""
+    said = " and ".join(filter(None, (exempt, f"names in {languages}" if languages else "")))
+    return said and f"verified except {said}"
+
+
+def say_verified(exceptions: str, where: str) -> str:
+    """The sentence about a verified scrub of what ``where`` names; see :func:`join_exceptions`."""
+    if not exceptions:
+        return f"Verified: no pattern matches remain in {where}."
+    return f"{exceptions[0].upper()}{exceptions[1:]}: no other pattern matches remain in {where}."
 
 
 def describe_text(facts: DatasetFacts) -> str:
@@ -229,9 +265,7 @@ def _describe_search(facts: DatasetFacts) -> str:
     exempt = describe_exempt(text.exempt)
     review = f" To review: {format_kinds(facts.to_review)}." if facts.to_review else ""
     if facts.is_scrubbed:
-        if exempt:
-            return f"Verified except {exempt}: no other pattern matches remain in {turns}.{review}"
-        return f"Verified: no pattern matches remain in {turns}.{review}"
+        return f"{say_verified(facts.verified_except, turns)}{review}"
     names = "by rules and by a model for names" if text.names_searched else "by rules, not for names"
     nothing = "nothing that a format or a checksum decides" if facts.to_review else "no personal data"
     return f"Searched {names}: {nothing} found in {turns}{f', except {exempt}' if exempt else ''}.{review}"

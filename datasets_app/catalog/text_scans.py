@@ -116,7 +116,12 @@ def record_check(
 
 
 def record_scrub(
-    dataset: Dataset, *, last_session: int, turn_count: int, exempt: Mapping[str, ExemptCount]
+    dataset: Dataset,
+    *,
+    last_session: int,
+    turn_count: int,
+    exempt: Mapping[str, ExemptCount],
+    unmeasured: Mapping[str, int],
 ) -> None:
     """Keep the result of a scrub of all classes whose verification found nothing."""
     audit = TextScan.objects.filter(dataset=dataset).values_list("audit", flat=True).first()
@@ -130,6 +135,7 @@ def record_scrub(
             "turn_count": turn_count,
             "found": {},
             "exempt": exempt,
+            "unmeasured": unmeasured,
             "names_searched": True,
             "scanned_at": timezone.now(),
         },

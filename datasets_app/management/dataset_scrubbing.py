@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from datasets_app import tasks
-from datasets_app.catalog import raw_access
+from datasets_app.catalog import gates, raw_access
+from datasets_app.catalog.dataset_facts import say_verified
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
@@ -71,7 +72,7 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
     if brands := list_brands(scrub):
         stdout.write(describe_brands(brands))
     if not dry_run:
-        stdout.write(f"Verified: no pattern matches remain in {dataset.name}.")
+        stdout.write(say_verified(gates.load_facts(dataset).verified_except, dataset.name))
         if languages := say_languages((scrub.verification or {}).get("languages")):
             stdout.write(languages)
     elif scrub.totals:

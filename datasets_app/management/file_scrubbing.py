@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 
 from alignmenter_site.env import EnvironmentVariableError
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.catalog.dataset_facts import join_exceptions, say_verified
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.process_pool import available_cpus
@@ -22,7 +23,7 @@ from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
 from datasets_app.domain.pii.brands import describe_brands
-from datasets_app.domain.pii.network.languages import say_languages
+from datasets_app.domain.pii.network.languages import describe_unmeasured, say_languages
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import normalize_proposal
@@ -238,7 +239,8 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
         call.print("Lines were out of order and have been sorted.")
     call.print(_format_summary(result, "replaced"))
     _print_brands(call, result)
-    call.print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
+    exceptions = join_exceptions("", describe_unmeasured(result.unmeasured, result.turns))
+    call.print(f"{say_verified(exceptions, 'the output')} sha256 {result.sha256}")
     if languages := say_languages(result.languages):
         call.print(languages)
 

@@ -25,6 +25,9 @@ class TextScan(models.Model):
     exempt = models.JSONField(
         default=dict, help_text="Ignored terms and their occurrences, for each type that matches them."
     )
+    unmeasured = models.JSONField(
+        default=dict, help_text="Turns in each language in which it was not measured how many names stay."
+    )
     names_searched = models.BooleanField(default=False, help_text="Whether a model searched for names.")
     canary = models.JSONField(
         null=True, blank=True, help_text="How many planted values of each type a scrub of this text leaves."

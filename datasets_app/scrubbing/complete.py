@@ -49,6 +49,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
                 last_session=scrub.last_session,
                 turn_count=verification["turns"],
                 exempt=read_exempt_counts(verification.get("exempt")),
+                unmeasured=verification.get("unmeasured", {}),
             )
         _remove_raw_text(dataset, scrub, scrubber)
         clear_split_report(dataset)

@@ -35,6 +35,7 @@ def build_file_report(result: SanitizeResult, setup: ScrubSetup, **about: Any) -
             "remaining": dict(sorted(result.remaining.items())),
             "places": [build_place_object(place) for place in result.remaining_places],
             "languages": dict(sorted(result.languages.items())),
+            "unmeasured": dict(sorted(result.unmeasured.items())),
         }
     return {
         **about,

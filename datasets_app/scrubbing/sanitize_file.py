@@ -41,7 +41,8 @@ class SanitizeResult:
     ``names``, which stay empty unless the setup counts them, and ``brands``, which stay in the text.
 
     ``remaining`` is what verification still found: the result is no good if there is anything; ``languages``
-    are those of the sessions it read.
+    are those of the sessions it read, ``unmeasured`` the turns in those in which it was not measured how many
+    names stay.
     """
 
     sessions: int = 0
@@ -58,6 +59,7 @@ class SanitizeResult:
     brands: tuple[Brand, ...] = ()
     remaining: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
+    unmeasured: Counter[str] = field(default_factory=Counter)
     remaining_places: list[FindingPlace] = field(default_factory=list)
     sha256: str | None = None
 
@@ -220,7 +222,8 @@ def _verify_output(
     for left in pool.map(batches.split_batches(turns()), VERIFY):
         verified += left.turns
         result.remaining.update(left.kinds)
-        result.languages.update(left.languages)
+        result.languages.update(left.spoken.conversations)
+        result.unmeasured.update(left.spoken.unmeasured)
         result.remaining_places += left.places[: MAX_PLACES_LISTED - len(result.remaining_places)]
     if verified != result.turns:
         raise ProcessPoolError(f"{result.turns:,} turns were written and {verified:,} can be read again.")

@@ -19,7 +19,8 @@ from datasets_app.scrubbing.rows import read_sessions
 
 def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: ProgressCallback) -> dict[str, Any]:
     """Search the stored rows again; returns "remaining" matches by type, the first "places" of them,
-    "exempt" terms by type, "languages" (how many sessions are of each), "sessions", "turns" and "seconds".
+    "exempt" terms by type, "languages" (how many sessions are of each), "unmeasured" (the turns in languages
+    in which it was not measured how many names stay), "sessions", "turns" and "seconds".
 
     Reads all current sessions of the dataset, not only those in chunks. Each batch is its own statement, so
     that no transaction stays open.
@@ -27,6 +28,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
     began = time.monotonic()
     remaining: Counter[str] = Counter()
     languages: Counter[str] = Counter()
+    unmeasured: Counter[str] = Counter()
     places: list[str] = []
     exempt = ExemptionCounter(list_exemptions(dataset))
     sessions = turns = 0
@@ -36,7 +38,9 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
             remaining[value.kind] += 1
             if len(places) < MAX_PLACES:
                 places.append(describe_place(keys[value.session], value))
-        languages.update(scrubber.count_languages(texts))
+        spoken = scrubber.count_languages(texts)
+        languages.update(spoken.conversations)
+        unmeasured.update(spoken.unmeasured)
         for text in scrubber.list_strings(texts):
             exempt.add(text)
         sessions += len(texts)
@@ -47,6 +51,7 @@ def verify_scrub(dataset: Dataset, scrubber: Scrubber, report_progress: Progress
         "places": places,
         "exempt": exempt.totals(),
         "languages": dict(sorted(languages.items())),
+        "unmeasured": dict(sorted(unmeasured.items())),
         "sessions": sessions,
         "turns": turns,
         "seconds": round(time.monotonic() - began, 3),

@@ -322,7 +322,7 @@ def test_the_report_counts_and_tells_places(here: Sanitize, tmp_path: Path):
     assert report["found_by_class"] == {"EMAIL": 2}
     assert report["found_by_field"] == {"metadata": 1, "text": 1}
     assert report["turns"] == {"total": 2, "with_findings": 2, "changed": 2}
-    verified = {"passed": True, "turns": 2, "remaining": {}, "places": [], "languages": {}}
+    verified = {"passed": True, "turns": 2, "remaining": {}, "places": [], "languages": {}, "unmeasured": {}}
     assert report["verification"] == verified
     assert report["policy"]["key_fingerprint"] == "c7feed00"
     place = {
@@ -771,3 +771,17 @@ def test_a_scrub_says_in_which_languages_it_looked_for_names(here: Sanitize, tmp
     assert report["verification"]["languages"] == {"de": 1, "en": 1, "pt": 1}
     assert "Names of people looked for in German (" in done.stdout
     assert "left in test chats), English, Portuguese (" in done.stdout
+
+
+def test_a_scrub_says_in_which_languages_it_cant_vouch_for_names(here: Sanitize, tmp_path: Path) -> None:
+    texts = {
+        "s1": "ሰላም እንዴት ነህ? ትዕዛዜ አልደረሰም። እባክህ እርዳኝ",
+        "s2": "Hello, my order has not arrived yet, please call me back.",
+        "s3": "સ્તે, મારો ઓર્ડર હજી આવ્યો નથી, કૃપા કરીને મદદ કરો",
+    }
+    write_jsonl(tmp_path / "in.jsonl", [make_turn(session, text=text) for session, text in texts.items()])
+    done = here("--input", "in.jsonl", "--out", "out.jsonl", "--report", "r.json")
+    kept = "Verified except names in Ethiopic script (1 turn), Gujarati script (1 turn): no other pattern"
+    assert (done.returncode, kept in done.stdout) == (0, True)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["verification"]["unmeasured"] == {"Ethiopic": 1, "Gujarati": 1}

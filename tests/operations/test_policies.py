@@ -31,6 +31,7 @@ SYNTHETIC = RAW._replace(origin="synthetic")
 ATTESTED = AttestationFacts("olga", date(2026, 5, 4), "public data")
 EXPIRED = SCRUBBED._replace(status="expired", deleted_on=date(2026, 5, 4))
 DURING_SCRUB = SCRUBBED._replace(scrub_job=7)
+EXCEPT_THAI = "verified except names in Thai (2 turns)"
 NOBODY = OverrideRequest()
 OFFICER = OverrideRequest(" a  court\norder ", permitted=True)
 CURATOR = OverrideRequest("because", permitted=False)
@@ -64,6 +65,10 @@ def with_text(facts: DatasetFacts, **text: Any) -> DatasetFacts:
         (with_text(SYNTHETIC, found={"HANDLE": 1, "ADDRESS": 2}), "", "clear"),
         (with_text(SYNTHETIC, found={"HANDLE": 1, "EMAIL": 2}), "personal data (e-mail addresses: 2)", "raw"),
         (with_text(SCRUBBED, found={"CREDENTIAL": 1}), "personal data (credentials: 1)", "raw"),
+        (with_text(SCRUBBED, unmeasured={"th": 2}), f"text whose scrub was {EXCEPT_THAI}", "raw"),
+        (with_text(SCRUBBED, unmeasured={"th": 2}, turn_count=200), "", "scrubbed"),
+        (with_text(SCRUBBED, unmeasured={"th": 2})._replace(origin="external"), "", "scrubbed"),
+        (with_text(SCRUBBED, unmeasured={"th": 2})._replace(attestation=ATTESTED), "", "attested"),
     ],
 )
 def test_text_is_raw_by_what_is_in_it(facts: DatasetFacts, raw_because: str, state: str) -> None:
@@ -83,6 +88,11 @@ EXEMPT = {"CREDENTIAL": ExemptCount(1, 18)}
             with_text(SCRUBBED, exempt=EXEMPT),
             "Verified except 1 ignored term (18 occurrences): no other pattern matches remain in 4 turns.",
         ),
+        (
+            with_text(SCRUBBED, unmeasured={"th": 2, "Khmer": 1}, exempt=EXEMPT)._replace(origin="external"),
+            "Verified except 1 ignored term (18 occurrences) and names in Thai (2 turns), Khmer "
+            "script (1 turn): no other pattern matches remain in 4 turns.",
+        ),
         (RAW, "Raw: it contains production data without a verified scrub."),
         (
             SYNTHETIC,
@@ -97,6 +107,15 @@ EXEMPT = {"CREDENTIAL": ExemptCount(1, 18)}
 )
 def test_every_statement_comes_from_the_facts_of_the_gate(facts: DatasetFacts, description: str) -> None:
     assert describe_text(facts) == description
+
+
+def test_what_no_scrub_can_vouch_for_takes_an_attestation() -> None:
+    facts = with_text(SCRUBBED, unmeasured={"th": 2})
+    verdict = policies.decide_gate(policies.EXPORT, facts, NOBODY)
+    assert isinstance(verdict, Refused)
+    assert EXCEPT_THAI in verdict.message
+    assert "attest that it may stay" in verdict.message
+    assert policies.decide_attestation(facts, OFFICER) == Overridden("attest", "a court order")
 
 
 def test_attesting_takes_raw_text_that_was_searched_and_the_permission() -> None:

@@ -250,3 +250,19 @@ def test_provenance_claims_for_the_application_only_what_it_did(tmp_path: Path) 
     stated = build_metadata(Dataset.objects.get(), sessions=2, turns=2, sha256="")
     assert stated.anonymization[-1] == "not done to 1 session added later"
     assert stated.modifications[1:] == ["personal data scrubbed", "turns of [EMAIL] renumbered on import"]
+
+
+def test_names_in_a_language_that_nobody_measured_keep_production_text_raw(tmp_path: Path) -> None:
+    dataset = make_dataset(
+        tmp_path, [make_turn("a", text="ሰላም እንዴት ነህ? ትዕዛዜ አልደረሰም። እባክህ እርዳኝ")], origin="production"
+    )
+    scrub_dataset(dataset, parse_policy(None))
+    facts = gates.load_facts(dataset)
+    assert facts.is_raw
+    assert describe_text(facts) == (
+        "Raw: it contains text whose scrub was verified except names in Ethiopic script (1 turn)."
+    )
+    with pytest.raises(UserError, match="verified except names in Ethiopic script"):
+        export(dataset)
+    gates.attest(dataset, actor=None, reason="read by two people who know Amharic")
+    assert export(dataset)

@@ -17,12 +17,13 @@ TEXT_FIELDS = (
     "turn_count",
     "found",
     "exempt",
+    "unmeasured",
     "names_searched",
     "scanned_at",
     "audit",
     "canary",
 )
-_JSON_FIELDS = ("found", "exempt", "audit", "canary")
+_JSON_FIELDS = ("found", "exempt", "unmeasured", "audit", "canary")
 # The job of a scrub in progress is the one that ``active_scrubs`` finds.
 _FACTS_SQL = """
 SELECT d.id AS pk, d.name, d.origin, d.status, d.turn_count, d.legal_hold, d.hold_reason, d.expired_at,

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.brands import BrandCounter, BrandCounts
+from datasets_app.domain.pii.network.languages import Spoken
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import TermCounts, count_terms
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
@@ -67,13 +68,13 @@ class ScrubbedBatch(NamedTuple):
 
 
 class VerifiedBatch(NamedTuple):
-    """What verification still finds in a batch: turns read, values by class, the first places; and of which
+    """What verification still finds in a batch: turns read, values by class, the first places; and in which
     languages the sessions are."""
 
     turns: int
     kinds: Counter[str]
     places: list[FindingPlace]
-    languages: Counter[str]
+    spoken: Spoken
 
 
 class BrandBatch(NamedTuple):

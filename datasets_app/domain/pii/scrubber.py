@@ -19,7 +19,7 @@ from datasets_app.domain.pii.detector import HANDLE, NAME, Match, merge_matches
 from datasets_app.domain.pii.kept_names import IsPerson
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
 from datasets_app.domain.pii.names.names import BUILT_IN
-from datasets_app.domain.pii.network.languages import count_languages
+from datasets_app.domain.pii.network.languages import Spoken, count_languages
 from datasets_app.domain.pii.pieces import (
     PERSONA_PLACES,
     TEXT_PLACE,
@@ -123,11 +123,11 @@ class Scrubber:
         """How many values of each class :meth:`find_remaining` finds."""
         return Counter(value.kind for value in self.find_remaining(sessions))
 
-    def count_languages(self, sessions: Sequence[SessionInput]) -> Counter[str]:
-        """How many sessions are of each language in which names were looked for by a packaged model."""
+    def count_languages(self, sessions: Sequence[SessionInput]) -> Spoken:
+        """The languages in which names were looked for by a packaged model."""
         if NAME not in self.kinds or BUILT_IN not in self.policy.name_models:
-            return Counter()
-        return count_languages((turn.text for turn in session.turns) for session in sessions)
+            return Spoken(Counter(), Counter())
+        return count_languages([turn.text for turn in session.turns] for session in sessions)
 
     def list_strings(self, sessions: Sequence[SessionInput]) -> Iterator[str]:
         """Every string that :meth:`find_remaining` searches."""

@@ -1,15 +1,26 @@
 """In which languages names were looked for, and how many a scrub leaves in each, as far as was measured."""
 
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from datasets_app.domain.wording import format_count
 
 MEASURED_PATH = Path(__file__).parent / "measured.txt"
 ENGLISH = "en"
 _CHARACTERS_READ = 600  # of a conversation; more tell its language no better
 _MAX_NAMED = 8
+# More turns than that in languages in which nothing was measured, and a dataset isn't simply verified.
+_MAX_UNMEASURED_SHARE = 0.01
+# Unicode's words for the letters of the languages that the network has learned.
+_LETTERS_KNOWN = frozenset(
+    "LATIN CYRILLIC GREEK ARABIC HEBREW DEVANAGARI BENGALI TAMIL TELUGU THAI GEORGIAN ARMENIAN CJK HIRAGANA"
+    " KATAKANA HANGUL HALFWIDTH FULLWIDTH MODIFIER FEMININE MASCULINE MICRO KATAKANA-HIRAGANA MATHEMATICAL"
+    " DOUBLE-STRUCK SCRIPT BLACK-LETTER INFORMATION IDEOGRAPHIC VULGAR".split()
+)
 _NAMES = dict(
     pair.split(":")
     for pair in (
@@ -39,13 +50,62 @@ def load_measured() -> dict[str, Measured]:
     return {language: Measured(int(names), int(left)) for language, names, left in rows}
 
 
-def count_languages(conversations: Iterable[Iterable[str]]) -> Counter[str]:
-    """How many conversations (their texts) are of each language, without those whose words don't tell it."""
+class Spoken(NamedTuple):
+    """``conversations`` by language (ISO 639-1, or the name of a script that the network has never learned),
+    without those whose words don't tell it; ``unmeasured``: the turns of those in whose language it was not
+    measured how many names stay."""
+
+    conversations: Counter[str]
+    unmeasured: Counter[str]
+
+
+def count_languages(conversations: Iterable[Sequence[str]]) -> Spoken:
+    """In which languages conversations are; each is the texts of its turns."""
     from datasets_app.domain.pii.network.runtime import load_network
 
-    starts = [_read_start(texts) for texts in conversations]
+    sizes, starts = [], []
+    for texts in conversations:
+        sizes.append(len(texts))
+        starts.append(_read_start(texts))
     readings = load_network().read_many(starts, lambda reading: False)
-    return Counter(reading.language for reading in readings if reading.is_told)
+    spoken = Spoken(Counter(), Counter())
+    for size, start, reading in zip(sizes, starts, readings, strict=True):
+        language = _find_unknown_script(start) or (reading.language if reading.is_told else "")
+        if language:
+            spoken.conversations[language] += 1
+            if not _is_measured(language):
+                spoken.unmeasured[language] += size
+    return spoken
+
+
+def _is_measured(language: str) -> bool:
+    return language == ENGLISH or language in load_measured()
+
+
+def _find_unknown_script(text: str) -> str:
+    """The script of more than half of the letters, if the network has never learned it: "Amharic" is written
+    in "Ethiopic"."""
+    letters = [character for character in text if character.isalpha()]
+    foreign = Counter(script for letter in letters if (script := _read_unknown_script(letter)))
+    return max(foreign, key=lambda script: foreign[script]) if 2 * foreign.total() > len(letters) else ""
+
+
+@cache
+def _read_unknown_script(letter: str) -> str:
+    script = unicodedata.name(letter, "").partition(" ")[0]
+    return "" if letter.isascii() or not script or script in _LETTERS_KNOWN else script.title()
+
+
+def describe_unmeasured(turns_by_language: Mapping[str, int], turns: int) -> str:
+    """ "Amharic (412 turns)": what a verification can't vouch for; empty if it is less than one turn in a
+    hundred of all ``turns``."""
+    if sum(turns_by_language.values()) <= _MAX_UNMEASURED_SHARE * turns:
+        return ""
+    by_number = sorted(turns_by_language.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(
+        f"{_NAMES.get(language, f'{language} script')} ({format_count(count, 'turn')})"
+        for language, count in by_number
+    )
 
 
 def describe_languages(value: object) -> str:
@@ -77,6 +137,8 @@ def _describe_language(language: str) -> str:
     name, measured = _NAMES.get(language, language), load_measured().get(language)
     if language == ENGLISH:
         return name
+    if language not in _NAMES:
+        return f"{name} script (never learned)"
     if measured is None:
         return f"{name} (not measured)"
     return f"{name} ({measured.left} of {measured.names} left in test chats)"

@@ -1,0 +1,16 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("datasets_app", "0037_table_mapping_names")]
+
+    operations = [
+        migrations.AddField(
+            model_name="textscan",
+            name="unmeasured",
+            field=models.JSONField(
+                default=dict,
+                help_text="Turns in each language in which it was not measured how many names stay.",
+            ),
+        ),
+    ]

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
             model_name="textscan",
             name="unmeasured",
             field=models.JSONField(
-                default=dict,
+                null=True,
                 help_text="Turns in each language in which it was not measured how many names stay.",
             ),
         ),

@@ -26,7 +26,7 @@ class TextScan(models.Model):
         default=dict, help_text="Ignored terms and their occurrences, for each type that matches them."
     )
     unmeasured = models.JSONField(
-        default=dict, help_text="Turns in each language in which it was not measured how many names stay."
+        null=True, help_text="Turns in each language in which it was not measured how many names stay."
     )
     names_searched = models.BooleanField(default=False, help_text="Whether a model searched for names.")
     canary = models.JSONField(

@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--names", type=Path, required=True)
     parser.add_argument("--english", type=Path, required=True)
     parser.add_argument("--held-out", type=Path)
-    parser.add_argument("--steps", type=int, default=6500)
+    parser.add_argument("--steps", type=int, default=4600)
     parser.add_argument("--epochs", type=int, default=4, help="with different names")
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)

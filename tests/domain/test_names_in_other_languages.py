@@ -82,23 +82,17 @@ def test_a_reply_with_a_name_that_is_a_word_elsewhere_is_not_foreign(name: str) 
         assert any(name in found for found in find_names(text)), text
 
 
-MISSED = pytest.mark.xfail(strict=True, reason="known limit: taken for English, in which Julia is a language")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_people_who_are_called_like_software_are_found() -> None:
+    people = (
         "Julia hat den Server neu gestartet",
         "ich glaube, Julia hatte das Paket schon auf dem Server installiert",
         "Julia sagte, die API sei langsam",
-        pytest.param("hier Julia nous a envoyé le script", marks=MISSED),
+        "hier Julia nous a envoyé le script",
         "Julia ha reiniciado el servidor",
         "Julia reinició el servidor ayer",
-        pytest.param("Julia ha riavviato il server", marks=MISSED),
+        "Julia ha riavviato il server",
         "Julia heeft gisteren de server herstart",
         "Julia zei dat de API traag is",
         "Julia reiniciou o servidor ontem",
-    ],
-)
-def test_people_who_are_called_like_software_are_found(text: str) -> None:
-    assert " ".join(find_names(text)).startswith("Julia")
+    )
+    assert [text for text in people if not " ".join(find_names(text)).startswith("Julia")] == []

@@ -118,15 +118,12 @@ def _carries_personal_data(word: str) -> bool:
     if sum(map(str.isdigit, word)) >= MIN_NUMBER_DIGITS:
         return True
     forms = {word, word[:1].upper() + word[1:]}
-    # Alone, a word tells only what its form does: "gonna" might be anybody's user name.
     return any(
-        find_all(form)
-        or any(
-            _VALUES.find(text)
-            for text in (
-                _PLAIN_SENTENCE.format(form),
-                *(fill_frame(each, form) for each in phrases.load_lists("asides")["~"]),
-            )
-        )
+        _VALUES.find(text)
         for form in forms
+        for text in (
+            form,
+            _PLAIN_SENTENCE.format(form),
+            *(fill_frame(each, form) for each in phrases.load_lists("asides")["~"]),
+        )
     )

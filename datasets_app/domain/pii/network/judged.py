@@ -17,12 +17,12 @@ from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_netwo
 from datasets_app.domain.pii.network.words import Word
 
 # Up to this probability of being English the network finds the names of a text, above it the English model.
-MAX_ENGLISH = 0.65
+MAX_ENGLISH = 0.8
 # So few words may be English where none of them tells the language, or English is as likely as this.
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
 # What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
 # the English model takes for a name where the language is uncertain.
-MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.03, 0.002
+MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.03, 0.01
 
 
 class _Class(NamedTuple):

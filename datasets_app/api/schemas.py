@@ -6,6 +6,8 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from datasets_app.retention.find_person import MAX_CHARACTERS, MIN_CHARACTERS
+
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Split = Literal["train", "validation", "test"]
 
@@ -183,7 +185,7 @@ class PersonIn(Input):
     """A user ID, an e-mail address or a name, found as whole words in any letter case, and where a scrub
     hashed it."""
 
-    person: str = Field(min_length=3, max_length=200)
+    person: str = Field(min_length=MIN_CHARACTERS, max_length=MAX_CHARACTERS)
 
 
 class EraseIn(PersonIn):

@@ -156,9 +156,13 @@ class DatasetFacts(NamedTuple):
             return f"personal data ({format_kinds(found)})"
         if text.missed:
             return f"{format_count(text.missed, 'value')} that a reviewer marked as missed"
-        if self.is_production and text.names_unknown:
-            return f"text whose scrub was {self.verified_except}"
-        return ""
+        return self._unvouched_text
+
+    @property
+    def _unvouched_text(self) -> str:
+        """Production text of which only people can say that it names nobody; empty without any."""
+        is_unvouched = self.is_production and self.text.names_unknown
+        return f"text whose scrub was {self.verified_except}" if is_unvouched else ""
 
     @property
     def verified_except(self) -> str:
@@ -216,7 +220,7 @@ class DatasetFacts(NamedTuple):
         """What opens the gates of a raw dataset."""
         if self.is_unscanned and not self.is_production:
             return Remedy.CHECKS
-        if (kept := self.verified_except) and self.raw_because.endswith(kept):
+        if self._unvouched_text and self.raw_because == self._unvouched_text:
             return Remedy.ATTEST
         return Remedy.SCRUB
 

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.db import transaction
@@ -13,14 +12,14 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
-from import_export.forms import ConfirmImportForm
 from unfold.decorators import display
-from unfold.widgets import (
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldForeignKeyRawIdWidget,
-)
 
+from annotations_app.admin.annotation_forms import (
+    AnnotationConfirmForm,
+    AnnotationImportForm,
+    LabelForm,
+    TurnWidget,
+)
 from annotations_app.admin.annotation_resource import FORMATS, AnnotationResource
 from annotations_app.admin.label_filters import (
     MAX_TEXT_CHARACTERS,
@@ -33,6 +32,7 @@ from annotations_app.admin.label_filters import (
 )
 from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
+from annotations_app.labels.import_annotations import describe_written_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
@@ -40,33 +40,12 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.filters import VisibleRelatedFilter
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.models import Dataset, Persona
-from datasets_app.tables.admin import TableAdminMixin, TableImportForm
+from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.tables.formats import TableFileError
 
 # What a label is about; never edited.
 JUDGED_FIELDS = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
 LABEL_COLORS = {"1": "success", "0": "danger"}
-
-
-class AnnotationImportForm(TableImportForm):
-    dataset = forms.ModelChoiceField(
-        Dataset.objects.none(),
-        required=False,
-        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
-        help_text="For rows without a column named dataset.",
-    )
-    persona = forms.CharField(
-        required=False,
-        max_length=500,
-        widget=UnfoldAdminTextInputWidget,
-        help_text="For rows without a persona_id; rows that name another are refused.",
-    )
-    field_order = ["resource", "dataset", "persona", "import_file", "format"]
-
-
-class AnnotationConfirmForm(ConfirmImportForm):  # type: ignore[misc]
-    dataset = forms.ModelChoiceField(Dataset.objects.none(), required=False, widget=forms.HiddenInput)
-    persona = forms.CharField(required=False, max_length=500, widget=forms.HiddenInput)
 
 
 def _withhold_labels(labels: list[Any]) -> None:
@@ -86,15 +65,9 @@ def _is_kept(request: HttpRequest, label: Any) -> bool:
     )
 
 
-class _TurnWidget(UnfoldForeignKeyRawIdWidget):
-    """Without a label beside the number: the framework would describe turns of hidden datasets, too."""
-
-    def label_and_url_for_value(self, value: Any) -> tuple[str, str]:
-        return "", ""
-
-
 @admin.register(Annotation)
 class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
+    form = LabelForm
     resource_classes = [AnnotationResource]
     formats = FORMATS
     import_form_class = AnnotationImportForm
@@ -294,7 +267,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **more: Any) -> Any:
         if db_field.name == "turn":
             more["queryset"] = find_turn(request.user, request.POST.get("turn", ""))
-            more["widget"] = _TurnWidget(db_field.remote_field, self.admin_site)
+            more["widget"] = TurnWidget(db_field.remote_field, self.admin_site)
         return super().formfield_for_foreignkey(db_field, request, **more)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -353,11 +326,17 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         if result.is_clean() and result.matches:
             tell = messages.warning if result.adds_sessions else messages.info
             tell(request, result.describe_matches("will be made"))
+        self._warn_of_personal_data(request, result)
 
     def add_success_message(self, result: Any, request: HttpRequest) -> None:
         super().add_success_message(result, request)
         if result.adds_sessions:
             messages.warning(request, result.describe_matches("were made"))
+        self._warn_of_personal_data(request, result)
+
+    def _warn_of_personal_data(self, request: HttpRequest, result: Any) -> None:
+        if warning := describe_written_labels(result.personal_data):
+            messages.warning(request, warning)
 
     def get_export_data(self, file_format: Any, request: HttpRequest, queryset: Any, **kwargs: Any) -> bytes:
         """The table has the texts of the turns: those of every dataset in it must be allowed to leave."""

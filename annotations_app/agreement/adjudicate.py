@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from annotations_app.domain.submission import InvalidSubmission, clean_notes
 from annotations_app.models import Annotation, Campaign
+from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.masking import mask_values
@@ -93,7 +94,7 @@ def adjudicate(
     """Save the adjudicated label of a reply for a persona; an earlier one is withdrawn, not erased.
 
     Raises UserError if the turn is no reply, or if most labels (of the campaign, if given) say otherwise and
-    ``reason`` is empty.
+    ``reason`` is empty, or holds personal data.
     """
     if type(label) is not int or label not in (0, 1):
         raise UserError("A label is 1 (on-brand) or 0 (off-brand).")
@@ -105,6 +106,7 @@ def adjudicate(
         raise UserError(
             f"Most annotators say {most}. Explain briefly why the reply is {chosen}: others learn from it."
         )
+    check_written(turn.session.dataset, {"reason": notes})
     try:
         with transaction.atomic():
             return _save_adjudicated_label(turn, persona_id, label, notes, campaign, actor)

@@ -58,4 +58,5 @@ def import_labels(request: Any, name: str, persona: str = Query("", max_length=5
         "dataset": dataset.name,
         "saved": result.saved._asdict(),
         "unmapped": result.unmapped,
+        "personal_data": result.personal_data,
     }

@@ -58,11 +58,13 @@ class LabelExportIn(Input):
 
 
 class LabelImportOut(Schema):
-    """`saved` counts labels by what became of them; `unmapped` are answers that are no label."""
+    """`saved` counts labels by what became of them; `unmapped` are answers that are no label; `personal_data`
+    are values by type in notes and other fields, if the dataset was scrubbed: scrub it again."""
 
     dataset: str
     saved: dict[str, int]
     unmapped: int
+    personal_data: dict[str, int]
 
 
 class AgreementOut(Schema):

@@ -9,13 +9,12 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION, split_hashed_ids
+from annotations_app.labels.label_writing import CONTACT
 from annotations_app.models import Annotation, Decision
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Persona
 
-# What may be an e-mail address or a telephone number.
-_CONTACT = r"@|[0-9]{3}"
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
 
@@ -107,7 +106,7 @@ def _add_labels(dataset: int, sessions: Sequence[int], found: _NotesBySession) -
             unknown_persona=~Exists(personas),
             same_time=Q(timestamp=F("turn__timestamp")),
             # Names of accounts are known here. So are those of people in files: they stay.
-            is_contact=Q(campaign=None, annotator__regex=_CONTACT),
+            is_contact=Q(campaign=None, annotator__regex=CONTACT.pattern),
         )
         .filter(
             Q(notes__isnull=False)

@@ -19,10 +19,15 @@ from annotations_app.domain.submission import (
     validate_submission,
 )
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from datasets_app.catalog.written_text import find_written
 from datasets_app.core.errors import UserError
 
 _DUPLICATE_KEY = gettext_noop(
     "This decision's key belongs to another decision. Send it again with a new key."
+)
+_PERSONAL_DATA = gettext_noop(
+    "Your last decision wasn't saved: the note looks like personal data ({kinds}). Decide again, with a note "
+    "without it."
 )
 
 
@@ -68,6 +73,8 @@ def decide(
             except InvalidSubmission as error:
                 raise UserError(gettext(str(error))) from None
             known = _find_known_decision(submission.key, assignment_pk, member)
+            if known is None:
+                _check_notes(member, submission)
             return known or _save_decision(assignment_pk, member, submission, shown)
     except IntegrityError:
         # The same key at the same moment, from another annotator.
@@ -78,7 +85,7 @@ def decide(
 
 def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
     member: CampaignMember | None = (
-        CampaignMember.objects.select_related("campaign__persona", "user")
+        CampaignMember.objects.select_related("campaign__persona", "campaign__dataset", "user")
         .select_for_update(of=("self",), no_key=True)
         .filter(user=user, campaign__assignments__pk=assignment_pk, campaign__assignments__annotator=user)
         .first()
@@ -95,6 +102,12 @@ def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) 
     if decision.assignment_id != assignment_pk or decision.assignment.annotator_id != member.user_id:
         raise UserError(gettext(_DUPLICATE_KEY))
     return DecisionOutcome(decision.assignment, "known")
+
+
+def _check_notes(member: CampaignMember, submission: Submission) -> None:
+    """Refuse a note with what a scrub of the dataset would replace. Most decisions have none."""
+    if found := find_written(member.campaign.dataset, {"note": submission.notes}):
+        raise UserError(gettext(_PERSONAL_DATA).format(kinds=", ".join(sorted(found["note"]))))
 
 
 def _save_decision(

@@ -1,5 +1,6 @@
 """Imports the labels of an annotation file into a dataset, all or none."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,11 +14,14 @@ from annotations_app.labels.label_staging import (
     StagedLabels,
     stage_labels,
 )
+from annotations_app.labels.label_writing import list_label_texts
 from annotations_app.labels.tool_labels import open_tool_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import facts, gates
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.catalog.text_scans import record_written
 from datasets_app.catalog.tombstones import ErasedSessions, list_problems
+from datasets_app.catalog.written_text import WrittenText
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
@@ -29,20 +33,26 @@ from datasets_app.domain.conversations.lines import UnreadableFile, read_lines
 from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.domain.traces.label_rules import LabelRules, map_labels, read_value
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Persona
 
 MAX_ANNOTATOR_LENGTH = 200
 
 
 class LabelImport(NamedTuple):
     """The result of an import, and its dataset. Of a file of another tool: what became of each of its
-    ``questions``, and how many labels are ``unmapped``, which are not imported."""
+    ``questions``, and how many labels are ``unmapped``, which are not imported. ``personal_data`` are values
+    by class in notes and other fields, if the dataset was scrubbed."""
 
     dataset: Dataset
     created: bool
     saved: SavedLabels
     questions: list[tuple[str, str]] = []
     unmapped: int = 0
+    personal_data: Mapping[str, int] = {}
+
+    @property
+    def warning(self) -> str:
+        return describe_written_labels(self.personal_data)
 
 
 def import_annotations(
@@ -72,7 +82,9 @@ def import_annotations(
     lines = tool.records() if tool else _read_label_lines(path, persona, rules, report_progress)
     with transaction.atomic():
         dataset, created = lock_dataset(name, create=create, actor=actor)
-        erased = ErasedSessions(dataset.name)  # before COPY keeps the connection busy
+        # Both before COPY keeps the connection busy.
+        erased, written = ErasedSessions(dataset.name), WrittenText(dataset)
+        lines = _watch(written, lines)
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
         with stage_labels(dataset, kind, match_texts=tool is not None and not tool.has_places) as staged:
             try:
@@ -84,17 +96,48 @@ def import_annotations(
                 raise UserError(f"{file_name} is empty; expected one label per line.")
             saved = _save_labels(staged, file_name)
         _refuse_erased_texts(erased, dataset, saved)
-        audit.record(
-            "import_annotations",
-            actor=actor,
-            dataset_name=dataset.name,
-            labels=count,
-            kind=kind,
-            sha256=hash_file(path),
-            **saved._asdict(),
-        )
+        _record_import(dataset, saved, written, actor, labels=count, kind=kind, sha256=hash_file(path))
     dataset.refresh_from_db()
-    return LabelImport(dataset, created, saved, *((tool.questions, tool.unmapped) if tool else ()))
+    questions, unmapped = (tool.questions, tool.unmapped) if tool else ([], 0)
+    return LabelImport(dataset, created, saved, questions, unmapped, dict(written.found))
+
+
+def _watch(
+    written: WrittenText, lines: Iterable[LabelRecord | LineError]
+) -> Iterator[LabelRecord | LineError]:
+    """The same lines; counts what a scrub would replace in the labels."""
+    personas = set(Persona.objects.values_list("persona_id", flat=True))
+    return written.watch(
+        lines, lambda line: list_label_texts(line, personas) if isinstance(line, LabelRecord) else {}
+    )
+
+
+def _record_import(
+    dataset: Dataset, saved: SavedLabels, written: WrittenText, actor: Any, **details: Any
+) -> None:
+    if not saved.added:
+        written.found.clear()
+    record_written(dataset, written.found)
+    found = {"personal_data": dict(written.found)} if written.found else {}
+    audit.record(
+        "import_annotations",
+        actor=actor,
+        dataset_name=dataset.name,
+        **details,
+        **saved._asdict(),
+        **found,
+    )
+
+
+def describe_written_labels(found: Mapping[str, int]) -> str:
+    """What to do about values by class in imported labels; empty without any."""
+    counts = ", ".join(f"{kind}: {count:,}" for kind, count in sorted(found.items()))
+    return (
+        f"Notes and other fields of these labels look like personal data ({counts}). Scrub the dataset again "
+        "before anything of it is shared."
+        if counts
+        else ""
+    )
 
 
 def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
@@ -114,26 +157,27 @@ def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
 
 def import_label_rows(
     labels: Mapping[str, Sequence[LabelRecord]], *, actor: Any
-) -> dict[str, list[LabelOutcome]]:
+) -> tuple[dict[str, list[LabelOutcome]], Counter[str]]:
     """Save labels read from a table, by dataset name; all or none.
 
-    Returns the outcome of each, by ``line``. Raises UserError.
+    Returns the outcome of each, by ``line``, and values of personal data by class. Raises UserError.
     """
-    outcomes = {}
+    outcomes, found = {}, Counter[str]()
     with transaction.atomic():
         for name in sorted(labels):
             dataset, _ = lock_dataset(name)
             problems, erased = LineProblems("nothing was saved"), ErasedSessions(name)
+            written = WrittenText(dataset)
+            lines = _watch(written, labels[name])
             with stage_labels(dataset) as staged:
-                count = staged.stage(problems.skip(name, _refuse_erased(erased, labels[name])))
+                count = staged.stage(problems.skip(name, _refuse_erased(erased, lines)))
                 problems.raise_if_any(name)
                 saved = staged.save()
                 outcomes[name] = staged.outcomes()
             _refuse_erased_texts(erased, dataset, saved)
-            audit.record(
-                "import_annotations", actor=actor, dataset_name=name, labels=count, **saved._asdict()
-            )
-    return outcomes
+            _record_import(dataset, saved, written, actor, labels=count)
+            found.update(written.found)
+    return outcomes, found
 
 
 def _refuse_erased(

@@ -8,11 +8,10 @@ from django.db import connection, transaction
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, JobRun, Session
 
 KEYS_PER_BATCH = 500
@@ -28,16 +27,14 @@ WHERE dataset_id = %(dataset)s AND {column} = ANY(%(keys)s) AND tags @> ARRAY[%(
 """
 
 
-def check_tag(tag: str) -> None:
+def check_tag(dataset: Dataset, tag: str) -> None:
     """Raises UserError for what is no tag, or may be personal data: nothing searches it later."""
     if not TAG_PATTERN.fullmatch(tag):
         raise UserError(
             "A tag has up to 100 letters, digits and the signs : . _ - and /, and starts with a letter or "
             "digit."
         )
-    [found] = Detection(Policy(), b"").find_many([DetectionInput(tag, "", is_text=False)])
-    if found:
-        raise UserError(f"The tag looks like personal data ({found[0].kind}). Choose another one.")
+    check_written(dataset, {}, tags=[tag], always=True)
 
 
 def tag_sessions(
@@ -57,7 +54,7 @@ def tag_sessions(
     Raises UserError if the dataset is on legal hold or a job is running on it: a scrub writes tags, too.
     """
     if not remove:
-        check_tag(tag)
+        check_tag(dataset, tag)
     changed = 0
     with transaction.atomic():
         locked = lock_dataset(dataset.pk)

@@ -113,7 +113,7 @@ def _start(request: HttpRequest, dataset: Dataset, chosen: SessionSelection, tag
         parameters = ExcludeParameters(selection=chosen.pk, include=action == "include")
         return start_and_show_job(request, "exclude_sessions", dataset, parameters)
     if action == "tag":
-        check_tag(tag)
+        check_tag(dataset, tag)
     elif not tag:
         raise UserError("Enter the tag to remove.")
     raw_access.check_may_read(request.user, dataset)

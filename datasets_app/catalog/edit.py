@@ -7,6 +7,7 @@ from django.db import transaction
 
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.written_text import check_written, find_problems
 from datasets_app.core import audit
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.releases.manifest import LINEAGE_KEY
@@ -36,6 +37,7 @@ def find_table_problems(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str,
             "on the dataset's page"
         )
     provenance = facts.get("provenance") or {}
+    problems |= find_problems(dataset, _list_written(dataset, facts))
     for key in MANAGED_PROVENANCE_KEYS:
         value = provenance.get(key)
         if key not in provenance or value == dataset.provenance.get(key):
@@ -64,8 +66,18 @@ def change_origin(dataset: Dataset, origin: str, *, override: str, actor: Any) -
     dataset.origin = origin
 
 
+def _list_written(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What people state anew, for the scrubber: not attribution and license, which must name people."""
+    written = {key: facts[key] for key in ("source",) if key in facts and facts[key] != dataset.source}
+    for key, value in (facts.get("provenance") or {}).items():
+        if key not in MANAGED_PROVENANCE_KEYS and value != dataset.provenance.get(key):
+            written.setdefault("provenance", {})[key] = value
+    return written
+
+
 def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
-    """Save only the ``facts`` that differ; returns their names.
+    """Save only the ``facts`` that differ; returns their names. Raises UserError, also for personal data in
+    those of a dataset whose scrub was verified.
 
     Other fields keep what an import may have written since the form was shown.
     """
@@ -79,6 +91,7 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
         }
         if not changes:
             return []
+        check_written(dataset, _list_written(dataset, facts))
         for name, (_, value) in changes.items():
             setattr(dataset, name, value)
         dataset.save(update_fields=[*changes, "updated_at"])

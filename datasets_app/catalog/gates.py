@@ -3,6 +3,7 @@
 Call a check in the transaction of what it guards: facts come from the database, not from the object.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -30,6 +31,7 @@ from datasets_app.catalog.policies import (
 )
 from datasets_app.catalog.rows.fact_rows import TEXT_FIELDS, fetch_facts
 from datasets_app.catalog.text_scans import scan_new_text
+from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
@@ -58,6 +60,7 @@ def _build_facts(row: dict[str, Any]) -> DatasetFacts:
     scanned_at = text.pop("scanned_at", None)
     if text.pop("rules", RULES_VERSION) != RULES_VERSION:
         text |= {"scanned_to": 0, "found": {}, "exempt": {}}  # earlier rules found less
+    text["found"] = dict(Counter(text.get("found")) + Counter(text.pop("written", None)))
     audit = text.pop("audit", None)
     text["exempt"] = read_exempt_counts(text.get("exempt"))
     return DatasetFacts(
@@ -215,7 +218,9 @@ def check_can_exempt(dataset: Dataset | None, kind: str, *, actor: Any, override
 
 
 def attest(dataset: Dataset, *, actor: Any, reason: str) -> Attestation:
-    """State that the text of a dataset may stay as it is, until a session is added or changed."""
+    """State that the text of a dataset may stay as it is, until a session is added or changed. Every document
+    about it gives the reason. Raises UserError."""
+    check_written(dataset, {"reason": reason})
     scan_text_for_gate(dataset)
     with transaction.atomic():
         locked = Dataset.objects.select_for_update(no_key=True).get(pk=dataset.pk)

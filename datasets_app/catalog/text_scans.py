@@ -134,12 +134,21 @@ def record_scrub(
             "scrubbed_to": last_session,
             "turn_count": turn_count,
             "found": {},
+            "written": None,
             "exempt": exempt,
             "unmeasured": unmeasured,
             "names_searched": True,
             "scanned_at": timezone.now(),
         },
     )
+
+
+def record_written(dataset: Dataset, found: Mapping[str, int]) -> None:
+    """Add values by class in what was written beside the text; a verified scrub of all classes ends it."""
+    if found:
+        scan = TextScan.objects.select_for_update().get(pk=_open_scan(dataset).pk)
+        scan.written = dict(sorted((Counter(scan.written or {}) + Counter(found)).items()))
+        scan.save(update_fields=["written"])
 
 
 def record_canary(dataset: Dataset, start: ScanStart, survival: Mapping[str, Any]) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 from django.conf import settings
 
+from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
 from datasets_app.management.kept_terms import read_kept_terms, read_scrubbed_terms
 from datasets_app.management.terminal import command_error
-from datasets_app.scrubbing.recognizers import add_recognizer_files
 
 
 def add_detection_options(parser: Any) -> None:

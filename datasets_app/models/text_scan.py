@@ -22,6 +22,9 @@ class TextScan(models.Model):
     )
     turn_count = models.BigIntegerField(default=0, help_text="Number of turns searched.")
     found = models.JSONField(default=dict, help_text="Number of values found for each type.")
+    written = models.JSONField(
+        null=True, help_text="The same in notes of labels that were imported since the last verified scrub."
+    )
     exempt = models.JSONField(
         default=dict, help_text="Ignored terms and their occurrences, for each type that matches them."
     )

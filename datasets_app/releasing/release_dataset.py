@@ -8,6 +8,7 @@ from django.db.models import Count, Max
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -57,6 +58,7 @@ def release_dataset(
         raise UserError(
             f"The notes are longer than {MAX_NOTES_CHARACTERS:,} characters; nothing was released."
         )
+    check_written(dataset, {"notes": notes})
     # Refuse what can be refused at once; the checks run over what is read next.
     gates.scan_text_for_gate(dataset, report_progress)
     gates.check(assess_readiness(dataset, None).decide(actor=actor, override=override))

@@ -10,13 +10,14 @@ from django.shortcuts import get_object_or_404, redirect
 from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from datasets_app.catalog import gates, raw_access
+from datasets_app.catalog.scrubbers import find_last_policy
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Turn
 from datasets_app.scrubbing import audits, marks
 from datasets_app.scrubbing.mark_pages import find_words, kind_choices
-from datasets_app.scrubbing.pages import find_last_policy, start_scrub
+from datasets_app.scrubbing.pages import start_scrub
 
 TURNS_BEFORE = 3
 

@@ -9,10 +9,10 @@ from itertools import groupby
 from operator import attrgetter
 from random import Random
 
-from django.conf import settings
 from django.db import connection
 
 from datasets_app.catalog import gates
+from datasets_app.catalog.scrubbers import load_current_policy, make_scrubber
 from datasets_app.catalog.text_scans import record_canary, start_scan
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -29,11 +29,7 @@ from datasets_app.domain.pii.canary.survival_text import DEFAULT_SEED, DEFAULT_V
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
-from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset
-from datasets_app.scrubbing.factory import make_scrubber
-from datasets_app.scrubbing.marks import apply_marks
-from datasets_app.scrubbing.recognizers import add_recognizer_files
 from datasets_app.scrubbing.rows import read_sessions
 from datasets_app.scrubbing.sanitize_file import require_turns
 
@@ -61,7 +57,7 @@ def canary_dataset(
     _check_count(count)
     gates.check_can_use(dataset)
     start = start_scan(dataset)
-    scrubber = make_scrubber(_strip_policy(apply_marks(dataset, find_last_policy(dataset))))
+    scrubber = make_scrubber(_strip_policy(load_current_policy(dataset)))
     sessions = list(_read_sample(dataset, count, seed))
     survival = _measure(sessions, scrubber, count, seed, report_progress, dataset.name)
     record_canary(dataset, start, survival.as_json())
@@ -84,19 +80,6 @@ def canary_file(
     except (PolicyError, NameModelError) as error:
         raise UserError(str(error)) from None
     return _measure(_sample_file(file, count, seed), scrubber, count, seed, report_progress, file.name)
-
-
-def find_last_policy(dataset: Dataset) -> Policy:
-    """That of the last scrub, or of the last preview; else that of the installation. Raises UserError."""
-    run = dataset.scrubs.order_by("dry_run", "-pk").select_related("job_run").first()
-    if run is None:
-        try:
-            return add_recognizer_files(Policy(name_models=tuple(settings.NAME_MODELS)))
-        except PolicyError as error:
-            raise UserError(str(error)) from None
-    # What the person chose, without the corrections of then.
-    chosen = read_parameters(run.job_run, ScrubParameters).policy if run.job_run else None
-    return Policy.from_json(chosen or run.policy)
 
 
 def _check_count(count: int) -> None:

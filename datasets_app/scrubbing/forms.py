@@ -13,13 +13,13 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import compile_pattern, normalize_label
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.pattern_errors import PatternError
 from datasets_app.domain.pii.policy import MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset, ScrubRun
-from datasets_app.scrubbing.recognizers import add_recognizer_files
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 
 DEFAULT_SAMPLE_SESSIONS, MAX_SAMPLE_SESSIONS = 200, 100_000

@@ -14,25 +14,10 @@ from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.pieces import Place, visit_turn
-from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError, check_label
+from datasets_app.domain.pii.policy import PolicyError, check_label
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 
 MAX_TERM_CHARACTERS = 200
-
-
-def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
-    """The policy, and what people have marked in this dataset, or in all."""
-    marks = list(ScrubMark.objects.applied_to(dataset))
-    not_personal = [mark for mark in marks if mark.verdict == ScrubMark.Verdict.NOT_PERSONAL]
-    return policy.with_marks(
-        (mark.term for mark in not_personal if not mark.kind),
-        (mark.pk for mark in not_personal if mark.kind),
-        (
-            MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0)
-            for mark in marks
-            if mark.verdict == ScrubMark.Verdict.MISSED
-        ),
-    )
 
 
 def mark_not_personal(

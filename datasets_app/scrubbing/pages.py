@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 
 from datasets_app.catalog import gates, raw_access
+from datasets_app.catalog.recognizers import list_installed_labels
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import (
@@ -28,7 +29,6 @@ from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
 from datasets_app.scrubbing.proposals import count_open_proposals, find_preview, list_proposals
-from datasets_app.scrubbing.recognizers import list_installed_labels
 from datasets_app.scrubbing.result_pages import result_context
 from datasets_app.scrubbing.term_pages import TermsForm
 
@@ -96,14 +96,6 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
 
 def _find_last_run(dataset: Dataset) -> ScrubRun | None:
     return dataset.scrubs.select_related("job_run").first()
-
-
-def find_last_policy(dataset: Dataset) -> Policy:
-    """The settings of the last verified scrub, without the marks that were made for it."""
-    last = dataset.scrubs.exclude(verified_at=None).select_related("job_run").first()
-    if last is None or last.job_run is None:
-        return Policy()
-    return Policy.from_json(read_parameters(last.job_run, ScrubParameters).policy or {})
 
 
 def _active_scrub(dataset: Dataset) -> JobRun | None:

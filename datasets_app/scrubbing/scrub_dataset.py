@@ -12,6 +12,7 @@ from django.utils import timezone
 from datasets_app.catalog import activity, gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.rows.partitions import list_tables
+from datasets_app.catalog.scrubbers import apply_marks, make_scrubber
 from datasets_app.catalog.text_scans import record_text_change
 from datasets_app.core.disk_space import require_room_to_rewrite
 from datasets_app.core.errors import UserError
@@ -25,8 +26,6 @@ from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.brands import add_brands
 from datasets_app.scrubbing.chunks import PatternMatchesRemain
 from datasets_app.scrubbing.complete import complete_scrub, covers_all_kinds
-from datasets_app.scrubbing.factory import make_scrubber
-from datasets_app.scrubbing.marks import apply_marks
 from datasets_app.scrubbing.proposals import find_proposals
 from datasets_app.scrubbing.verify import verify_scrub
 

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from datasets_app.catalog.scrubbers import make_scrubber
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import ScrubRun
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.chunks import PatternMatchesRemain
-from datasets_app.scrubbing.factory import make_scrubber
 
 
 def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:

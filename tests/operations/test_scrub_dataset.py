@@ -21,6 +21,7 @@ from django.utils import timezone
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
+from datasets_app.catalog.scrubbers import make_scrubber
 from datasets_app.checking.check_dataset import check_dataset, current_report
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
@@ -42,7 +43,6 @@ from datasets_app.models import (
 )
 from datasets_app.releasing.sharing.checklist import build_checklist
 from datasets_app.scrubbing import chunks as scrub_chunks
-from datasets_app.scrubbing.factory import make_scrubber
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.conftest import as_owner
 from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl

@@ -111,6 +111,8 @@ class Command(BaseCommand):
         if saved.sessions_added:
             sessions = format_count(saved.sessions_added, "one-turn session")
             self.stdout.write(f"{sessions} added for texts that match no turn.")
+        if result.warning:
+            self.stderr.write(f"Warning: {result.warning}")
         if saved.text_differs:
             self.stderr.write(
                 f"Warning: session_id and turn_index join {format_count(saved.text_differs, 'label')} to "

@@ -16,6 +16,7 @@ TEXT_FIELDS = (
     "scrubbed_to",
     "turn_count",
     "found",
+    "written",
     "exempt",
     "unmeasured",
     "names_searched",
@@ -23,7 +24,7 @@ TEXT_FIELDS = (
     "audit",
     "canary",
 )
-_JSON_FIELDS = ("found", "exempt", "unmeasured", "audit", "canary")
+_JSON_FIELDS = ("found", "written", "exempt", "unmeasured", "audit", "canary")
 # The job of a scrub in progress is the one that ``active_scrubs`` finds.
 _FACTS_SQL = """
 SELECT d.id AS pk, d.name, d.origin, d.status, d.turn_count, d.legal_hold, d.hold_reason, d.expired_at,

@@ -1,0 +1,78 @@
+"""Creates scrubbers with the installation's key and personas, and with what was decided for a dataset."""
+
+from dataclasses import replace
+
+from django.conf import settings
+from django.db.models import F
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.catalog.personas import list_persona_terms
+from datasets_app.catalog.recognizers import add_recognizer_files
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.names.names import NameModelError
+from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.models import Dataset, ScrubMark, ScrubRun
+
+
+def make_scrubber(policy: Policy) -> Scrubber:
+    """For a dataset. Raises UserError if this installation can't apply the policy."""
+    marks = ScrubMark.objects.filter(pk__in=policy.exempt_marks).exclude(kind="")
+    try:
+        return Scrubber(
+            policy.with_exempt_terms(marks.values_list("term", flat=True)),
+            key=hash_key(),
+            persona_terms=list_persona_terms(),
+        )
+    except (PolicyError, NameModelError) as error:
+        raise UserError(str(error)) from None
+
+
+def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
+    """The policy, and what people have marked in this dataset, or in all."""
+    marks = list(ScrubMark.objects.applied_to(dataset))
+    not_personal = [mark for mark in marks if mark.verdict == ScrubMark.Verdict.NOT_PERSONAL]
+    return policy.with_marks(
+        (mark.term for mark in not_personal if not mark.kind),
+        (mark.pk for mark in not_personal if mark.kind),
+        (
+            MissedMark(mark.kind, mark.digest, mark.words or 1, mark.length or 0)
+            for mark in marks
+            if mark.verdict == ScrubMark.Verdict.MISSED
+        ),
+    )
+
+
+def find_last_policy(dataset: Dataset) -> Policy:
+    """What people chose for the last verified scrub; without one for the last scrub or else preview, without
+    those the installation's own. Raises UserError."""
+    return replace(_read_chosen_policy(_find_last_run(dataset)), brands=None)
+
+
+def load_current_policy(dataset: Dataset) -> Policy:
+    """The same with the brands which that scrub kept and what people have marked by now: what a scrub of the
+    dataset would do to its text as it is. Raises UserError."""
+    run = _find_last_run(dataset)
+    brands = Policy.from_json(run.policy).brands if run else None
+    return apply_marks(dataset, replace(_read_chosen_policy(run), brands=brands))
+
+
+def is_verified(dataset: Dataset) -> bool:
+    """Whether a scrub was verified, so that what is written later has to be looked at."""
+    return ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).exists()
+
+
+def _find_last_run(dataset: Dataset) -> ScrubRun | None:
+    runs = ScrubRun.objects.filter(dataset=dataset).select_related("job_run")
+    return runs.order_by(F("verified_at").desc(nulls_last=True), "dry_run", "-pk").first()
+
+
+def _read_chosen_policy(run: ScrubRun | None) -> Policy:
+    try:
+        if run is None:
+            return add_recognizer_files(Policy(name_models=tuple(settings.NAME_MODELS)))
+        # The job has the choice without the corrections of then.
+        return Policy.from_json((run.job_run and run.job_run.parameters.get("policy")) or run.policy)
+    except (PolicyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, PolicyError) else "its settings can't be read"
+        raise UserError(f"The last scrub can't be repeated: {reason}. Start a new one.") from None

@@ -12,6 +12,7 @@ class AnnotationsConfig(AppConfig):
         from annotations_app.demo import DEMO_DATASET
         from annotations_app.hooks import delete_labels, find_person, panels
         from annotations_app.hooks.announcements import announce_campaigns
+        from annotations_app.hooks.label_changes import was_labeled_since
         from annotations_app.hooks.on_import import annotate_imported_turns
         from annotations_app.hooks.package import build_label_facts, write_label_files
         from annotations_app.hooks.readers import list_campaign_readers
@@ -33,6 +34,7 @@ class AnnotationsConfig(AppConfig):
         hooks.selection_links.append(list_selection_links)
         hooks.label_counters.append(panels.count_labels_for_persona)
         hooks.reply_access_reasons.append(list_campaign_readers)
+        hooks.label_changes.append(was_labeled_since)
         hooks.label_facts.append(build_label_facts)
         hooks.package_labels.append(write_label_files)
         hooks.scrub_hooks.append(hooks.ScrubHook(read_notes, write_notes, TABLES))

@@ -6,6 +6,7 @@ An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/app
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,6 +143,10 @@ erasure_hooks: list[ErasureHook] = []
 # Called with a dataset and a pattern; yield (primary key of a session, place) where rows of another app name
 # what the pattern finds.
 person_searches: list[Callable[[Any, re.Pattern[str]], Iterator[tuple[int, str]]]] = []
+
+# Called with a dataset and a time; returns whether labels were changed since by what the audit log doesn't
+# record.
+label_changes: list[Callable[[Any, datetime], bool]] = []
 
 # Called with a dataset when a package is exported; returns the LabelFacts (domain/packages) of its labels, or
 # None if it has none.

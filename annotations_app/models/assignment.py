@@ -134,6 +134,7 @@ class Decision(models.Model):
     class Meta:
         ordering = ["id"]
         default_permissions = ("view",)
+        indexes = [models.Index(fields=["at"], name="decision_time")]
 
     def __str__(self) -> str:
         return f"{self.kind} #{self.pk}"

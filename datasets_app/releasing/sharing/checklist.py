@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
+from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import format_kinds
 from datasets_app.catalog.text_scans import list_exemptions
@@ -119,24 +120,30 @@ def build_release_checklist(release: Release) -> list[ChecklistItem]:
     return [signed if item.title == REVIEW_TITLE else item for item in items]
 
 
-# What people write into a package after a signature. Splits and exclusions add no words to it.
-_EDITS = (
+# What changes the bytes of exports and packages, besides imports and scrubs, of which more is known.
+CHANGING_ACTIONS = (
     "edit_dataset",
     "change_origin",
     "tag_sessions",
     "untag_sessions",
     "include_sessions",
+    "exclude_sessions",
+    "split",
+    "erase_session",
+    "retention",
     "add_annotation",
     "edit_annotation",
     "delete_annotation",
     "import_annotations",
     "adjudicate",
+    "requeue_stale",
 )
 
 
 def was_edited_since(dataset: Dataset, at: datetime) -> bool:
-    """Whether people have changed a package: metadata, tags, labels, or which sessions are in it."""
-    return AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at, action__in=_EDITS).exists()
+    """Whether what a package holds was changed: metadata, tags, labels, splits, or which sessions."""
+    events = AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at, action__in=CHANGING_ACTIONS)
+    return events.exists() or any(was_changed(dataset, at) for was_changed in hooks.label_changes)
 
 
 class _DatasetEvidence:
@@ -179,7 +186,7 @@ class _DatasetEvidence:
         if self.last_scrub != self.review.last_scrub:
             return "a scrub has changed it since"
         if was_edited_since(self.review.dataset, self.review.signed_at):
-            return "its metadata, tags, labels or choice of sessions have been changed since"
+            return "its metadata, tags, labels, splits or choice of sessions have been changed since"
         return ""
 
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:

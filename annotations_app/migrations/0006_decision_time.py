@@ -1,0 +1,9 @@
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("annotations_app", "0005_max_replies")]
+
+    operations = [
+        migrations.AddIndex(model_name="decision", index=models.Index(fields=["at"], name="decision_time")),
+    ]

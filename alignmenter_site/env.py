@@ -64,6 +64,19 @@ def integer(name: str, default: int, *, minimum: int = 0) -> int:
     return value
 
 
+def share(name: str, default: float) -> float:
+    """``1%`` or ``0.01``."""
+    raw = text(name)
+    number, percent = raw.removesuffix("%").rstrip(), raw.endswith("%")
+    try:
+        value = float(number) / (100 if percent else 1) if raw else default
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise EnvironmentVariableError(f"{name} must be a share such as 1% or 0.01, got {raw!r}")
+    return value
+
+
 def boolean(name: str, default: bool) -> bool:
     raw = text(name).lower()
     if not raw:

@@ -207,6 +207,10 @@ LOGGING = logs.logging_settings(env.text("LOG_LEVEL", "INFO").upper(), env.text(
 # Overrides, exemptions, signatures, deletions and erasures wait for a second person's approval.
 FOUR_EYES = env.boolean("ALIGNMENTER_FOUR_EYES", False)
 APPROVAL_DAYS = env.integer("ALIGNMENTER_APPROVAL_DAYS", 7, minimum=1)
+# What sharing requires, unless a dataset says otherwise: the largest upper bound of planted values that
+# survive a scrub (1: no measurement), and turns that people have read after it (0: none).
+SHARING_CANARY_UPPER = env.share("ALIGNMENTER_SHARING_CANARY_UPPER", 1.0)
+SHARING_AUDIT_READINGS = env.integer("ALIGNMENTER_SHARING_AUDIT_READINGS", 0)
 # Sent by what scrapes /metrics; without it, there are none.
 METRICS_TOKEN = secret_key.key_from_env("ALIGNMENTER_METRICS_TOKEN")
 # Imports, uploads and scrubs that would leave less on the disk are refused.

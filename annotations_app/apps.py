@@ -38,16 +38,7 @@ class AnnotationsConfig(AppConfig):
         hooks.label_facts.append(build_label_facts)
         hooks.package_labels.append(write_label_files)
         hooks.scrub_hooks.append(hooks.ScrubHook(read_notes, write_notes, TABLES))
-        hooks.deletion_hooks.append(
-            hooks.DeletionHook(
-                delete_labels.count_labels,
-                delete_labels.delete_labels,
-                delete_labels.delete_label_batch,
-                delete_labels.close_campaigns,
-                delete_labels.delete_campaigns,
-                delete_labels.TABLES,
-            )
-        )
+        hooks.deletion_hooks.append(delete_labels.DELETION_HOOK)
         hooks.erasure_hooks.append(
             hooks.ErasureHook(delete_labels.find_label_sessions, delete_labels.delete_labels_naming)
         )

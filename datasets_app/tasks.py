@@ -136,7 +136,11 @@ def canary_dataset(job: RunningJob[parameters.CanaryParameters]) -> dict[str, An
 
     options = job.parameters
     return canary_dataset(
-        job.dataset, count=options.count, seed=options.seed, report_progress=job.report_progress
+        job.dataset,
+        count=options.count,
+        seed=options.seed,
+        limit=options.limit,
+        report_progress=job.report_progress,
     ).facts(options.limit)
 
 

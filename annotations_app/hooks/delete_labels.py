@@ -8,6 +8,7 @@ from django.db import connection
 from annotations_app.campaigns.counters import subtract_sessions
 from annotations_app.labels.label_places import ORIGINAL_SESSION, PLACE_SESSION, find_labels_naming
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from datasets_app.hooks import DeletionHook
 
 TABLES = (
     "annotations_app_annotation",
@@ -178,3 +179,8 @@ def delete_campaigns(dataset: Any) -> dict[str, int]:
     CampaignMember.objects.filter(campaign__dataset=dataset).delete()
     campaigns.delete()
     return {"campaigns": count}
+
+
+DELETION_HOOK = DeletionHook(
+    count_labels, delete_labels, delete_label_batch, close_campaigns, delete_campaigns, TABLES
+)

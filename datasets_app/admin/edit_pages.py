@@ -3,18 +3,27 @@
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminTextareaWidget,
+    UnfoldAdminTextInputWidget,
+)
 
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.edit import edit_dataset
+from datasets_app.catalog.sharing_requirements import NO_CANARY
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
+from datasets_app.domain.pii.canary.survival_text import format_percent
 from datasets_app.models import Dataset
+from datasets_app.scrubbing.audits import MAX_SAMPLE
 
 
 class EditForm(forms.ModelForm):
@@ -29,13 +38,45 @@ class EditForm(forms.ModelForm):
             "attribution": UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "3"}),
         }
 
+    canary_percent = forms.FloatField(
+        label="Planted values that may survive a scrub (%)",
+        required=False,
+        min_value=0.001,
+        max_value=100,
+        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
+    )
+    audit_readings = forms.IntegerField(
+        label="Turns that people must have read",
+        required=False,
+        min_value=0,
+        max_value=MAX_SAMPLE,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+
     def __init__(self, *args: Any, may_read: bool, **options: Any) -> None:
         super().__init__(*args, **options)
         if not may_read:
             del self.fields["source"], self.fields["attribution"]
+        upper, readings = settings.SHARING_CANARY_UPPER, settings.SHARING_AUDIT_READINGS
+        limit = f"at most {format_percent(upper)}" if upper < NO_CANARY else "no measurement"
+        self.fields["canary_percent"].help_text = self._explain("100", limit)
+        self.fields["audit_readings"].help_text = self._explain("0", f"{readings:,}")
+        own = self.instance.sharing_canary_upper
+        self.initial["canary_percent"] = None if own is None else round(100 * own, 6)
+        self.initial["audit_readings"] = self.instance.sharing_audit_readings
+
+    @staticmethod
+    def _explain(nothing: str, limit: str) -> str:
+        return f"Required for sharing. {nothing} requires nothing; empty is as in the installation ({limit})."
 
     def changes(self) -> dict[str, Any]:
-        return {name: self.cleaned_data[name] for name in self.changed_data}
+        values = {name: self.cleaned_data[name] for name in self.changed_data}
+        if "canary_percent" in values:
+            percent = values.pop("canary_percent")
+            values["sharing_canary_upper"] = None if percent is None else percent / 100
+        if "audit_readings" in values:
+            values["sharing_audit_readings"] = values.pop("audit_readings")
+        return values
 
 
 def edit(request: HttpRequest, pk: int) -> HttpResponse:

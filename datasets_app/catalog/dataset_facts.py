@@ -85,6 +85,11 @@ class TextFacts(NamedTuple):
             return ""
         return describe_survival(self.canary)
 
+    @property
+    def has_failed_canary(self) -> bool:
+        """Whether more planted values may survive than the limit that the measurement was made with."""
+        return bool(self.survival and self.canary and self.canary["upper"] > self.canary.get("limit", 1))
+
 
 class AttestationFacts(NamedTuple):
     """That the text may stay as it is: who said so, when and why."""

@@ -7,8 +7,10 @@ from django.db import transaction
 
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.sharing_requirements import load_requirements
 from datasets_app.catalog.written_text import check_written, find_problems
 from datasets_app.core import audit
+from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.releases.manifest import LINEAGE_KEY
 from datasets_app.models import Dataset
@@ -77,7 +79,7 @@ def _list_written(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
     """Save only the ``facts`` that differ; returns their names. Raises UserError, also for personal data in
-    those of a dataset whose scrub was verified.
+    those of a dataset whose scrub was verified, and for weaker requirements without the permission.
 
     Other fields keep what an import may have written since the form was shown.
     """
@@ -92,8 +94,14 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
         if not changes:
             return []
         check_written(dataset, _list_written(dataset, facts))
+        required = load_requirements(dataset)
         for name, (_, value) in changes.items():
             setattr(dataset, name, value)
+        if load_requirements(dataset).is_less_than(required) and not gates.can_override(actor):
+            raise UserError(
+                "This requires less for sharing than before, which takes the permission to override gates. "
+                "Ask a privacy officer."
+            )
         dataset.save(update_fields=[*changes, "updated_at"])
         audit.record(
             "edit_dataset",

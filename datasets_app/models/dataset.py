@@ -1,5 +1,5 @@
 from django.conf import settings
-from django.core.validators import RegexValidator
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -46,6 +46,12 @@ class Dataset(models.Model):
     restricted = models.BooleanField(default=False, editable=False)
     # Ratios, seed and strata of the last split; sessions added later are split the same way.
     split_settings = models.JSONField(null=True, blank=True, editable=False)
+    # What sharing requires, where it isn't what the installation's settings say: the largest upper bound of
+    # planted values that survive a scrub, as a share, and the number of turns that people must have read.
+    sharing_canary_upper = models.FloatField(
+        null=True, blank=True, editable=False, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+    )
+    sharing_audit_readings = models.PositiveIntegerField(null=True, blank=True, editable=False)
     # The deletion date that the warning e-mail announced; each date is announced once.
     warned_of = models.DateField("deletion announced for", null=True, blank=True, editable=False)
     expired_at = models.DateTimeField(null=True, blank=True, editable=False)

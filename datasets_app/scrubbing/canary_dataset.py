@@ -25,7 +25,7 @@ from datasets_app.domain.pii.canary.measure import (
     choose_carrier_turns,
     measure_survival,
 )
-from datasets_app.domain.pii.canary.survival_text import DEFAULT_SEED, DEFAULT_VALUES
+from datasets_app.domain.pii.canary.survival_text import DEFAULT_LIMIT, DEFAULT_SEED, DEFAULT_VALUES
 from datasets_app.domain.pii.names.names import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
@@ -47,11 +47,13 @@ def canary_dataset(
     *,
     count: int = DEFAULT_VALUES,
     seed: int = DEFAULT_SEED,
+    limit: float = DEFAULT_LIMIT,
     report_progress: ProgressCallback = ignore_progress,
 ) -> Survival:
     """Measure with the policy of the dataset's last scrub, its reviewers' corrections, and all personas.
 
-    The result is kept with what is known about the text, until that changes. Progress is in values. Raises
+    The result is kept with what is known about the text, until that changes: failed if its upper bound is
+    above ``limit``. Progress is in values. Raises
     UserError.
     """
     _check_count(count)
@@ -60,7 +62,7 @@ def canary_dataset(
     scrubber = make_scrubber(_strip_policy(load_current_policy(dataset)))
     sessions = list(_read_sample(dataset, count, seed))
     survival = _measure(sessions, scrubber, count, seed, report_progress, dataset.name)
-    record_canary(dataset, start, survival.as_json())
+    record_canary(dataset, start, survival.as_json() | {"limit": limit})
     return survival
 
 

@@ -6,8 +6,11 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from datasets_app.catalog import gates
+from datasets_app.catalog.sharing_requirements import load_requirements
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
-from datasets_app.domain.pii.canary.survival_text import format_percent
+from datasets_app.domain.intervals import count_needed
+from datasets_app.domain.pii.canary.measure import MAX_VALUES
+from datasets_app.domain.pii.canary.survival_text import DEFAULT_VALUES, format_percent
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import CanaryParameters
 from datasets_app.models import Dataset
@@ -18,7 +21,12 @@ MAX_FORMS_SHOWN = 3
 @require_POST
 def start_measurement(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "scrub_dataset")
-    return start_and_show_job(request, "canary_dataset", get_visible_dataset(request, pk), CanaryParameters())
+    dataset = get_visible_dataset(request, pk)
+    limit = load_requirements(dataset).canary_limit
+    # As many values as show the limit if none is left.
+    count = min(max(DEFAULT_VALUES, count_needed(limit)), MAX_VALUES)
+    parameters = CanaryParameters(count=count, limit=limit)
+    return start_and_show_job(request, "canary_dataset", dataset, parameters)
 
 
 def canary_context(dataset: Dataset) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.sharing_requirements import load_requirements
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import KindSurvival, Survival
@@ -58,9 +59,9 @@ exit codes:
         )
         parser.add_argument(
             "--upper",
-            default=format_percent(DEFAULT_LIMIT),
             metavar="SHARE",
-            help="the most that may survive, as 1%% or 0.01: the limit of the upper bound (default: 1%%)",
+            help="the most that may survive, as 1%% or 0.01: the limit of the upper bound (default: what "
+            "sharing the dataset requires, else 1%%)",
         )
         parser.add_argument(
             "--seed", type=int, default=DEFAULT_SEED, metavar="N", help="the same seed plants the same values"
@@ -72,7 +73,7 @@ exit codes:
     def handle(self, **options: Any) -> None:
         if (options["name"] is None) == (options["input"] is None):
             raise command_error("Name either a dataset or a file with --input FILE.")
-        limit = _parse_share(options["upper"])
+        limit = _find_limit(options)
         survival = _measure_dataset(options, limit) if options["name"] else _measure_file(options)
         passed = survival.upper <= limit
         if options["format"] == "json":
@@ -89,6 +90,13 @@ exit codes:
                 self.stdout.write(f"{planted} can't show that: with --n {fewest} it passes if none is left.")
         if not passed:
             raise SystemExit(EXIT_FINDINGS)
+
+
+def _find_limit(options: dict[str, Any]) -> float:
+    if options["upper"]:
+        return _parse_share(options["upper"])
+    name = options["name"]
+    return load_requirements(get_dataset(name)).canary_limit if name else DEFAULT_LIMIT
 
 
 def _parse_share(text: str) -> float:
@@ -110,7 +118,9 @@ def _measure_dataset(options: dict[str, Any], limit: float) -> Survival:
     count, seed = options["count"], options["seed"]
     return run_job(
         "canary_dataset",
-        lambda job: canary_dataset(dataset, count=count, seed=seed, report_progress=job.report_progress),
+        lambda job: canary_dataset(
+            dataset, count=count, seed=seed, limit=limit, report_progress=job.report_progress
+        ),
         progress=Progress("Scrubbing planted values", "values"),
         dataset_name=dataset.name,
         parameters=CanaryParameters(count=count, seed=seed, limit=limit),

@@ -57,6 +57,7 @@ from datasets_app.models import (
     SharingReview,
     Turn,
 )
+from datasets_app.releasing.sharing.measurements import Measurement, list_measurements
 
 REVIEW_TITLE = "Legal review is signed"
 # What reaches a person, and what identifies one.
@@ -95,6 +96,7 @@ def build_checklist(dataset: Dataset) -> list[ChecklistItem]:
         _scrub_item("No internal path or host name is left", known, {PATH, HOST}),
         _scrub_item("No key, token or other credential is left", known, {CREDENTIAL}),
         _metadata_item(dataset, known),
+        *map(_measurement_item, list_measurements(dataset, known.facts.text)),
         _review_item(known),
     ]
 
@@ -108,8 +110,16 @@ def current_review(dataset: Dataset) -> SharingReview | None:
 
 
 def build_release_checklist(release: Release) -> list[ChecklistItem]:
-    """The answers that a release was made with, and the signature that its dataset has got since."""
+    """The answers that a release was made with, the signature that its dataset has got since, and what has
+    been required since."""
     items = [ChecklistItem(**item) for item in release.sharing]
+    answered = {item.title for item in items}
+    later = "Required since, and not measured for this version: measure it, then release another version."
+    items += [
+        ChecklistItem(measurement.title, UNKNOWN, later, SCRUB)
+        for measurement in list_measurements(release.dataset, gates.load_facts(release.dataset).text)
+        if measurement.is_required and measurement.title not in answered
+    ]
     if all(item.answer == YES for item in items if item.title == REVIEW_TITLE):
         return items
     review = current_review(release.dataset)
@@ -364,6 +374,11 @@ def _text_only_item(title: str, known: _DatasetEvidence, report: CheckReport) ->
     return ChecklistItem(
         title, YES, f"Checked on {_format_time(report.created_at)}: values were found in texts only."
     )
+
+
+def _measurement_item(measurement: Measurement) -> ChecklistItem:
+    answer = UNKNOWN if measurement.is_met is None else YES if measurement.is_met else NO
+    return ChecklistItem(measurement.title, answer, measurement.reason, NO_REMEDY if answer == YES else SCRUB)
 
 
 def _review_item(known: _DatasetEvidence) -> ChecklistItem:

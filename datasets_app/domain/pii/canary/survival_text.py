@@ -15,8 +15,11 @@ def format_percent(share: float) -> str:
 
 
 def describe_survival(survival: Mapping[str, Any]) -> str:
-    """A measurement as JSON (``Survival.as_json``) in a sentence."""
-    return (
+    """A measurement as JSON (``Survival.as_json``) in a sentence; another if it failed by its "limit"."""
+    limit = survival.get("limit", 1)
+    failed = f" It failed: the limit was {format_percent(limit)}." if survival["upper"] > limit else ""
+    said = (
         f"At most {format_percent(survival['upper'])} of planted values survive a scrub "
         f"({survival['survived']:,} of {survival['planted']:,} did; {survival['confidence']:.0%} confidence)."
     ).replace("95%", "95 %")
+    return f"{said}{failed}"

@@ -26,8 +26,8 @@ _DUPLICATE_KEY = gettext_noop(
     "This decision's key belongs to another decision. Send it again with a new key."
 )
 _PERSONAL_DATA = gettext_noop(
-    "Your last decision wasn't saved: the note looks like personal data ({kinds}). Decide again, with a note "
-    "without it."
+    "Your last decision wasn't saved: the note looks like personal data (%(kinds)s). Decide again, with a "
+    "note without it."
 )
 
 
@@ -107,7 +107,7 @@ def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) 
 def _check_notes(member: CampaignMember, submission: Submission) -> None:
     """Refuse a note with what a scrub of the dataset would replace. Most decisions have none."""
     if found := find_written(member.campaign.dataset, {"note": submission.notes}):
-        raise UserError(gettext(_PERSONAL_DATA).format(kinds=", ".join(sorted(found["note"]))))
+        raise UserError(gettext(_PERSONAL_DATA) % {"kinds": ", ".join(sorted(found["note"]))})
 
 
 def _save_decision(

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 
 from datasets_app.core.errors import UserError
@@ -45,6 +46,12 @@ def parse_persona_text(text: str, name: str) -> LoadedPersona:
 def list_persona_terms() -> Iterator[str]:
     """Names, brands, lexicons and proper nouns of all personas, which are not personal data."""
     for persona in Persona.objects.all():
-        yield from persona_terms.list_name_terms(persona.persona_id, persona.display_name)
-        with suppress(PersonaError):
-            yield from persona_terms.list_persona_terms(parse_persona(persona.yaml))
+        yield from _list_terms(persona.persona_id, persona.display_name, persona.yaml)
+
+
+@lru_cache(maxsize=1_000)
+def _list_terms(persona_id: str, display_name: str, yaml: str) -> tuple[str, ...]:
+    terms = [*persona_terms.list_name_terms(persona_id, display_name)]
+    with suppress(PersonaError):
+        terms += persona_terms.list_persona_terms(parse_persona(yaml))
+    return tuple(terms)

@@ -144,11 +144,13 @@ def record_scrub(
 
 
 def record_written(dataset: Dataset, found: Mapping[str, int]) -> None:
-    """Add values by class in what was written beside the text; a verified scrub of all classes ends it."""
+    """Add values by class in what was written beside the text, which no attestation covers. The next verified
+    scrub of all classes removes them."""
     if found:
         scan = TextScan.objects.select_for_update().get(pk=_open_scan(dataset).pk)
         scan.written = dict(sorted((Counter(scan.written or {}) + Counter(found)).items()))
         scan.save(update_fields=["written"])
+        _end_attestations(dataset)
 
 
 def record_canary(dataset: Dataset, start: ScanStart, survival: Mapping[str, Any]) -> None:
@@ -185,6 +187,10 @@ def discard_scans_of_kinds(*, found: Iterable[str] = (), exempt: Iterable[str] =
 def record_text_change(dataset: Dataset) -> None:
     """Stored text is about to change: forget what was found, and end the attestation that covered it."""
     _reset(dataset, scrubbed_to=0)
+    _end_attestations(dataset)
+
+
+def _end_attestations(dataset: Dataset) -> None:
     Attestation.objects.filter(dataset=dataset, ended_at=None).update(ended_at=timezone.now())
 
 

@@ -354,8 +354,8 @@ def test_kept_terms_and_the_types_of_the_scrub_count_here(world: World) -> None:
     assert write(tag, world, PLANTED["NAME"]) == ""
     assert "EMAIL" in write(label_reply, world, PLANTED["EMAIL"])
     scrub_dataset(world.dataset, Policy(kinds=("EMAIL",)))
-    assert write(label_reply, world, "My card is 4111 1111 1111 1111.") == ""
-    assert "EMAIL" in write(label_reply, world, PLANTED["EMAIL"])
+    assert write(edit_source, world, "Paid with 4111 1111 1111 1111.") == ""
+    assert "EMAIL" in write(edit_source, world, PLANTED["EMAIL"])
 
 
 def test_own_patterns_of_the_scrub_count_here(world: World) -> None:

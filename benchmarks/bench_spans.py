@@ -57,7 +57,7 @@ def write_spans(path: Path, count: int) -> int:
     with path.open("w") as file:
         for first in range(0, conversations, OPEN_CONVERSATIONS):
             opened = [
-                _make_traces(number)
+                make_traces(number)
                 for number in range(first, min(first + OPEN_CONVERSATIONS, conversations))
             ]
             for step in range(TRACES_PER_CONVERSATION):
@@ -66,7 +66,7 @@ def write_spans(path: Path, count: int) -> int:
     return conversations * per_conversation
 
 
-def _make_traces(number: int) -> list[dict[str, Any]]:
+def make_traces(number: int) -> list[dict[str, Any]]:
     chance = random.Random(number)
     return [_wrap(list(spans)) for spans in _make_spans(number, chance)]
 

@@ -1,20 +1,18 @@
-"""The body of an OTLP request → its spans as OTLP has them in JSON; and the bodies of answers."""
+"""The body of an OTLP request → its spans as OTLP has them in JSON; and the bodies of answers.
 
-import base64
+A body is first split into spans that stay encoded, which is fast for any number of them.
+"""
+
 import re
 import zlib
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
-
-from datasets_app.domain.traces.values import as_dict, as_list
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 _ID = re.compile(r"[0-9a-f]+")
 _GZIP = 31
-# Of one request: collectors send 8,192 at most, if nobody changes that, and SDKs 512.
-MAX_SPANS = 50_000
 
 
 class InvalidBody(Exception):
@@ -25,11 +23,20 @@ class TooLarge(Exception):
     pass
 
 
-class Request(NamedTuple):
-    """``spans`` by (trace, span), both in hex; ``rejected`` have no valid ids."""
+class _Scope(msgspec.Struct):
+    spans: list[msgspec.Raw] | None = None
 
-    spans: dict[tuple[str, str], dict[str, Any]]
-    rejected: int
+
+class _Resource(msgspec.Struct):
+    scopeSpans: list[_Scope] | None = None  # noqa: N815  (as OTLP has it)
+
+
+class _Request(msgspec.Struct):
+    resourceSpans: list[_Resource] | None = None  # noqa: N815
+
+
+_decode_request = msgspec.json.Decoder(_Request).decode
+_decode_span = msgspec.json.Decoder().decode
 
 
 def unpack_gzip(body: bytes, max_bytes: int) -> bytes:
@@ -46,58 +53,50 @@ def unpack_gzip(body: bytes, max_bytes: int) -> bytes:
     return unpacked
 
 
-def read_request(body: bytes, content_type: str) -> Request:
-    """Raises InvalidBody, and TooLarge for too many spans."""
-    spans: dict[tuple[str, str], dict[str, Any]] = {}
-    rejected = 0
-    for number, span in enumerate(_read_protobuf(body) if content_type == PROTOBUF else _read_json(body)):
-        if number >= MAX_SPANS:
-            raise TooLarge
-        trace, name = _read_id(span.get("traceId"), 32), _read_id(span.get("spanId"), 16)
-        if trace and name:
-            spans[trace, name] = {"attributes": [], **span, "traceId": trace, "spanId": name}
+def split_request(body: bytes, content_type: str) -> Sequence[Any]:
+    """The spans, each for :func:`read_span`. Raises InvalidBody."""
+    if content_type == PROTOBUF:
+        from datasets_app.sources import otlp_protobuf
+
+        try:
+            return otlp_protobuf.split_request(body)
+        except ValueError:
+            raise InvalidBody("The body is not a valid ExportTraceServiceRequest.") from None
+    try:
+        request = _decode_request(body)
+    except msgspec.ValidationError:
+        raise InvalidBody("The body is not an ExportTraceServiceRequest.") from None
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        raise InvalidBody("The body is not valid JSON.") from None
+    return [
+        span
+        for resource in request.resourceSpans or ()
+        for scope in resource.scopeSpans or ()
+        for span in scope.spans or ()
+    ]
+
+
+def read_span(encoded: Any, content_type: str) -> dict[str, Any] | None:
+    """The span as OTLP has it in JSON, with its ids in lower case; None if it can't be read, or has none."""
+    try:
+        if content_type == PROTOBUF:
+            from datasets_app.sources import otlp_protobuf
+
+            span = otlp_protobuf.read_span(encoded)
         else:
-            rejected += 1
-    return Request(spans, rejected)
+            span = _decode_span(encoded)
+    except (ValueError, RecursionError):
+        return None
+    if type(span) is not dict:
+        return None
+    trace, name = _read_id(span.get("traceId"), 32), _read_id(span.get("spanId"), 16)
+    return {"attributes": [], **span, "traceId": trace, "spanId": name} if trace and name else None
 
 
 def _read_id(value: Any, length: int) -> str:
     """Empty if it is none: ids have a fixed length and are not all zeros."""
     text = value.lower() if type(value) is str else ""
     return text if len(text) == length and _ID.fullmatch(text) and text.strip("0") else ""
-
-
-def _read_json(body: bytes) -> Iterator[dict[str, Any]]:
-    try:
-        request = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError, UnicodeError):
-        raise InvalidBody("The body is not valid JSON.") from None
-    if type(request) is not dict or type(request.get("resourceSpans", [])) is not list:
-        raise InvalidBody("The body is not an ExportTraceServiceRequest.")
-    for resource in as_list(request.get("resourceSpans")):
-        for scope in as_list(as_dict(resource).get("scopeSpans")):
-            for span in as_list(as_dict(scope).get("spans")):
-                yield as_dict(span)
-
-
-def _read_protobuf(body: bytes) -> Iterator[dict[str, Any]]:
-    from google.protobuf.json_format import MessageToDict
-    from google.protobuf.message import DecodeError
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-    try:
-        request = ExportTraceServiceRequest.FromString(body)
-    except DecodeError:
-        raise InvalidBody("The body is not a valid ExportTraceServiceRequest.") from None
-    for resource in request.resource_spans:
-        for scope in resource.scope_spans:
-            for message in scope.spans:
-                span = MessageToDict(message)
-                # JSON of protobuf has bytes in base64, that of OTLP has ids in hex.
-                for key in ("traceId", "spanId", "parentSpanId"):
-                    if key in span:
-                        span[key] = base64.b64decode(span[key]).hex()
-                yield span
 
 
 def make_response(content_type: str, rejected: int) -> bytes:

@@ -1,6 +1,8 @@
 """Stores received spans. What is answered with success is committed; the same span again adds nothing."""
 
 import time
+from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -9,8 +11,10 @@ from django.db import connection, transaction
 from django.db.models import Sum
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.domain.traces.formats.otlp import read_span
+from datasets_app.core.copy import open_copy
+from datasets_app.domain.traces.formats.otlp import find_span_conversation
 from datasets_app.models import Dataset, ReceivedSpan, Source
+from datasets_app.sources import otlp_body
 from datasets_app.sources.secrets import digest_token
 from datasets_app.sources.seen import digest_id
 
@@ -19,18 +23,15 @@ _SUM_SECONDS = 5.0
 _waiting: dict[str, float] = {"bytes": 0.0, "at": -_SUM_SECONDS}
 
 # In one order, so that two requests with the same spans wait for each other and not both for ever.
-_STORE = """
-WITH added AS (
-    INSERT INTO datasets_app_seentrace (source_id, digest)
-    SELECT %(source)s, digest FROM unnest(%(spans)s::bytea[]) AS digest ORDER BY digest
-    ON CONFLICT DO NOTHING RETURNING digest
-)
-INSERT INTO datasets_app_receivedspan (source_id, trace, conversation, size, content)
-SELECT %(source)s, trace, conversation, octet_length(content), content
-FROM unnest(%(spans)s::bytea[], %(traces)s::bytea[], %(conversations)s::bytea[], %(contents)s::bytea[])
-    WITH ORDINALITY AS sent (span, trace, conversation, content, position)
-JOIN added ON added.digest = sent.span ORDER BY position
+_REMEMBER = """
+INSERT INTO datasets_app_seentrace (source_id, digest)
+SELECT %s, digest FROM unnest(%b::bytea[]) AS digest ORDER BY digest
+ON CONFLICT DO NOTHING RETURNING digest
 """
+_COPY = """
+COPY datasets_app_receivedspan (source_id, trace, conversation, size, content) FROM STDIN (FORMAT BINARY)
+"""
+_TYPES = ("int8", "bytea", "bytea", "int4", "bytea")
 
 
 class SpoolFull(Exception):
@@ -46,32 +47,43 @@ def find_receiver(token: str) -> Source | None:
     return None if source and expired.filter(name=source.dataset_name).exists() else source
 
 
-def store_spans(source: Source, spans: dict[tuple[str, str], dict[str, Any]]) -> int:
+def store_spans(source: Source, encoded: Sequence[Any], content_type: str) -> int:
     """Commit the spans that the source has not delivered before; returns how many can't be read as spans,
-    and were not stored: they would stop the import of all others. Raises SpoolFull."""
+    and were not stored. Raises SpoolFull."""
     _refuse_if_full()
-    key = hash_key()
-    rows = [row for (trace, name), span in spans.items() if (row := _make_row(trace, name, span, key))]
-    columns: Any = zip(*rows, strict=True) if rows else ([], [], [], [])
-    names = ("spans", "traces", "conversations", "contents")
+    rows, rejected = _make_rows(encoded, content_type)
     with transaction.atomic(), connection.cursor() as cursor:
-        values = {name: list(column) for name, column in zip(names, columns, strict=True)}
-        cursor.execute(_STORE, {"source": source.pk, **values})
-    return len(spans) - len(rows)
+        cursor.execute(_REMEMBER, [source.pk, list(rows)])
+        new = cursor.fetchall()
+        with open_copy(_COPY) as copy:
+            copy.set_types(_TYPES)
+            for (digest,) in new:
+                copy.write_row((source.pk, *rows[digest]))
+    return rejected
 
 
-def _make_row(
-    trace: str, name: str, span: dict[str, Any], key: bytes
-) -> tuple[bytes, bytes, bytes | None, bytes] | None:
-    content = msgspec.json.encode(span)
-    try:
-        conversation = read_span(span).conversation
-    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, OverflowError):
-        return None
-    if len(content) > settings.MAX_LINE_BYTES:
-        return None
-    digest = digest_id(conversation, key) if conversation else None
-    return digest_id(f"{trace}/{name}", key), digest_id(trace, key), digest, content
+def _make_rows(encoded: Sequence[Any], content_type: str) -> tuple[dict[bytes, tuple[Any, ...]], int]:
+    """(trace, conversation, size, content) by the digest of the span; and how many can't be read."""
+    key, rows, rejected = hash_key(), {}, 0
+    digest = cache(lambda name: digest_id(name, key))
+    for item in encoded:
+        span = otlp_body.read_span(item, content_type)
+        try:
+            conversation = find_span_conversation(span) if span else ""
+            content = msgspec.json.encode(span)
+        except (ValueError, RecursionError):
+            span = None
+        if not span or len(content) > settings.MAX_LINE_BYTES:
+            rejected += 1
+            continue
+        trace = span["traceId"]
+        rows[digest_id(f"{trace}/{span['spanId']}", key)] = (
+            digest(trace),
+            digest(conversation) if conversation else None,
+            len(content),
+            content,
+        )
+    return rows, rejected
 
 
 def _refuse_if_full() -> None:

@@ -67,14 +67,14 @@ def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
         if not _at_work.acquire(blocking=False):
             raise _Refusal(503, "Too many requests at once; send again.")
         try:
-            spans, rejected = otlp_body.read_request(body, content_type)
-            rejected += store_spans(source, spans)
+            spans = otlp_body.split_request(body, content_type)
+            rejected = store_spans(source, spans, content_type)
         finally:
             _at_work.release()
     except otlp_body.TooLarge:
         raise _Refusal(
             413,
-            f"More than {settings.OTLP_MAX_BYTES} bytes or {otlp_body.MAX_SPANS} spans; send fewer.",
+            f"More than {settings.OTLP_MAX_BYTES} bytes; send fewer.",
         ) from None
     except otlp_body.InvalidBody as error:
         raise _Refusal(400, str(error)) from None

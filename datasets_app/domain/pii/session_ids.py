@@ -19,7 +19,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 
 def hash_session_id(session_id: str, key: bytes) -> str:
     """HMAC-SHA-256 of the id's UTF-8 under ``key``, in hex: 64 characters."""
-    return hmac.new(key, session_id.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+    return hmac.digest(key, session_id.encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def is_hashed_id(session_id: str) -> bool:

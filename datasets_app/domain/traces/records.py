@@ -115,6 +115,7 @@ class Note:
 # Reasons that several formats give.
 NO_ANSWER = "conversations without an answer"
 NO_MESSAGES = "records without messages"
+TOO_DEEP = "spans nested too deeply to be read"
 OTHER_SPANS = "spans that are no model calls"
 SUB_AGENTS = "calls of sub-agents and tools"
 DUPLICATES = "repetitions of a call"

@@ -13,7 +13,7 @@ from datasets_app.domain.traces.attributes import (
     read_span_messages,
 )
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut, Span
+from datasets_app.domain.traces.records import NO_MESSAGES, TOO_DEEP, LeftOut, Span
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -50,7 +50,10 @@ def read(documents: Iterable[Document]) -> Iterator[Span | LeftOut]:
         found = False
         for span, context in _find_spans(value, _Context(), 0):
             found = True
-            yield read_span(span, context.conversation, number)
+            try:
+                yield read_span(span, context.conversation, number)
+            except RecursionError:
+                yield LeftOut(TOO_DEEP, number)
         if not found:
             yield LeftOut(NO_MESSAGES, number)
 
@@ -137,9 +140,17 @@ def read_span(value: dict[str, Any], conversation: str = "", line: int = 0) -> S
     )
 
 
+def find_span_conversation(value: dict[str, Any]) -> str:
+    """The conversation that :func:`read_span` finds; of the span, only the attributes are read.
+
+    Raises RecursionError if they are nested too deeply; nothing else that is JSON makes either of them fail.
+    """
+    return find_conversation(_read_attributes(value))
+
+
 def _read_attributes(value: dict[str, Any]) -> dict[str, Any]:
     found = value.get("attributes", value.get("tags"))
-    if found is None:
+    if type(found) not in (dict, list):
         found = {key.removeprefix("attributes."): item for key, item in value.items()}
     if type(found) is list:
         return {

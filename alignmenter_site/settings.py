@@ -241,6 +241,8 @@ SOURCE_ROOTS = file_storage.source_roots("ALIGNMENTER_SOURCE_ROOTS")
 SOURCE_NETWORKS = env.networks("ALIGNMENTER_SOURCE_NETWORKS")
 # Of one request of the OTLP receiver, unpacked; and of all spans that wait to become conversations.
 OTLP_MAX_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_BYTES", 16 << 20, minimum=1024)
+# What has more spans is stored by a worker: reading them keeps a processor of the web server from pages.
+OTLP_MAX_SPANS = env.integer("ALIGNMENTER_OTLP_MAX_SPANS", 10_000, minimum=1)
 OTLP_MAX_WAITING_BYTES = env.integer("ALIGNMENTER_OTLP_MAX_WAITING_BYTES", 4 << 30, minimum=1024)
 # Private networks that webhooks may send to.
 WEBHOOK_NETWORKS = env.networks("ALIGNMENTER_WEBHOOK_NETWORKS")

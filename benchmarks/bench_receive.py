@@ -71,9 +71,7 @@ def receive(kind: str, form: str, count: int) -> None:
     settings.OTLP_MAX_SPANS = SPANS_A_REQUEST
     with connection.cursor() as cursor:
         cursor.execute("TRUNCATE datasets_app_source CASCADE")
-    Source.objects.create(
-        name="bench", kind="otlp", dataset_name="bench", token_digest=digest_token(TOKEN)
-    )
+    Source.objects.create(name="bench", kind="otlp", dataset_name="bench", token_digest=digest_token(TOKEN))
     bodies = list(_make_bodies(kind, form, count))
     content_type = "application/x-protobuf" if form == "protobuf" else "application/json"
     with connection.cursor() as cursor:
@@ -140,8 +138,13 @@ def _encode(spans: list[dict[str, Any]], form: str) -> bytes:
     request = ExportTraceServiceRequest()
     scope = request.resource_spans.add().scope_spans.add()
     for span in spans:
-        message = ParseDict({key: value for key, value in span.items() if not key.endswith("Id")}, Span())
-        for key, field in (("traceId", "trace_id"), ("spanId", "span_id"), ("parentSpanId", "parent_span_id")):
+        fields = {key: value for key, value in span.items() if not key.endswith("Id")}
+        message = ParseDict(fields, Span())
+        for key, field in (
+            ("traceId", "trace_id"),
+            ("spanId", "span_id"),
+            ("parentSpanId", "parent_span_id"),
+        ):
             setattr(message, field, bytes.fromhex(span.get(key, "")))
         scope.spans.append(message)
     return request.SerializeToString()

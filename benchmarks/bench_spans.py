@@ -57,8 +57,7 @@ def write_spans(path: Path, count: int) -> int:
     with path.open("w") as file:
         for first in range(0, conversations, OPEN_CONVERSATIONS):
             opened = [
-                make_traces(number)
-                for number in range(first, min(first + OPEN_CONVERSATIONS, conversations))
+                make_traces(number) for number in range(first, min(first + OPEN_CONVERSATIONS, conversations))
             ]
             for step in range(TRACES_PER_CONVERSATION):
                 for traces in opened:

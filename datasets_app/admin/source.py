@@ -65,6 +65,8 @@ class SourceAdmin(ModelAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         fieldsets = super().get_fieldsets(request, obj)
+        if obj and obj.kind == Source.Kind.OTLP:
+            fieldsets = [*fieldsets, ("Received", {"fields": ["show_waiting", "show_rejected"]})]
         return [
             (title, {**options, "fields": [name for name in options["fields"] if _is_field_of(obj, name)]})
             for title, options in fieldsets
@@ -72,7 +74,7 @@ class SourceAdmin(ModelAdmin):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """What was pulled is remembered by source, and what it delivers depends on its kind."""
-        return ["name", "kind"] if obj else []
+        return ["name", "kind", "show_waiting", "show_rejected"] if obj else []
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -137,16 +139,28 @@ class SourceAdmin(ModelAdmin):
 
     @admin.display(description="Waiting")
     def show_waiting(self, source: Source) -> str:
-        """Received spans whose conversations are not complete."""
+        """Received spans whose conversations are not complete, and requests whose spans are not stored."""
         if source.kind != Source.Kind.OTLP:
             return "–"
-        spans = source.spans.aggregate(size=Sum("size", default=0))["size"]
-        return f"{format_count(source.spans.count(), 'span')}, {filesizeformat(spans)}"
+        waiting = [_describe_size(source.spans, "span")]
+        if source.requests.exists():
+            waiting.append(_describe_size(source.requests, "large request"))
+        return "; ".join(waiting)
+
+    @admin.display(description="Not stored")
+    def show_rejected(self, source: Source) -> str:
+        count = source.rejected_spans
+        return f"{format_count(count, 'received span')} that can't be read" if count else "–"
 
     def response_add(self, request: HttpRequest, obj: Source, post_url_continue: Any = None) -> Any:
         if obj.kind == Source.Kind.OTLP:
             messages.info(request, "Create a token on the page of the source to let collectors send traces.")
         return super().response_add(request, obj, post_url_continue)
+
+
+def _describe_size(rows: Any, name: str) -> str:
+    size = rows.aggregate(size=Sum("size", default=0))["size"]
+    return f"{format_count(rows.count(), name)}, {filesizeformat(size)}"
 
 
 def _is_field_of(source: Source | None, name: str) -> bool:

@@ -25,6 +25,7 @@ SCRUB_TABLES = (
     "datasets_app_checkreport",
     "datasets_app_jobfile",
     "datasets_app_jobrun",
+    "datasets_app_receivedrequest",
     "datasets_app_receivedspan",
     "datasets_app_savedview",
     "datasets_app_sourcefile",

@@ -25,6 +25,7 @@ START_PERMISSIONS = {
     "verify_releases": "datasets_app.release_dataset",
     "compare_releases": "datasets_app.view_release",
     "pull_source": "datasets_app.change_source",
+    "store_spans": "datasets_app.change_source",
     "sample_dataset": "datasets_app.export_dataset",
     "tag_sessions": "datasets_app.change_dataset",
     "exclude_sessions": "datasets_app.change_dataset",

@@ -21,7 +21,7 @@ from datasets_app.models.release import Release, ReleaseFile, SharingReview
 from datasets_app.models.retention import RetentionPolicy, Tombstone
 from datasets_app.models.scrub import ScrubChunk, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.models.scrub_audit import AuditedTurn, ScrubAudit
-from datasets_app.models.source import ReceivedSpan, SeenTrace, Source
+from datasets_app.models.source import ReceivedRequest, ReceivedSpan, SeenTrace, Source
 from datasets_app.models.table_mapping import TableMapping
 from datasets_app.models.text_scan import Attestation, TextScan
 
@@ -47,6 +47,7 @@ __all__ = [
     "PartitionForeignKey",
     "Persona",
     "Preferences",
+    "ReceivedRequest",
     "ReceivedSpan",
     "Release",
     "ReleaseFile",

@@ -84,6 +84,9 @@ class Source(models.Model):
         validators=[MaxValueValidator(1440)],
         help_text="Minutes without news after which a trace counts as complete.",
     )
+    rejected_spans = models.BigIntegerField(
+        default=0, db_default=0, editable=False, help_text="Received spans that were not valid."
+    )
     # Everything before has been pulled.
     pulled_until = models.DateTimeField(null=True, blank=True, editable=False)
     created_by = models.ForeignKey(
@@ -145,3 +148,21 @@ class ReceivedSpan(models.Model):
 
     def __str__(self) -> str:
         return f"Span of source #{self.source_id}"
+
+
+class ReceivedRequest(models.Model):
+    """A request with more spans than are stored while its client waits: raw production text, until a job has
+    stored them. ``body`` is packed with gzip; ``size`` is that of all it holds."""
+
+    source = models.ForeignKey(Source, models.CASCADE, related_name="requests")
+    content_type = models.CharField(max_length=30)
+    spans = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    body = models.BinaryField()
+    received_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"Request to source #{self.source_id}"

@@ -1,4 +1,4 @@
-"""Spans in protobuf → spans as OTLP has them in JSON: 64-bit numbers as strings, enums by name, ids in hex."""
+"""Spans in protobuf → as OTLP has them in JSON: 64-bit numbers as strings, enums by name, ids in hex."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -64,10 +64,8 @@ def _read_message(message: Any) -> dict[str, Any]:
 
 def _read_attribute(pair: Any) -> dict[str, Any]:
     """As :func:`_read_message`, faster for what most of them are: a key and a text."""
-    key, value = pair.key, pair.value
-    if key and value.WhichOneof("value") == "string_value":
-        return {"key": key, "value": {"stringValue": value.string_value}}
-    return _read_message(pair)
+    key, text = pair.key, pair.value.string_value
+    return {"key": key, "value": {"stringValue": text}} if key and text else _read_message(pair)
 
 
 @cache

@@ -1,9 +1,17 @@
-"""The parameters of a pull; see ``jobs/parameters.py``."""
+"""The parameters of what is done with a source; see ``jobs/parameters.py``."""
 
 from datetime import datetime
 from typing import ClassVar
 
 from datasets_app.jobs.parameters import JobParameters
+
+
+class StoreParameters(JobParameters, frozen=True):
+    """``source`` is the primary key."""
+
+    source: int = 0
+
+    HIDDEN: ClassVar = frozenset({"source"})
 
 
 class PullParameters(JobParameters, frozen=True):

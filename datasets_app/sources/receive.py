@@ -1,19 +1,22 @@
 """Stores received spans. What is answered with success is committed; the same span again adds nothing."""
 
+import gzip
 import time
+import zlib
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 import msgspec
 from django.conf import settings
 from django.db import connection, transaction
-from django.db.models import Sum
+from django.db.models import F, Sum
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.core.copy import open_copy
 from datasets_app.domain.traces.formats.otlp import find_span_conversation
-from datasets_app.models import Dataset, ReceivedSpan, Source
+from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Source
 from datasets_app.sources import otlp_body
 from datasets_app.sources.secrets import digest_token
 from datasets_app.sources.seen import digest_id
@@ -28,10 +31,13 @@ INSERT INTO datasets_app_seentrace (source_id, digest)
 SELECT %s, digest FROM unnest(%b::bytea[]) AS digest ORDER BY digest
 ON CONFLICT DO NOTHING RETURNING digest
 """
-_COPY = """
-COPY datasets_app_receivedspan (source_id, trace, conversation, size, content) FROM STDIN (FORMAT BINARY)
-"""
-_TYPES = ("int8", "bytea", "bytea", "int4", "bytea")
+_COPY = "COPY datasets_app_receivedspan ({}) FROM STDIN (FORMAT BINARY)"
+_COLUMNS = {
+    "source_id": "int8", "trace": "bytea", "conversation": "bytea", "size": "int4", "content": "bytea",
+    "received_at": "timestamptz",
+}  # fmt: skip
+# Of one transaction.
+_BATCH = 10_000
 
 
 class SpoolFull(Exception):
@@ -47,18 +53,61 @@ def find_receiver(token: str) -> Source | None:
     return None if source and expired.filter(name=source.dataset_name).exists() else source
 
 
-def store_spans(source: Source, encoded: Sequence[Any], content_type: str) -> int:
-    """Commit the spans that the source has not delivered before; returns how many can't be read as spans,
-    and were not stored. Raises SpoolFull."""
+def receive(source: Source, body: bytes, content_type: str) -> int:
+    """Commit the spans of a request, or the request if they are many; returns how many can't be read as
+    spans, as far as that is known. Raises SpoolFull and InvalidBody."""
     _refuse_if_full()
+    spans = otlp_body.split_request(body, content_type)
+    _waiting["bytes"] += len(body)
+    with transaction.atomic():
+        if len(spans) <= settings.OTLP_MAX_SPANS:
+            rejected = _store_spans(source, spans, content_type)
+            _count_rejected(source, rejected)
+            return rejected
+        source.requests.create(
+            content_type=content_type, spans=len(spans), size=len(body), body=gzip.compress(body, 1)
+        )
+    return 0
+
+
+def store_request(key: int) -> None:
+    """Store the spans of a request that waits, and delete it. What died in the middle is repeated: spans that
+    are stored add nothing. Nothing is stored of a request that was deleted meanwhile, as with its source."""
+    request = ReceivedRequest.objects.select_related("source").filter(pk=key).first()
+    if request is None:
+        return
+    try:
+        spans = otlp_body.split_request(gzip.decompress(request.body), request.content_type)
+        rejected = 0
+    except (otlp_body.InvalidBody, OSError, EOFError, zlib.error):
+        spans, rejected = [], request.spans
+    rows = ReceivedRequest.objects.select_for_update().filter(pk=key)
+    for start in range(0, len(spans), _BATCH):
+        with transaction.atomic():
+            if not rows.first():
+                return
+            batch = spans[start : start + _BATCH]
+            rejected += _store_spans(request.source, batch, request.content_type, request.received_at)
+    with transaction.atomic():
+        if rows.delete()[0]:
+            _count_rejected(request.source, rejected)
+
+
+def _store_spans(
+    source: Source, encoded: Sequence[Any], content_type: str, received_at: datetime | None = None
+) -> int:
+    """Store the spans that the source has not delivered before, in the caller's transaction; returns how many
+    can't be read as spans, and were not stored."""
     rows, rejected = _make_rows(encoded, content_type)
-    with transaction.atomic(), connection.cursor() as cursor:
+    times = (received_at,) if received_at else ()
+    columns = dict(list(_COLUMNS.items())[: 5 + len(times)])
+    with connection.cursor() as cursor:
         cursor.execute(_REMEMBER, [source.pk, list(rows)])
         new = cursor.fetchall()
-        with open_copy(_COPY) as copy:
-            copy.set_types(_TYPES)
-            for (digest,) in new:
-                copy.write_row((source.pk, *rows[digest]))
+    with open_copy(_COPY.format(", ".join(columns))) as copy:
+        copy.set_types(list(columns.values()))
+        for (digest,) in new:
+            copy.write_row((source.pk, *rows[digest], *times))
     return rejected
 
 
@@ -86,9 +135,15 @@ def _make_rows(encoded: Sequence[Any], content_type: str) -> tuple[dict[bytes, t
     return rows, rejected
 
 
+def _count_rejected(source: Source, rejected: int) -> None:
+    if rejected:
+        Source.objects.filter(pk=source.pk).update(rejected_spans=F("rejected_spans") + rejected)
+
+
 def _refuse_if_full() -> None:
     if time.monotonic() - _waiting["at"] > _SUM_SECONDS:
-        _waiting["bytes"] = ReceivedSpan.objects.aggregate(sum=Sum("size"))["sum"] or 0
+        tables = (ReceivedSpan.objects, ReceivedRequest.objects)
+        _waiting["bytes"] = sum(rows.aggregate(sum=Sum("size", default=0))["sum"] for rows in tables)
         _waiting["at"] = time.monotonic()
     if _waiting["bytes"] >= settings.OTLP_MAX_WAITING_BYTES:
         raise SpoolFull

@@ -2,16 +2,17 @@
 
 import re
 from array import array
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Min, Q
 from django.utils import timezone
 
-from datasets_app.models import Dataset, ReceivedSpan, Session, Source
+from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Session, Source
 from datasets_app.sources.delivery import Delivery
+from datasets_app.sources.receive import store_request
 from datasets_app.sources.seen import digest_id
 
 # A conversation that never pauses is taken as it is after this time.
@@ -58,8 +59,10 @@ def delete_received(delivery: Delivery) -> None:
 def delete_received_of(dataset: Dataset, session: Session) -> int:
     """Delete what waits of an erased session, in the transaction that erases it; returns how many spans.
 
-    A session that continues another one has its id with a suffix.
+    A session that continues another one has its id with a suffix. Requests that wait are stored first.
     """
+    for key in ReceivedRequest.objects.filter(source__dataset_name=dataset.name).values_list("pk", flat=True):
+        store_request(key)
     name = session.session_id
     names = {name, _SUFFIX.sub("", name)}
     digests = [bytes.fromhex(name[:32])] if session.id_hashed else list(map(digest_id, names))
@@ -69,8 +72,12 @@ def delete_received_of(dataset: Dataset, session: Session) -> int:
 
 
 def _find_complete(source: Source, max_bytes: int) -> tuple[list[bytes], bool]:
-    """(traces, whether there are more): whole conversations, at least one, the oldest first."""
-    now: datetime = timezone.now()
+    """(traces, whether there are more): whole conversations, at least one, the oldest first.
+
+    Requests that wait may continue any of them: for those, it is still the time when the oldest arrived.
+    """
+    oldest = source.requests.aggregate(at=Min("received_at"))["at"]
+    now: datetime = min(timezone.now(), oldest or datetime.max.replace(tzinfo=UTC))
     quiet = now - timedelta(minutes=source.quiet_minutes)
     traces: list[bytes] = []
     with connection.cursor() as cursor:

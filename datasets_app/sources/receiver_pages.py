@@ -15,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from datasets_app.core.web.uploads import reads_own_body
 from datasets_app.sources import otlp_body
-from datasets_app.sources.receive import SpoolFull, find_receiver, store_spans
+from datasets_app.sources.receive import SpoolFull, find_receiver, receive
 
 log = logging.getLogger(__name__)
 
@@ -67,8 +67,7 @@ def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
         if not _at_work.acquire(blocking=False):
             raise _Refusal(503, "Too many requests at once; send again.")
         try:
-            spans = otlp_body.split_request(body, content_type)
-            rejected = store_spans(source, spans, content_type)
+            rejected = receive(source, body, content_type)
         finally:
             _at_work.release()
     except otlp_body.TooLarge:

@@ -1,4 +1,4 @@
-"""A pull as a job, of a worker or of a command."""
+"""Jobs of sources: a pull, of a worker or of a command; the storing of large requests."""
 
 from typing import Any
 
@@ -6,8 +6,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.jobs import files, runs
 from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
-from datasets_app.models import Source
-from datasets_app.sources.parameters import PullParameters
+from datasets_app.models import ReceivedRequest, Source
+from datasets_app.sources.parameters import PullParameters, StoreParameters
 
 
 @task(PullParameters)
@@ -27,6 +27,19 @@ def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
     else:
         start_follow_ups(source, result["sessions"], job.row, scrub=job.parameters.scrub)
     return result
+
+
+@task(StoreParameters, commits_itself=True)
+def store_spans(job: RunningJob[StoreParameters]) -> dict[str, Any]:
+    """Of requests that were too large to be stored at once, the oldest first."""
+    from datasets_app.sources.receive import store_request
+
+    source, done = job.parameters.source, 0
+    for request in ReceivedRequest.objects.filter(source=source).order_by("pk").defer("body"):
+        job.report_progress(done)
+        store_request(request.pk)
+        done += request.spans
+    return {"spans": done}
 
 
 def pull_in_job(source: Source, job: RunningJob[PullParameters]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import connection
+from django.test import override_settings
 from django.utils import timezone
 
 from annotations_app.labels.import_annotations import import_annotations
@@ -40,13 +41,14 @@ from datasets_app.models import (
 from datasets_app.nightly import start_if_due
 from datasets_app.retention.dry_run import preview_retention
 from datasets_app.scrubbing.marks import mark_not_personal
-from datasets_app.sources.receive import store_spans
+from datasets_app.sources.otlp_body import JSON
+from datasets_app.sources.receive import receive
 from tests.campaigns import lease_for, make_campaign, submit
 from tests.conftest import as_owner
 from tests.environment import VAR_DIR
 from tests.factories import encode_jsonl, make_turn, write_jsonl
 from tests.operations.test_scrub_canaries import all_files, everything_in_redis, rows_of_all_tables
-from tests.spans import make_span
+from tests.spans import encode_request, make_span
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 
@@ -145,7 +147,9 @@ def receive_spans() -> None:
     source = Source.objects.create(name="collector", kind="otlp", dataset_name="support")
     for number, owner in enumerate(("one", "two"), 1):
         asked = {"question": canary(owner, "span"), "conversation": canary(owner, "session")}
-        store_spans(source, {(f"{number}", f"{span}"): make_span(number, span, **asked) for span in (1, 2)})
+        receive(source, encode_request(*[make_span(number, span, **asked) for span in (1, 2)]), JSON)
+        with override_settings(OTLP_MAX_SPANS=1):
+            receive(source, encode_request(*[make_span(number, span, **asked) for span in (3, 4)]), JSON)
 
 
 @contextmanager

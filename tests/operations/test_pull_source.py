@@ -27,13 +27,13 @@ from datasets_app.models import (
 )
 from datasets_app.retention.delete_contents import count_contents, delete_dataset_rows
 from datasets_app.retention.erase_session import erase_session
-from datasets_app.sources import received
+from datasets_app.sources import otlp_body, received
 from datasets_app.sources.due import start_due_assembly, start_nightly_pulls
 from datasets_app.sources.parameters import PullParameters
 from datasets_app.sources.pull import pull_source
-from datasets_app.sources.receive import store_spans
+from datasets_app.sources.receive import receive as receive_request
 from tests.factories import run_task
-from tests.spans import make_span
+from tests.spans import encode_request, make_span
 
 pytestmark = pytest.mark.django_db
 
@@ -52,7 +52,7 @@ def pull(source: Source, **parameters: Any) -> dict[str, Any]:
 
 def receive(source: Source, *spans: dict[str, Any], minutes_ago: int = 20) -> int:
     before = set(ReceivedSpan.objects.values_list("pk", flat=True))
-    assert store_spans(source, {(span["traceId"], span["spanId"]): span for span in spans}) == 0
+    assert receive_request(source, encode_request(*spans), otlp_body.JSON) == 0
     new = ReceivedSpan.objects.exclude(pk__in=before)
     return new.update(received_at=timezone.now() - timedelta(minutes=minutes_ago))
 

@@ -1,12 +1,15 @@
 """The OTLP receiver: its answers are those of the specification, and what it accepts is stored once."""
 
 import gzip
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.conf import LazySettings
+from django.db import connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -17,11 +20,24 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from datasets_app.domain.traces.formats.otlp import read_span
 from datasets_app.domain.traces.values import decode_json
-from datasets_app.models import Dataset, ReceivedSpan, SeenTrace, Source
-from datasets_app.sources import otlp_body, receive, receiver_pages
+from datasets_app.models import (
+    Dataset,
+    JobRun,
+    ReceivedRequest,
+    ReceivedSpan,
+    SeenTrace,
+    Session,
+    Source,
+    Turn,
+)
+from datasets_app.retention.delete_contents import count_contents, delete_dataset_rows
+from datasets_app.retention.erase_session import erase_session
+from datasets_app.sources import receive, receiver_pages
+from datasets_app.sources.due import start_due_storing
 from datasets_app.sources.otlp_body import JSON, PROTOBUF
 from datasets_app.sources.secrets import digest_token
 from tests.conftest import as_owner
+from tests.factories import run_task
 from tests.operations.test_pull_source import pull
 from tests.spans import encode_request, make_span
 
@@ -199,9 +215,138 @@ def test_while_one_request_is_read_others_are_asked_to_send_again() -> None:
     assert ReceivedSpan.objects.count() == 1
 
 
-def test_more_spans_than_a_request_may_have_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(otlp_body, "MAX_SPANS", 2)
-    spans = [make_span(1, number) for number in range(1, 4)]
-    assert send(encode_request(*spans)).status_code == 413
-    assert send(encode_protobuf(*spans), PROTOBUF).status_code == 413
-    assert send(encode_request(*spans[:2])).status_code == 200
+def send_large(settings: LazySettings, *spans: Any, content_type: str = JSON) -> Any:
+    """Send a request that has too many spans to be stored at once."""
+    settings.OTLP_MAX_SPANS = 1
+    body = encode_protobuf(*spans) if content_type == PROTOBUF else encode_request(*spans)
+    response = send(gzip.compress(body), content_type, **{"Content-Encoding": "gzip"})
+    assert response.status_code == 200
+    return response
+
+
+def store_waiting() -> dict[str, Any]:
+    assert start_due_storing() == 1
+    assert start_due_storing() == 0  # one job at a time
+    return run_task(JobRun.objects.get(operation="store_spans", state="queued"))
+
+
+@pytest.mark.parametrize("content_type", [JSON, PROTOBUF])
+def test_a_job_stores_what_has_many_spans_and_each_once(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch, content_type: str
+) -> None:
+    monkeypatch.setattr(receive, "_BATCH", 2)
+    spans = [make_span(1, number, conversation="c") for number in range(1, 6)]
+    assert send(encode_request(spans[0])).status_code == 200
+    response = send_large(settings, *spans, content_type=content_type)
+    assert response.content == (b"" if content_type == PROTOBUF else b"{}")
+    assert ReceivedSpan.objects.count() == 1
+    arrived = timezone.now() - timedelta(minutes=5)
+    ReceivedRequest.objects.update(received_at=arrived)
+    assert store_waiting() == {"spans": 5}
+    assert not ReceivedRequest.objects.exists()
+    assert ReceivedSpan.objects.count() == SeenTrace.objects.count() == 5
+    times = ReceivedSpan.objects.order_by("pk").values_list("received_at", flat=True)
+    assert list(times[1:]) == [arrived] * 4
+    ReceivedSpan.objects.all().delete()
+    send_large(settings, *spans, content_type=content_type)
+    JobRun.objects.update(state="done")
+    store_waiting()
+    assert not ReceivedSpan.objects.exists()
+    job = JobRun.objects.latest("pk")
+    assert "export it" not in f"{job.parameters}{job.result}{job.error}"
+
+
+def test_a_job_that_dies_between_batches_has_lost_and_repeated_nothing(
+    settings: LazySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(receive, "_BATCH", 2)
+    bad = make_span(spanId="xyz")
+    send_large(settings, *[make_span(1, number) for number in range(1, 5)], bad, bad)
+    store, calls = receive._store_spans, []
+
+    def die_at_third(*arguments: Any) -> int:
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise ConnectionError
+        return store(*arguments)
+
+    monkeypatch.setattr(receive, "_store_spans", die_at_third)
+    key = ReceivedRequest.objects.get().pk
+    with pytest.raises(ConnectionError):
+        receive.store_request(key)
+    assert (ReceivedSpan.objects.count(), ReceivedRequest.objects.count()) == (4, 1)
+    receive.store_request(key)
+    receive.store_request(key)
+    assert (ReceivedSpan.objects.count(), ReceivedRequest.objects.count()) == (4, 0)
+    assert Source.objects.get().rejected_spans == 2
+
+
+def test_what_could_not_be_stored_is_counted_on_the_page_of_the_source(
+    settings: LazySettings, source: Source, admin_client: Client
+) -> None:
+    page = reverse("admin:datasets_app_source_change", args=[source.pk])
+    assert "received spans that" not in admin_client.get(page).content.decode()
+    assert send(encode_request(make_span(spanId="x"))).status_code == 200
+    send_large(settings, make_span(1, 1), {}, 7)
+    send_large(settings, *[make_span(2, number) for number in range(1, 4)])
+    assert "2 large requests" in admin_client.get(page).content.decode()
+    ReceivedRequest.objects.filter(spans=3, pk=ReceivedRequest.objects.latest("pk").pk).update(
+        body=b"damaged"
+    )
+    store_waiting()
+    assert (ReceivedSpan.objects.count(), ReceivedRequest.objects.count()) == (1, 0)
+    text = admin_client.get(page).content.decode()
+    assert "6 received spans that can&#x27;t be read" in text
+    assert "large request" not in text
+
+
+def test_a_conversation_is_not_complete_while_a_request_waits_that_may_continue_it(
+    settings: LazySettings, source: Source
+) -> None:
+    assert send(encode_request(make_span(1, 1, conversation="c"))).status_code == 200
+    send_large(settings, make_span(2, 1, answer="And again.", conversation="c"), make_span(3, 1))
+    now = timezone.now()
+    ReceivedSpan.objects.update(received_at=now - timedelta(minutes=25))
+    ReceivedRequest.objects.update(received_at=now - timedelta(minutes=20))
+    assert pull(source)["sessions"] == 0
+    store_waiting()
+    assert pull(source)["sessions"] == 2
+    assert Turn.objects.filter(session__session_id="c").count() == 4
+
+
+def test_requests_that_wait_count_as_waiting_and_are_erased_and_deleted(
+    settings: LazySettings, source: Source
+) -> None:
+    assert send(encode_request(make_span(1, 1, conversation="c"))).status_code == 200
+    ReceivedSpan.objects.update(received_at=timezone.now() - timedelta(minutes=30))
+    pull(source)
+    dataset, session = Dataset.objects.get(), Session.objects.get()
+    send_large(settings, make_span(2, 1, conversation="c"), make_span(3, 1, conversation="d"))
+    settings.OTLP_MAX_WAITING_BYTES = 100
+    receive._waiting["at"] = float("-inf")
+    assert send(encode_request(make_span(9, 1))).status_code == 429
+    JobRun.objects.update(state="done")
+    assert erase_session(session, "a request")["received_spans"] == 1
+    assert (ReceivedSpan.objects.count(), ReceivedRequest.objects.count()) == (1, 0)
+    settings.OTLP_MAX_WAITING_BYTES = 1 << 30
+    receive._waiting["at"] = float("-inf")
+    send_large(settings, make_span(4, 1), make_span(4, 2))
+    assert count_contents(dataset)["received_requests"] == 1
+    Dataset.objects.update(status=Dataset.Status.EXPIRED)
+    assert delete_dataset_rows(dataset)["received_requests"] == 1
+    assert not ReceivedRequest.objects.exists()
+
+
+def test_two_requests_with_the_same_spans_wait_for_each_other(transactional_db: None, source: Source) -> None:
+    spans = [make_span(number, 1) for number in range(1, 1500)]
+    bodies = [encode_request(*spans), encode_request(*reversed(spans))]
+
+    def store(body: bytes) -> int:
+        try:
+            return receive.receive(source, body, JSON)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(store, bodies * 2)) == [0] * 4
+    assert ReceivedSpan.objects.count() == SeenTrace.objects.count() == 1499

@@ -71,6 +71,8 @@ _ALL_CONVERSATION_KEYS = {
         [*_CONVERSATION_KEYS, *(prefix + name for prefix in _ID_PREFIXES for name in _ID_NAMES)]
     )
 }
+# What :func:`find_conversation` reads.
+CONVERSATION_ATTRIBUTES = frozenset([*_ALL_CONVERSATION_KEYS, "metadata"])
 _MESSAGE_KEYS = tuple(
     "gen_ai. llm. ai. input output events gcp. langfuse. traceloop.entity mlflow. request_data response_data "
     "pydantic_ai all_messages final_result".split()

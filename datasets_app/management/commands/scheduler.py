@@ -14,7 +14,7 @@ from datasets_app.dispatch import delete_old_events, dispatch_events
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import queue, recovery
 from datasets_app.nightly import start_if_due
-from datasets_app.sources.due import start_due_assembly
+from datasets_app.sources.due import start_due_assembly, start_due_storing
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,7 @@ class Command(BaseCommand):
                     delete_old_events()
                 if step % STEPS_BETWEEN_NIGHT_CHECKS == 0:
                     start_if_due()
+                    start_due_storing()
                     start_due_assembly()
                     for announce in hooks.announcements:
                         announce()

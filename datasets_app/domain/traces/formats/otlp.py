@@ -1,10 +1,11 @@
 """OpenTelemetry spans in any wrapper: OTLP JSON, Jaeger, Tempo, Zipkin, Phoenix, flat lists, bare
 attributes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.attributes import (
+    CONVERSATION_ATTRIBUTES,
     describe_conversation,
     describe_reply,
     find_conversation,
@@ -145,18 +146,19 @@ def find_span_conversation(value: dict[str, Any]) -> str:
 
     Raises RecursionError if they are nested too deeply; nothing else that is JSON makes either of them fail.
     """
-    return find_conversation(_read_attributes(value))
+    return find_conversation(_read_attributes(value, CONVERSATION_ATTRIBUTES))
 
 
-def _read_attributes(value: dict[str, Any]) -> dict[str, Any]:
-    found = value.get("attributes", value.get("tags"))
+def _read_attributes(value: dict[str, Any], only: Collection[str] | None = None) -> dict[str, Any]:
+    """Without the others if ``only`` some are needed and OTLP lists them."""
+    found: Any = value.get("attributes", value.get("tags"))
     if type(found) not in (dict, list):
         found = {key.removeprefix("attributes."): item for key, item in value.items()}
     if type(found) is list:
         return {
             item["key"]: _decode_value(item.get("value"))
             for item in found
-            if type(item) is dict and type(item.get("key")) is str
+            if type(item) is dict and type(item.get("key")) is str and (only is None or item["key"] in only)
         }
     flat = flatten_attributes(found) if any(type(item) is dict for item in found.values()) else found
     if "span_kind" in value and "openinference.span.kind" not in flat:  # Phoenix

@@ -17,6 +17,7 @@ from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import sampling
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.records import TOO_DEEP
 from datasets_app.models import Dataset, Session, Source
 from datasets_app.sources.seen import find_seen
 
@@ -59,8 +60,10 @@ class Candidates:
                 path, format=format, limits=configured_limits(), name=self.source.name
             )
             file.scan(lambda _: report_progress(self.counts["conversations"], None))
-            if isinstance(file, ConvertedFile) and file.report.notes.lacks_sessions:
-                raise UserError(_NO_SESSION_COLUMN.format(path.name.partition("-")[2]))
+            if isinstance(file, ConvertedFile):
+                if file.report.notes.lacks_sessions:
+                    raise UserError(_NO_SESSION_COLUMN.format(path.name.partition("-")[2]))
+                self.counts["unreadable_spans"] += file.report.left_out[TOO_DEEP].total
         except UnreadableFile as error:
             if self.source.kind != Source.Kind.FOLDER:
                 raise UserError(f"What the source delivered can't be read: it {error}.") from None

@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -13,6 +13,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 _IDS = {"trace_id", "span_id", "parent_span_id"}
 _LONG = {Field.CPPTYPE_INT64, Field.CPPTYPE_UINT64}
+_NOT_FINITE = {inf: "Infinity", -inf: "-Infinity"}
 _FLOATS = {Field.CPPTYPE_DOUBLE, Field.CPPTYPE_FLOAT}
 
 
@@ -86,5 +87,5 @@ def _find_value_reader(field: Field) -> Callable[[Any], Any] | None:
     if field.type == Field.TYPE_BYTES:
         return bytes.hex if field.name in _IDS else lambda value: b64encode(value).decode()
     if field.cpp_type in _FLOATS:
-        return lambda number: number if isfinite(number) else str(number)
+        return lambda number: number if isfinite(number) else _NOT_FINITE.get(number, "NaN")
     return str if field.cpp_type in _LONG else None

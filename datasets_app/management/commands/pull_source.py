@@ -97,6 +97,7 @@ def _format_result(source: Source, result: dict[str, Any], dry_run: bool) -> str
     added = format_count(result["sessions"], "session")
     parts = [f"{read} read", f"{added} {'would be ' if dry_run else ''}added to {source.dataset_name}"]
     parts += [f"{result[key]:,} {words}" for key, words in _WORDS.items() if result.get(key)]
-    if files := result.get("unreadable_files"):
-        parts.append(f"{format_count(files, 'file')} that can't be read")
+    for name in ("file", "span"):
+        if count := result.get(f"unreadable_{name}s"):
+            parts.append(f"{format_count(count, name)} that can't be read")
     return f"{source.name}: {'; '.join(parts)}."

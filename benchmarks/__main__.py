@@ -34,6 +34,7 @@ QUICK_ARGUMENTS = {
     "partitions": "--turns 50000 --deleted 20000 --datasets 50 --rounds 1",
     "pii": "--only tune",
     "queue": "--labels 200 --annotators 10",
+    "receive": "--spans 3000 --rounds 1",
     "release": "--turns 6000",
     "retention": "--turns 20000",
     "sanitize": "--lines 4000",

@@ -1,4 +1,4 @@
-"""Requests with very many spans, sent at once to the web server as it is deployed: pages go on, nothing is lost."""
+"""Requests with very many spans, sent at once to the web server as deployed: pages go on, nothing is lost."""
 
 import gzip
 import http.client
@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +82,8 @@ class Server:
             connection.close()
 
     def kill(self) -> None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
 
 

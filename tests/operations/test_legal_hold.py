@@ -51,6 +51,7 @@ HARMLESS = {
     "import_annotations",
     "import_dataset",
     "pull_source",
+    "store_spans",
     "release_dataset",
     # Only into an empty installation, or one that is given up as a whole.
     "restore",

@@ -126,7 +126,7 @@ def test_eight_requests_with_very_many_spans_stop_no_page_and_none_is_lost(
     with ThreadPoolExecutor(REQUESTS + 1) as pool:
         sent = [pool.submit(deliver, server, body) for body in bodies]
         pages = pool.submit(time_pages, server, lambda: all(item.done() for item in sent))
-        for item in sent:
+        for item in (*sent, pages):
             item.result()
         server.kill()
     assert max(pages.result()) < MAX_PAGE_SECONDS

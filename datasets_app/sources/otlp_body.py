@@ -5,7 +5,7 @@ A body is first split into spans that stay encoded, which is fast for any number
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -54,7 +54,7 @@ def unpack_gzip(body: bytes, max_bytes: int) -> bytes:
 
 
 def split_request(body: bytes, content_type: str) -> Sequence[Any]:
-    """The spans, each for :func:`read_span`. Raises InvalidBody."""
+    """The spans, still encoded, for :func:`read_spans`. Raises InvalidBody."""
     if content_type == PROTOBUF:
         from datasets_app.sources import otlp_protobuf
 
@@ -76,19 +76,21 @@ def split_request(body: bytes, content_type: str) -> Sequence[Any]:
     ]
 
 
-def read_span(encoded: Any, content_type: str) -> dict[str, Any] | None:
-    """The span as OTLP has it in JSON, with its ids in lower case; None if it can't be read, or has none."""
-    try:
-        if content_type == PROTOBUF:
-            from datasets_app.sources import otlp_protobuf
+def read_spans(encoded: Sequence[Any], content_type: str) -> Iterator[dict[str, Any] | None]:
+    """The spans as OTLP has them in JSON, with ids in lower case; None for those that can't be read or have
+    no ids."""
+    read = _decode_span
+    if content_type == PROTOBUF:
+        from datasets_app.sources.otlp_protobuf import read_span as read
+    for item in encoded:
+        try:
+            span = read(item)
+        except (ValueError, RecursionError):
+            span = None
+        yield _check_ids(span) if type(span) is dict else None
 
-            span = otlp_protobuf.read_span(encoded)
-        else:
-            span = _decode_span(encoded)
-    except (ValueError, RecursionError):
-        return None
-    if type(span) is not dict:
-        return None
+
+def _check_ids(span: dict[str, Any]) -> dict[str, Any] | None:
     trace, name = _read_id(span.get("traceId"), 32), _read_id(span.get("spanId"), 16)
     return {"attributes": [], **span, "traceId": trace, "spanId": name} if trace and name else None
 

@@ -115,12 +115,11 @@ def _make_rows(encoded: Sequence[Any], content_type: str) -> tuple[dict[bytes, t
     """(trace, conversation, size, content) by the digest of the span; and how many can't be read."""
     key, rows, rejected = hash_key(), {}, 0
     digest = cache(lambda name: digest_id(name, key))
-    for item in encoded:
-        span = otlp_body.read_span(item, content_type)
+    for span in otlp_body.read_spans(encoded, content_type):
         try:
             conversation = find_span_conversation(span) if span else ""
             content = msgspec.json.encode(span)
-        except (ValueError, RecursionError):
+        except (ValueError, OverflowError, RecursionError):
             span = None
         if not span or len(content) > settings.MAX_LINE_BYTES:
             rejected += 1

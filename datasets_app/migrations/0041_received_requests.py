@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("datasets_app", "0038_text_scan_unmeasured"),
+        ("datasets_app", "0040_sharing_requirements"),
     ]
 
     operations = [

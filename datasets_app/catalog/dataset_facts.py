@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.pii.canary.survival_text import describe_survival
 from datasets_app.domain.pii.detector import JUDGED_KINDS, KINDS, NAME
 from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
-from datasets_app.domain.pii.network.languages import describe_unmeasured
+from datasets_app.domain.pii.network.languages import describe_shares, describe_unmeasured
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
@@ -45,7 +45,8 @@ def format_kinds(counts: Mapping[str, int]) -> str:
 class AuditFacts(NamedTuple):
     """What people found in a sample of the scrubbed turns: see :mod:`datasets_app.domain.pii.audit_estimate`.
 
-    ``scrubbed_since``: what they marked has been scrubbed.
+    ``languages``: at most how many in each, of how many, if there are several. ``scrubbed_since``: what they
+    marked has been scrubbed.
     """
 
     read: int
@@ -53,6 +54,7 @@ class AuditFacts(NamedTuple):
     estimate: float
     low: float
     high: float
+    languages: dict[str, tuple[int, int]] = {}
     scrubbed_since: bool = False
 
 
@@ -258,9 +260,11 @@ def describe_audit(audit: AuditFacts | None) -> str:
     if audit is None:
         return ""
     since = " before the last scrub" if audit.scrubbed_since else ""
+    shares = describe_shares(audit.languages)
     return (
         f"People read {format_count(audit.read, 'turn')}{since}: an estimated {audit.estimate:,.0f} "
         f"({audit.low:,.0f} to {audit.high:,.0f}) of {audit.turns:,} still held something personal."
+        f"{f' At most, by language: {shares}.' if shares else ''}"
     )
 
 

@@ -95,7 +95,13 @@ def _build_audit(row: dict[str, Any] | None, last_session: int) -> AuditFacts | 
     if row is None or row["last_session"] < last_session:
         return None
     return AuditFacts(
-        row["read"], row["turns"], row["estimate"], row["low"], row["high"], bool(row.get("scrubbed_since"))
+        row["read"],
+        row["turns"],
+        row["estimate"],
+        row["low"],
+        row["high"],
+        {language: (high, turns) for language, (high, turns) in row.get("languages", {}).items()},
+        bool(row.get("scrubbed_since")),
     )
 
 

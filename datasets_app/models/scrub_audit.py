@@ -10,13 +10,17 @@ from datasets_app.models.dataset import Dataset
 class ScrubAudit(models.Model):
     """A sample of the turns of a scrubbed dataset, which people read to find what the scrub has missed.
 
-    ``strata`` are the numbers of turns in the dataset, by the numbers of ``pii.audit_strata``.
+    ``strata`` are the numbers of turns in the dataset: by the numbers of ``pii.audit_strata``, for each of
+    ``languages`` in turn.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="scrub_audits", db_index=False)
     last_session = models.BigIntegerField(help_text="Highest session key when the sample was drawn.")
     turn_count = models.BigIntegerField(help_text="Number of turns that the sample stands for.")
     strata = models.JSONField(help_text="Number of turns in each stratum.")
+    languages = models.JSONField(
+        null=True, help_text="Of the turns; empty: others. None for a sample of an earlier version."
+    )
     seed = models.BigIntegerField(help_text="Draws the same sample again from the same turns.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

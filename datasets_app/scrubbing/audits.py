@@ -1,7 +1,9 @@
 """Audits of a scrub: people read a sample of what is left, and an estimate for all of it follows."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
@@ -12,8 +14,14 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.core import audit as audit_log
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.audit_estimate import LeakEstimate, StratumCount, estimate_leaks
-from datasets_app.domain.pii.audit_strata import STRATUM_LABELS, allocate_sample, classify_text
+from datasets_app.domain.pii.audit_strata import (
+    STRATUM_LABELS,
+    allocate_sample,
+    classify_text,
+    tell_frequent_languages,
+)
 from datasets_app.domain.pii.names.names import score_by_built_in
+from datasets_app.domain.pii.network.languages import name_language
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Session, TextScan, Turn
 
@@ -28,22 +36,42 @@ JOIN datasets_app_turn t USING (session_id, turn_index)
 WHERE t.dataset_id = %s
 ORDER BY t.session_id, t.turn_index
 """
+# Enough of a session to tell its language.
+_READ_STARTS = """
+SELECT session_id, array_agg(left(text, 600) ORDER BY turn_index)
+FROM datasets_app_turn
+WHERE dataset_id = %s AND session_id = ANY (%s) AND turn_index <= 6
+GROUP BY session_id
+"""
+
+
+class Part(NamedTuple):
+    """``size`` turns of the dataset that have something in common, ``read`` of them, ``leaking`` of these."""
+
+    label: str
+    size: int
+    read: int
+    leaking: int
+    estimate: LeakEstimate
 
 
 class AuditState(NamedTuple):
-    """How far an audit is, and what it says. ``estimate`` is None before the first turn was read."""
+    """How far an audit is, and what it says. ``estimate`` is None before the first turn was read.
+    ``languages`` is empty if there is only one."""
 
     wanted: int
     read: int
     leaking: int
     estimate: LeakEstimate | None
-    strata: list[tuple[str, int, int, int]]  # label, turns in the dataset, read, with something left
+    strata: list[Part]
+    languages: list[Part]
 
 
 class _ChosenTurn(NamedTuple):
     session: int
     turn_index: int
     text: str
+    language: str = ""
 
 
 # --- drawing the sample ------------------------------------------------------------------------------
@@ -64,19 +92,24 @@ def draw_audit(dataset: Dataset, *, wanted: int, seed: int | None = None, actor:
     last = facts.text.last_session
     sessions = Session.objects.filter(dataset=dataset, pk__lte=last)
     total = sessions.aggregate(sum=Sum("turn_count"))["sum"]
-    chosen = _choose_turns(dataset, sessions, total, rng)
-    strata = _sort_by_risk(chosen)
+    strata = _sort_by_risk(_choose_turns(dataset, sessions, total, rng))
     counts = allocate_sample([len(stratum) for stratum in strata], wanted)
+    languages, sizes = _count_cells(strata, total)
     drawn = [
-        (number, turn)
+        (languages.index(turn.language) * len(strata) + number, turn)
         for number, (stratum, count) in enumerate(zip(strata, counts, strict=True))
         for turn in rng.sample(stratum, count)
     ]
     rng.shuffle(drawn)
-    sizes = [round(total * len(stratum) / len(chosen)) for stratum in strata]
     with transaction.atomic():
         audit = ScrubAudit.objects.create(
-            dataset=dataset, last_session=last, turn_count=total, strata=sizes, seed=seed, created_by=actor
+            dataset=dataset,
+            last_session=last,
+            turn_count=total,
+            strata=sizes,
+            languages=languages,
+            seed=seed,
+            created_by=actor,
         )
         AuditedTurn.objects.bulk_create(
             AuditedTurn(
@@ -107,7 +140,11 @@ def _choose_turns(
             chosen.append((session, places[len(chosen)] - until + turns))
     with connection.cursor() as cursor:
         cursor.execute(_READ_TURNS, [*map(list, zip(*chosen, strict=True)), dataset.pk])
-        return [_ChosenTurn(*row) for row in cursor.fetchall()]
+        found = [_ChosenTurn(*row) for row in cursor.fetchall()]
+        cursor.execute(_READ_STARTS, [dataset.pk, [session for session, _ in chosen]])
+        starts = dict(cursor.fetchall())
+    languages = dict(zip(starts, tell_frequent_languages(list(starts.values())), strict=True))
+    return [turn._replace(language=languages.get(turn.session, "")) for turn in found]
 
 
 def _sort_by_risk(turns: Sequence[_ChosenTurn]) -> list[list[_ChosenTurn]]:
@@ -116,6 +153,18 @@ def _sort_by_risk(turns: Sequence[_ChosenTurn]) -> list[list[_ChosenTurn]]:
     for turn, score in zip(turns, scores, strict=True):
         strata[classify_text(turn.text, score)].append(turn)
     return strata
+
+
+def _count_cells(strata: Sequence[Sequence[_ChosenTurn]], total: int) -> tuple[list[str], list[int]]:
+    """The languages, most frequent first, and how many of ``total`` turns each stratum has in each."""
+    cells = Counter((turn.language, number) for number, turns in enumerate(strata) for turn in turns)
+    chosen = Counter(turn.language for turns in strata for turn in turns)
+    languages = sorted(chosen, key=lambda language: (-chosen[language], language))
+    return languages, [
+        round(total * cells[language, number] / chosen.total())
+        for language in languages
+        for number in range(len(strata))
+    ]
 
 
 # --- reading it --------------------------------------------------------------------------------------
@@ -167,19 +216,34 @@ def describe_audit(audit: ScrubAudit) -> AuditState:
         .annotate(drawn=Count("pk"), read=Count("pk", ~Q(verdict="")), leaking=Count("pk", Q(verdict="leak")))
     }
     empty = {"drawn": 0, "read": 0, "leaking": 0}
-    rows = [(size, counted.get(number, empty)) for number, size in enumerate(audit.strata)]
-    read = sum(row["read"] for _, row in rows)
-    counts = [StratumCount(size, row["read"], row["leaking"]) for size, row in rows if size]
+    rows = [counted.get(number, empty) for number in range(len(audit.strata))]
+    cells = [
+        StratumCount(size, row["read"], row["leaking"]) for size, row in zip(audit.strata, rows, strict=True)
+    ]
+    # A stratum is drawn from all languages alike, so what was read of it stands for it in all.
+    step = len(STRATUM_LABELS)
+    strata = [
+        _build_part(label, [StratumCount(*map(sum, zip(*cells[number::step], strict=True)))])
+        for number, label in enumerate(STRATUM_LABELS)
+    ]
+    languages = [
+        _build_part(name_language(language), cells[number * step : (number + 1) * step])
+        for number, language in enumerate(audit.languages or [])
+    ]
+    read = sum(part.read for part in strata)
     return AuditState(
-        wanted=sum(row["drawn"] for _, row in rows),
+        wanted=sum(row["drawn"] for row in rows),
         read=read,
-        leaking=sum(row["leaking"] for _, row in rows),
-        estimate=estimate_leaks(counts) if read else None,
-        strata=[
-            (label, size, row["read"], row["leaking"])
-            for label, (size, row) in zip(STRATUM_LABELS, rows, strict=True)
-        ],
+        leaking=sum(part.leaking for part in strata),
+        estimate=estimate_leaks(StratumCount(*part[1:4]) for part in strata if part.size) if read else None,
+        strata=strata,
+        languages=languages if len(languages) > 1 else [],
     )
+
+
+def _build_part(label: str, counts: Sequence[StratumCount]) -> Part:
+    size, read, leaking = (sum(numbers) for numbers in zip(*counts, strict=True))
+    return Part(label, int(size), read, leaking, estimate_leaks(count for count in counts if count.size))
 
 
 def _state_result(audit: ScrubAudit, state: AuditState) -> None:
@@ -193,6 +257,10 @@ def _state_result(audit: ScrubAudit, state: AuditState) -> None:
         "estimate": state.estimate.texts,
         "low": state.estimate.low,
         "high": state.estimate.high,
+        "languages": {
+            language: [ceil(part.estimate.high), part.size]
+            for language, part in zip(audit.languages or [], state.languages, strict=False)
+        },
         "on": timezone.localdate().isoformat(),
     }
     TextScan.objects.filter(dataset=audit.dataset_id).update(audit=said)

@@ -8,7 +8,7 @@ import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.intervals import wilson_interval
-from datasets_app.domain.pii.canary import accounts, checksums, measure, phrases
+from datasets_app.domain.pii.canary import accounts, checksums, measure
 from datasets_app.domain.pii.canary.carriers import ANSWER, MENTION, PLACEHOLDER, SENTENCE, Carriers
 from datasets_app.domain.pii.canary.identity_numbers import IDENTITY_NUMBERS
 from datasets_app.domain.pii.canary.measure import Survival, measure_survival
@@ -159,7 +159,6 @@ def test_sentences_have_the_letters_and_nouns_of_the_dataset() -> None:
     ]
     assert all(text == text.lower() for text in texts)
     assert sum(text.count("cell") > 2 for text in texts) > sum("mobile" in text for text in texts)
-    assert phrases.guess_language(["Ich habe die Ware nicht bekommen und bitte Sie um Hilfe"]) == "de"
     german = Carriers([conversation("Ich habe die Ware nicht bekommen und bitte um Hilfe.")])
     assert any("Telefonnummer" in german.plant(PHONE, random).turns[0].text for _ in range(60))
 
@@ -203,7 +202,7 @@ def test_the_result_is_the_same_for_the_same_seed_and_says_no_value() -> None:
         measure_survival([conversation("", " ")], Scrubber(Policy(kinds=RULES), key=KEY), count=18)
 
 
-def test_over_500_measurements_the_interval_covers_what_survives() -> None:
+def test_over_2000_measurements_the_interval_covers_what_survives() -> None:
     """The truth is what survives of many plantings; a scrub that knows half of the classes leaves enough."""
     scrubber = Scrubber(Policy(kinds=(EMAIL, PHONE, SSN, CREDIT_CARD, IP)), key=KEY)
     carriers, random = Carriers([SUPPORT]), Random(8)
@@ -213,11 +212,11 @@ def test_over_500_measurements_the_interval_covers_what_survives() -> None:
     truth = len(leaks) / len(plantings)
     assert 0.05 < truth < 0.5
     covered = 0
-    for _ in range(500):
+    for _ in range(2_000):
         left = sum(id(planting) in leaks for planting in random.choices(plantings, k=150))
         low, high = wilson_interval(left, 150)
         covered += low <= truth <= high
-    assert covered >= 0.93 * 500
+    assert covered >= 0.93 * 2_000
 
 
 def test_a_result_in_a_sentence_never_says_less_than_it_is() -> None:

@@ -121,6 +121,52 @@ def test_what_is_wrong_is_said(sign_in: Any, dataset: Dataset) -> None:
     assert sign_in("viewer").get(address(dataset)).status_code == 403
 
 
+def test_of_a_dataset_in_several_languages_it_is_said_for_each(
+    sign_in: Any, tmp_path: Path, manage: Any
+) -> None:
+    texts = {
+        "de": "Guten Tag, meine Bestellung ist leider noch nicht angekommen.",
+        "fr": "Bonjour, je n'ai toujours pas reçu ma commande, pouvez-vous vérifier ?",
+        "th": "สวัสดีค่ะ สินค้าของฉันยังไม่มาถึงเลย ช่วยตรวจสอบให้หน่อยได้ไหมคะ",
+    }
+    languages = ["de"] * 24 + ["fr"] * 15 + ["th"]
+    stored = factories.make_dataset(
+        tmp_path,
+        [factories.make_turn(f"s{n}", 1, text=texts[language]) for n, language in enumerate(languages)],
+    )
+    scrub_dataset(stored, Policy())
+    audit = audits.draw_audit(stored, wanted=20, seed=1, actor=None)
+    assert audit.languages == ["de", "fr", ""]
+    assert sum(audit.strata) == 40
+    assert audits.describe_audit(audit).estimate is None
+    first = audit.turns.first()
+    for item in audit.turns.all():
+        verdict = AuditedTurn.Verdict.LEAK if item == first else AuditedTurn.Verdict.CLEAN
+        audits.record_verdict(item, verdict, actor=None)
+    state = audits.describe_audit(audit)
+    assert [(part.label, part.size) for part in state.languages] == [
+        ("German", 24),
+        ("French", 15),
+        ("Other languages", 1),
+    ]
+    for parts in (state.languages, state.strata):
+        assert (sum(part.read for part in parts), sum(part.leaking for part in parts)) == (20, 1)
+    told = gates.load_facts(stored).description
+    assert "still held something personal. At most, by language: German " in told
+    assert " of 24, French " in told
+    assert "German" in manage("scrub_audit", "support").stdout
+    found = json.loads(manage("scrub_audit", "support", "--format", "json").stdout)
+    assert [part["turns"] for part in found["languages"]] == [24, 15, 1]
+    assert 'data-label="Language">French' in sign_in("curator").get(address(stored)).content.decode()
+
+    # A sample of an earlier version says nothing of languages.
+    ScrubAudit.objects.update(languages=None, strata=[10, 10, 10, 10])
+    AuditedTurn.objects.update(stratum=1)
+    audit.refresh_from_db()
+    old = audits.describe_audit(audit)
+    assert (old.languages, old.read, old.strata[1].read) == ([], 20, 20)
+
+
 def test_an_erased_session_leaves_the_sample(dataset: Dataset) -> None:
     audit = audits.draw_audit(dataset, wanted=60, actor=None)
     session = dataset.sessions.first()

@@ -1,8 +1,10 @@
 """Sorts scrubbed texts by how likely something personal is left in them, for a sample that people read."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
+from datasets_app.domain.pii.network.languages import tell_main_languages
 from datasets_app.domain.pii.placeholders import blank_placeholders
 
 # Strata by number, the least risky first; what a text of each has.
@@ -16,6 +18,8 @@ PLAIN, NUMBERS, CAPITALS, DOUBTED = range(len(STRATUM_LABELS))
 # How a sample is shared out: most to where most is expected, some to where nothing is.
 SHARES = (0.2, 0.2, 0.25, 0.35)
 MIN_PER_STRATUM = 10
+# What is left is estimated by language for those that more than this share of conversations are in.
+MIN_LANGUAGE_SHARE = 0.05
 # A name that a scrub let stand had a lower probability than it takes, but seldom one below this.
 MIN_DOUBT = 0.03
 
@@ -32,6 +36,15 @@ def classify_text(text: str, name_probability: float) -> int:
     if _CAPITAL.search(rest):
         return CAPITALS
     return NUMBERS if len(rest) > _LONG or _NUMBERS.search(rest) else PLAIN
+
+
+def tell_frequent_languages(conversations: Sequence[Sequence[str]]) -> list[str]:
+    """The language of each scrubbed conversation; empty for those in languages of few, and for all if only
+    one is frequent."""
+    told = tell_main_languages(map(blank_placeholders, texts) for texts in conversations)
+    counts = Counter(told)
+    frequent = {language for language in counts if counts[language] > MIN_LANGUAGE_SHARE * len(told)}
+    return [language if language in frequent and len(frequent) > 1 else "" for language in told]
 
 
 def allocate_sample(sizes: Sequence[int], wanted: int) -> list[int]:

@@ -5,6 +5,7 @@ from typing import Any
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url
+from datasets_app.domain.pii.audit_estimate import LeakEstimate
 from datasets_app.management.base import BaseCommand
 from datasets_app.scrubbing import audits
 
@@ -44,8 +45,10 @@ exit codes:
         found = f"{state.read:,} of {state.wanted:,} turns read, {state.leaking:,} with something left"
         self.stdout.write(f"{name}: {found}.")
         if state.estimate:
-            number, low, high = (f"{number:,.0f}" for number in state.estimate)
-            self.stdout.write(f"Estimated {number} of {audit.turn_count:,} turns (95 %: {low} to {high}).")
+            self.stdout.write(f"Estimated {_format_estimate(state.estimate, audit.turn_count)}.")
+        for part in state.languages if state.read else ():
+            estimate = _format_estimate(part.estimate, part.size) if part.read else "none read"
+            self.stdout.write(f"{part.label}: {estimate}.")
         if state.read < state.wanted:
             self.stdout.write(f"Read the rest at {dataset_url(dataset, 'scrub_audit')}")
 
@@ -58,7 +61,22 @@ def _build_json(turns: int, state: audits.AuditState) -> dict[str, Any]:
         "leaking": state.leaking,
         "estimate": None if state.estimate is None else state.estimate._asdict(),
         "strata": [
-            {"turns_with": label, "turns": size, "read": read, "leaking": leaking}
-            for label, size, read, leaking in state.strata
+            {"turns_with": part.label, "turns": part.size, "read": part.read, "leaking": part.leaking}
+            for part in state.strata
+        ],
+        "languages": [
+            {
+                "language": part.label,
+                "turns": part.size,
+                "read": part.read,
+                "leaking": part.leaking,
+                "estimate": part.estimate._asdict() if part.read else None,
+            }
+            for part in state.languages
         ],
     }
+
+
+def _format_estimate(estimate: LeakEstimate, turns: int) -> str:
+    number, low, high = (f"{number:,.0f}" for number in estimate)
+    return f"{number} of {turns:,} turns (95 %: {low} to {high})"

@@ -13,9 +13,12 @@ from typing import NamedTuple
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import detector
 from datasets_app.domain.pii.canary import phrases
+from datasets_app.domain.pii.canary.language_files import read_sections
 from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.values import PlantedValue, make_value
-from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
+from datasets_app.domain.pii.network.languages import tell_main_languages
+from datasets_app.domain.pii.network.words import has_lone_characters
+from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN, blank_placeholders
 
 # Of a long session only the turns around the planted one are copied.
 TURNS_BEFORE, TURNS_AFTER = 3, 1
@@ -25,16 +28,18 @@ PLACEHOLDER, ANSWER, MENTION, SENTENCE = "placeholder", "answer", "mention", "se
 _ANNOUNCED_KINDS = frozenset({detector.ID_NUMBER, detector.HANDLE, detector.CREDENTIAL})
 # A word, not an address or a name of a machine, which a capital would change.
 _ORDINARY_START = re.compile(r"[^\W\d_]+(?:'[a-z]+)?:? ")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_STOPS, _WIDE_STOPS = ".!?؟।。！？", "。！？"
+_SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])|\n+")
 
 
 class Planting(NamedTuple):
-    """A copy of some turns with a value in the turn at ``place``, and how it was put there."""
+    """A copy of some turns with a value in the turn at ``place``, how it was put there, and the language."""
 
     value: PlantedValue
     turns: list[TurnRecord]
     place: int
     manner: str
+    language: str
 
 
 class _Spot(NamedTuple):
@@ -51,9 +56,10 @@ class Carriers:
 
     def __init__(self, sessions: Sequence[Sequence[TurnRecord]]) -> None:
         self.sessions = [session for session in sessions if session]
-        texts = [turn.text for session in self.sessions for turn in session]
-        self.language = phrases.guess_language(texts)
-        self._nouns = _count_nouns(texts, self.language)
+        self.languages = tell_main_languages(
+            [blank_placeholders(turn.text) for turn in session] for session in self.sessions
+        )
+        self._nouns: dict[str, Counter[str]] = {}
         self._turns = [
             _Spot(number, place)
             for number, session in enumerate(self.sessions)
@@ -73,7 +79,7 @@ class Carriers:
         manner = random.choice((*manners, SENTENCE))
         for _ in range(MAX_TRIES):
             spot = self._choose_spot(kind, manner, random)
-            value = make_value(kind, random)
+            value = make_value(kind, random, self.languages[spot.session])
             if manner in (PLACEHOLDER, ANSWER) and value.text.isdigit() and kind != detector.ACCOUNT:
                 continue  # nothing would say what it is
             if not survives(value, self._get_turn(spot).text):
@@ -105,43 +111,42 @@ class Carriers:
                     yield spot._replace(start=match.start(), end=match.end())
 
     def _find_answers(self, kind: str) -> Iterator[_Spot]:
-        pattern = phrases.compile_question_pattern(kind, self.language)
-        for spot in self._turns if pattern else ():
+        for spot in self._turns:
+            pattern = phrases.compile_question_pattern(kind, self.languages[spot.session])
             before = self.sessions[spot.session][spot.turn - 1] if spot.turn else None
             turn = self._get_turn(spot)
             if pattern and before and before.role != turn.role and pattern.search(before.text):
                 yield spot._replace(end=len(turn.text))
 
     def _find_mentions(self, kind: str) -> Iterator[_Spot]:
-        pattern = phrases.compile_mention_pattern(kind, self.language)
-        for spot in self._user_turns if pattern else ():
+        for spot in self._user_turns:
+            pattern = phrases.compile_mention_pattern(kind, self.languages[spot.session])
             if pattern and (match := pattern.search(self._get_turn(spot).text)):
                 yield spot._replace(start=match.end(), end=match.end())
 
     # --- how they are written ---
 
     def _plant_value(self, value: PlantedValue, spot: _Spot, manner: str, random: Random) -> Planting:
-        turn = self._get_turn(spot)
+        turn, language = self._get_turn(spot), self.languages[spot.session]
         if manner == SENTENCE:
-            text = self._add_sentence(turn, value, random)
+            text = self._add_sentence(turn, value, language, random)
         else:
             stated = _match_case(value, turn.text)
             if manner == ANSWER:
-                stated = random.choice(phrases.list_answers()).format(value=stated)
+                stated = random.choice(read_sections(language)["answers"]).format(value=stated)
             before, after = turn.text[: spot.start], turn.text[spot.end :]
             text = f"{before}{' ' if manner == MENTION else ''}{stated}{after}"
         first = max(0, spot.turn - TURNS_BEFORE)
         turns = list(self.sessions[spot.session][first : spot.turn + TURNS_AFTER + 1])
         place = spot.turn - first
         turns[place] = turn._replace(text=text)
-        return Planting(value, turns, place, manner)
+        return Planting(value, turns, place, manner, language)
 
-    def _add_sentence(self, turn: TurnRecord, value: PlantedValue, random: Random) -> str:
+    def _add_sentence(self, turn: TurnRecord, value: PlantedValue, language: str, random: Random) -> str:
         """The text of the turn with one more sentence, which is written like the others."""
-        nouns = value.nouns or phrases.list_nouns(value.kind, self.language)
-        noun = random.choice(nouns) if value.nouns else self._choose_noun(nouns, random)
+        noun = random.choice(value.nouns) if value.nouns else self._choose_noun(value.kind, language, random)
         sentences = phrases.list_sentences(
-            value.kind, self.language, by_assistant=turn.role != "user", with_noun=bool(noun)
+            value.kind, language, by_assistant=turn.role != "user", with_noun=bool(noun)
         )
         sentence = random.choice(sentences)
         if _is_lower(turn.text):
@@ -150,11 +155,25 @@ class Carriers:
             turn.text, sentence.format(noun=noun, value=_match_case(value, turn.text)), random
         )
 
-    def _choose_noun(self, nouns: Sequence[str], random: Random) -> str:
+    def _choose_noun(self, kind: str, language: str, random: Random) -> str:
         """Those that people in this dataset use are preferred."""
+        nouns = phrases.list_nouns(kind, language)
         if not nouns:
             return ""
-        return random.choices(nouns, [1 + min(50, self._nouns[noun.lower()]) for noun in nouns])[0]
+        if language not in self._nouns:
+            self._nouns[language] = self._count_nouns(language)
+        used = self._nouns[language]
+        return random.choices(nouns, [1 + min(50, used[noun.lower()]) for noun in nouns])[0]
+
+    def _count_nouns(self, language: str) -> Counter[str]:
+        pattern = phrases.compile_nouns_pattern(language)
+        return Counter(
+            noun
+            for session, spoken in zip(self.sessions, self.languages, strict=True)
+            for turn in session
+            if spoken == language
+            for noun in pattern.findall(turn.text.lower())
+        )
 
 
 _FINDERS = {
@@ -162,14 +181,6 @@ _FINDERS = {
     ANSWER: Carriers._find_answers,
     MENTION: Carriers._find_mentions,
 }
-
-
-def _count_nouns(texts: Sequence[str], language: str) -> Counter[str]:
-    nouns = {noun.lower() for kind in detector.KINDS for noun in phrases.list_nouns(kind, language)}
-    if not nouns:
-        return Counter()
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(nouns, key=len, reverse=True)))})\b")
-    return Counter(match for text in texts for match in pattern.findall(text.lower()))
 
 
 def _is_lower(text: str) -> bool:
@@ -183,12 +194,17 @@ def _match_case(value: PlantedValue, text: str) -> str:
 
 def _insert_sentence(text: str, sentence: str, random: Random) -> str:
     """Between two sentences or behind the last, with the marks and capitals that are used around it."""
+    stop, space = ("。", "") if has_lone_characters(text + sentence) else (".", " ")
     ends = [match.start() for match in _SENTENCE_END.finditer(text)]
     at = random.choice((*ends, len(text), len(text)))
     before, after = text[:at].rstrip(), text[at:].lstrip()
-    if before[-1:] in ".!?" and not _is_lower(text) and _ORDINARY_START.match(sentence):
+    if before[-1:] in _STOPS and not _is_lower(text) and _ORDINARY_START.match(sentence):
         sentence = sentence[:1].upper() + sentence[1:]
-    if after and before[-1:] in ".!?" and sentence[-1:].isalnum():
-        sentence += "."
-    joiner = "" if not before else " " if before[-1:] in ".!?,:;" else random.choice((" ", ", ", ". "))
-    return f"{before}{joiner}{sentence}{' ' if after else ''}{after}"
+    if after and before[-1:] in _STOPS and sentence[-1:] not in _STOPS:
+        sentence += stop
+    joiner = "" if not before else random.choice((" ", ", ", f"{stop}{space}"))
+    if before[-1:] in _WIDE_STOPS:
+        joiner = ""
+    elif before[-1:] in f"{_STOPS},:;،":
+        joiner = " "
+    return f"{before}{joiner}{sentence}{space if after else ''}{after}"

@@ -33,10 +33,16 @@ class KindSurvival(NamedTuple):
         return wilson_interval(self.survived, self.planted).high
 
 
+class LanguageSurvival(NamedTuple):
+    planted: int
+    survived: int
+
+
 class Survival(NamedTuple):
-    """What became of the planted values, by class and in all."""
+    """What became of the planted values, by class, by the language of the texts around them, and in all."""
 
     by_kind: dict[str, KindSurvival]
+    by_language: dict[str, LanguageSurvival]
     seed: int
 
     @property
@@ -78,6 +84,7 @@ class Survival(NamedTuple):
                 }
                 for name, kind in self.by_kind.items()
             },
+            "languages": {name: language._asdict() for name, language in self.by_language.items()},
         }
 
 
@@ -100,12 +107,14 @@ def measure_survival(
     random = Random(seed)
     kinds = [KINDS[number % len(KINDS)] for number in range(count)]
     planted, survived, forms = Counter(kinds), Counter[str](), {kind: Counter[str]() for kind in KINDS}
+    spoken, left_by_language = Counter[str](), Counter[str]()
     for start in range(0, count, PLANTINGS_PER_BATCH):
         report_count(start, count)
-        for planting in _find_survivors(
-            scrubber, [carriers.plant(kind, random) for kind in kinds[start : start + PLANTINGS_PER_BATCH]]
-        ):
+        plantings = [carriers.plant(kind, random) for kind in kinds[start : start + PLANTINGS_PER_BATCH]]
+        spoken.update(planting.language for planting in plantings)
+        for planting in _find_survivors(scrubber, plantings):
             survived[planting.value.kind] += 1
+            left_by_language[planting.language] += 1
             forms[planting.value.kind][f"{planting.value.form} ({planting.manner})"] += 1
     report_count(count, count)
     return Survival(
@@ -114,6 +123,7 @@ def measure_survival(
             for kind in KINDS
             if planted[kind]
         },
+        {name: LanguageSurvival(spoken[name], left_by_language[name]) for name in sorted(spoken)},
         seed,
     )
 

@@ -17,8 +17,10 @@ from datasets_app.domain.pii.canary.identity_numbers import (
     pick_digits,
     pick_letters,
 )
-from datasets_app.domain.pii.canary.people import Person, make_person
-from datasets_app.domain.pii.canary.places import make_address
+from datasets_app.domain.pii.canary.language_files import read_words
+from datasets_app.domain.pii.canary.people import make_person, make_user_person
+from datasets_app.domain.pii.canary.places import make_address, make_phone
+from datasets_app.domain.pii.network.languages import ENGLISH
 
 
 class PlantedValue(NamedTuple):
@@ -42,29 +44,33 @@ _LOWER_AND_DIGITS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _MIXED = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _LOWER_AND_DIGITS
 
 
-def make_value(kind: str, random: Random) -> PlantedValue:
-    """A value of a class of :data:`detector.KINDS`."""
-    return _MAKERS[kind](random)
+def make_value(kind: str, random: Random, language: str = ENGLISH) -> PlantedValue:
+    """A value of a class of :data:`detector.KINDS`, as people of a language have them."""
+    make = _MAKERS.get(kind)
+    return make(random) if make else _MAKERS_BY_LANGUAGE[kind](random, language)
 
 
-def _make_name(random: Random) -> PlantedValue:
-    person = make_person(random)
-    form, words = random.choice(
+def _make_name(random: Random, language: str) -> PlantedValue:
+    person = make_person(random, language)
+    whole = ("first and last name", person.whole)
+    form, text = random.choice(
         (
-            ("first name", (person.first,)),
-            ("first and last name", (person.first, person.last)),
-            ("first and last name", (person.first, person.last)),
-            ("first and last name", (person.first, person.last)),
-            ("last name with a title", (person.last,)),
+            ("first name", person.first),
+            whole,
+            whole,
+            whole,
+            ("name with a title", person.titled or person.whole),
         )
     )
-    title = random.choice(("Mr. ", "Ms. ", "Mrs ", "Dr. ")) if form == "last name with a title" else ""
-    form += "" if person.listed or form == "first name" else ", in no list"
-    return PlantedValue(detector.NAME, title + " ".join(words), form, words)
+    names = [name for name in (person.first, person.last) if name in text]
+    # A single sign of Chinese or Korean is part of many other words.
+    parts = tuple(word for name in names for word in name.split() if len(word) > 1) or (text,)
+    form += ", in no list" if person.last in text and not person.listed else ""
+    return PlantedValue(detector.NAME, text, form, parts)
 
 
-def _make_email(random: Random) -> PlantedValue:
-    user = _make_user(random, make_person(random), "._-")
+def _make_email(random: Random, language: str) -> PlantedValue:
+    user = _make_user(random, language, "._-")
     site = random.choice(_SITES)
     form, text = random.choice(
         (
@@ -76,14 +82,15 @@ def _make_email(random: Random) -> PlantedValue:
     return PlantedValue(detector.EMAIL, text, form, (user,))
 
 
-def _make_user(random: Random, person: Person, joiners: str) -> str:
-    first, last, sign = person.first.lower(), person.last.lower(), random.choice(joiners)
+def _make_user(random: Random, language: str, joiners: str) -> str:
+    first, last = make_user_person(random, language)
+    sign = random.choice(joiners)
     number = random.choice(("", "", str(random.randrange(1, 100)), str(random.randrange(1960, 2008))))
     return random.choice((f"{first}{sign}{last}", f"{first[0]}{last}", f"{first}{sign}{last[0]}")) + number
 
 
-def _make_handle(random: Random) -> PlantedValue:
-    user = _make_user(random, make_person(random), "_.") + str(random.randrange(10, 100))
+def _make_handle(random: Random, language: str) -> PlantedValue:
+    user = _make_user(random, language, "_.") + str(random.randrange(10, 100))
     networks = ("Instagram", "Twitter handle", "telegram", "TikTok")
     form, text, nouns = random.choice(
         (
@@ -98,8 +105,8 @@ def _make_handle(random: Random) -> PlantedValue:
     )
 
 
-def _make_phone(random: Random) -> PlantedValue:
-    country, text = accounts.make_phone(random)
+def _make_phone(random: Random, language: str) -> PlantedValue:
+    country, text = make_phone(random, read_words(language, "countries"))
     form = f"{country}, {'international' if text.startswith('+') else 'national'}"
     return PlantedValue(detector.PHONE, text, form, (text,))
 
@@ -156,9 +163,9 @@ def _make_credential(random: Random) -> PlantedValue:
     return PlantedValue(detector.CREDENTIAL, text, form, (text,), nouns, fixed_case=True)
 
 
-def _make_path(random: Random) -> PlantedValue:
-    person = make_person(random)
-    user = f"{person.first[0]}{person.last}".lower()
+def _make_path(random: Random, language: str) -> PlantedValue:
+    first, last = make_user_person(random, language)
+    user = f"{first[0]}{last}"
     file = random.choice(("report.pdf", "notes.txt", "invoice.xlsx", "backup.zip"))
     form, text = random.choice(
         (
@@ -178,9 +185,9 @@ def _make_host(random: Random) -> PlantedValue:
     return PlantedValue(detector.HOST, text, ending, (text,))
 
 
-def _make_url(random: Random) -> PlantedValue:
-    person, site = make_person(random), random.choice(_SITES)
-    user = _make_user(random, person, "._")
+def _make_url(random: Random, language: str) -> PlantedValue:
+    site = random.choice(_SITES)
+    user = _make_user(random, language, "._")
     phone = f"1202555{pick_digits(random, 4)}"
     form, query, value = random.choice(
         (
@@ -192,25 +199,25 @@ def _make_url(random: Random) -> PlantedValue:
     return PlantedValue(detector.URL, f"https://{site}/{query}", form, (value,))
 
 
-def _make_birthday(random: Random) -> PlantedValue:
+def _make_birthday(random: Random, language: str) -> PlantedValue:
+    """With the English names of months in English alone."""
     born: date = pick_birthday(random)
     month = _MONTHS[born.month - 1]
-    form, text = random.choice(
-        (
-            ("1984-03-07", born.isoformat()),
-            ("03/07/1984", f"{born:%m/%d/%Y}"),
-            ("07.03.1984", f"{born:%d.%m.%Y}"),
-            ("07/03/84", f"{born:%d/%m/%y}"),
-            ("March 7, 1984", f"{month} {born.day}, {born.year}"),
-            ("7 March 1984", f"{born.day} {month} {born.year}"),
-            ("7 Mar 1984", f"{born.day} {month[:3]} {born.year}"),
-        )
+    forms = (
+        ("1984-03-07", born.isoformat()),
+        ("07.03.1984", f"{born:%d.%m.%Y}"),
+        ("07/03/84", f"{born:%d/%m/%y}"),
+        ("03/07/1984", f"{born:%m/%d/%Y}"),
+        ("March 7, 1984", f"{month} {born.day}, {born.year}"),
+        ("7 March 1984", f"{born.day} {month} {born.year}"),
+        ("7 Mar 1984", f"{born.day} {month[:3]} {born.year}"),
     )
+    form, text = random.choice(forms if language == ENGLISH else forms[:3])
     return PlantedValue(detector.DATE_OF_BIRTH, text, form, (text,))
 
 
-def _make_address(random: Random) -> PlantedValue:
-    address = make_address(random)
+def _make_address(random: Random, language: str) -> PlantedValue:
+    address = make_address(random, read_words(language, "countries"))
     return PlantedValue(detector.ADDRESS, address.text, address.form, (address.street, address.postal_code))
 
 
@@ -239,22 +246,24 @@ def _make_plain(kind: str, make: Callable[[Random], str]) -> Callable[[Random], 
 
 
 _MAKERS: dict[str, Callable[[Random], PlantedValue]] = {
-    detector.NAME: _make_name,
-    detector.EMAIL: _make_email,
-    detector.PHONE: _make_phone,
     detector.SSN: _make_plain(detector.SSN, accounts.make_ssn),
     detector.CREDIT_CARD: _make_plain(detector.CREDIT_CARD, accounts.make_card),
     detector.IP: _make_ip,
     detector.CREDENTIAL: _make_credential,
-    detector.PATH: _make_path,
     detector.HOST: _make_host,
-    detector.HANDLE: _make_handle,
-    detector.ADDRESS: _make_address,
     detector.IBAN: _make_iban,
     detector.ACCOUNT: _make_plain(detector.ACCOUNT, accounts.make_account),
     detector.ID_NUMBER: _make_id_number,
-    detector.DATE_OF_BIRTH: _make_birthday,
-    detector.URL: _make_url,
     detector.CRYPTO_WALLET: _make_wallet,
     detector.MAC: _make_mac,
+}
+_MAKERS_BY_LANGUAGE: dict[str, Callable[[Random, str], PlantedValue]] = {
+    detector.NAME: _make_name,
+    detector.EMAIL: _make_email,
+    detector.PHONE: _make_phone,
+    detector.PATH: _make_path,
+    detector.HANDLE: _make_handle,
+    detector.ADDRESS: _make_address,
+    detector.DATE_OF_BIRTH: _make_birthday,
+    detector.URL: _make_url,
 }

@@ -61,21 +61,33 @@ class Spoken(NamedTuple):
 
 def count_languages(conversations: Iterable[Sequence[str]]) -> Spoken:
     """In which languages conversations are; each is the texts of its turns."""
-    from datasets_app.domain.pii.network.runtime import load_network
-
-    sizes, starts = [], []
-    for texts in conversations:
-        sizes.append(len(texts))
-        starts.append(_read_start(texts))
-    readings = load_network().read_many(starts, lambda reading: False)
+    kept = list(conversations)
     spoken = Spoken(Counter(), Counter())
-    for size, start, reading in zip(sizes, starts, readings, strict=True):
-        language = _find_unknown_script(start) or (reading.language if reading.is_told else "")
+    for texts, language in zip(kept, tell_languages(kept), strict=True):
         if language:
             spoken.conversations[language] += 1
             if not _is_measured(language):
-                spoken.unmeasured[language] += size
+                spoken.unmeasured[language] += len(texts)
     return spoken
+
+
+def tell_languages(conversations: Iterable[Iterable[str]]) -> list[str]:
+    """The language of each conversation, as in :class:`Spoken`; empty if its words don't tell it."""
+    from datasets_app.domain.pii.network.runtime import load_network
+
+    starts = [_read_start(texts) for texts in conversations]
+    readings = load_network().read_many(starts, lambda reading: False)
+    return [
+        _find_unknown_script(start) or (reading.language if reading.is_told else "")
+        for start, reading in zip(starts, readings, strict=True)
+    ]
+
+
+def tell_main_languages(conversations: Iterable[Iterable[str]]) -> list[str]:
+    """The same; one that doesn't tell it is taken to be in the most frequent language of the others."""
+    told = tell_languages(conversations)
+    frequent = Counter(filter(None, told)).most_common(1)
+    return [language or (frequent[0][0] if frequent else ENGLISH) for language in told]
 
 
 def _is_measured(language: str) -> bool:
@@ -103,9 +115,25 @@ def describe_unmeasured(turns_by_language: Mapping[str, int], turns: int) -> str
         return ""
     by_number = sorted(turns_by_language.items(), key=lambda pair: (-pair[1], pair[0]))
     return ", ".join(
-        f"{_NAMES.get(language, f'{language} script')} ({format_count(count, 'turn')})"
-        for language, count in by_number
+        f"{name_language(language)} ({format_count(count, 'turn')})" for language, count in by_number
     )
+
+
+def name_language(language: str) -> str:
+    """ "German"; "Ethiopic script"; of the empty one "Other languages"."""
+    return _NAMES.get(language, f"{language} script") if language else "Other languages"
+
+
+def describe_shares(counts: Mapping[str, tuple[int, int]]) -> str:
+    """ "German 2 of 40, Thai 3 of 12": by language how many, of how many; empty for a single language."""
+    if len(counts) < 2:
+        return ""
+    by_number = sorted(counts, key=lambda language: (-counts[language][1], language))
+    parts = [(name_language(language), *counts[language]) for language in by_number[:_MAX_NAMED]]
+    if rest := [counts[language] for language in by_number[_MAX_NAMED:]]:
+        name = format_count(len(rest), "other language")
+        parts.append((name, sum(part for part, _ in rest), sum(whole for _, whole in rest)))
+    return ", ".join(f"{name} {part:,} of {whole:,}" for name, part, whole in parts)
 
 
 def describe_languages(value: object) -> str:
@@ -138,7 +166,7 @@ def _describe_language(language: str) -> str:
     if language == ENGLISH:
         return name
     if language not in _NAMES:
-        return f"{name} script (never learned)"
+        return f"{name_language(language)} (never learned)"
     if measured is None:
         return f"{name} (not measured)"
     return f"{name} ({measured.left} of {measured.names} left in test chats)"

@@ -65,13 +65,25 @@ def test_a_file_has_sentences_of_all_kinds_that_take_a_value(language: str) -> N
     sections = read_sections(language)
     for title, fewest in FEWEST.items() if language != OTHER else ():
         assert len(set(sections[title])) >= fewest, title
-    for title in {*sections, *detector.KINDS} - {"nouns", "mine", "countries", "women", "men", "last"}:
+    for title in {*sections, *detector.KINDS} - {
+        "nouns",
+        "mine",
+        "countries",
+        "months",
+        "women",
+        "men",
+        "last",
+    }:
         fields = {"noun", "value"} if title in ("user", "assistant") else {"value"}
         if title.startswith(("name", "titles")):
             fields = {"first", "last"}
         for line in sections.get(title, ()):
             used = {field for _, field, _, _ in Formatter().parse(line) if field is not None}
-            assert used <= fields if title.startswith("titles") else used == fields, (title, line)
+            if title == "dates":
+                fields = {"year", "yy", "month", "day", "name", "short"}
+            exact = not title.startswith(("titles", "dates"))
+            assert used == fields if exact else used <= fields, (title, line)
+    assert len(read_words(language, "months")) == (12 if "months" in sections else 0)
     assert all(line.split(": ")[0] in detector.KINDS for line in sections["nouns"])
 
 
@@ -134,6 +146,15 @@ def test_addresses_and_telephones_are_of_the_countries_of_a_language() -> None:
     assert {make_value(detector.PHONE, Random(seed), "fr").form[:2] for seed in range(30)} == {"FR"}
     # Of Japan there are none.
     assert len({make_value(detector.PHONE, Random(seed), "ja").form[:2] for seed in range(60)}) > 3
+
+
+def test_birth_dates_are_written_as_the_language_writes_them() -> None:
+    for language, form in (("en", "March 7, 1984"), ("pl", "7 marca 1984"), ("ja", "1984年3月7日")):
+        made = [make_value(detector.DATE_OF_BIRTH, Random(seed), language) for seed in range(60)]
+        assert {form, "1984-03-07", "07.03.1984"} <= {value.form for value in made}
+    # Without a file: figures alone.
+    made = [make_value(detector.DATE_OF_BIRTH, Random(seed), "th") for seed in range(20)]
+    assert not any(letter.isalpha() for value in made for letter in value.text)
 
 
 @pytest.mark.parametrize(

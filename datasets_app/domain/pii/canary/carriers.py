@@ -17,7 +17,6 @@ from datasets_app.domain.pii.canary.language_files import read_sections
 from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.values import PlantedValue, make_value
 from datasets_app.domain.pii.network.languages import tell_main_languages
-from datasets_app.domain.pii.network.words import has_lone_characters
 from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN, blank_placeholders
 
 # Of a long session only the turns around the planted one are copied.
@@ -29,6 +28,7 @@ _ANNOUNCED_KINDS = frozenset({detector.ID_NUMBER, detector.HANDLE, detector.CRED
 # A word, not an address or a name of a machine, which a capital would change.
 _ORDINARY_START = re.compile(r"[^\W\d_]+(?:'[a-z]+)?:? ")
 _STOPS, _WIDE_STOPS = ".!?؟।。！？", "。！？"
+_WIDE_LETTER = re.compile("[\u3041-\u30ff\u4e00-\u9fff]")
 _SENTENCE_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])|\n+")
 
 
@@ -194,7 +194,7 @@ def _match_case(value: PlantedValue, text: str) -> str:
 
 def _insert_sentence(text: str, sentence: str, random: Random) -> str:
     """Between two sentences or behind the last, with the marks and capitals that are used around it."""
-    stop, space = ("。", "") if has_lone_characters(text + sentence) else (".", " ")
+    stop, space = ("。", "") if _WIDE_LETTER.search(text) else (".", " ")
     ends = [match.start() for match in _SENTENCE_END.finditer(text)]
     at = random.choice((*ends, len(text), len(text)))
     before, after = text[:at].rstrip(), text[at:].lstrip()

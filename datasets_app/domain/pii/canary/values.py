@@ -17,7 +17,7 @@ from datasets_app.domain.pii.canary.identity_numbers import (
     pick_digits,
     pick_letters,
 )
-from datasets_app.domain.pii.canary.language_files import read_words
+from datasets_app.domain.pii.canary.language_files import OTHER, read_sections, read_words
 from datasets_app.domain.pii.canary.people import make_person, make_user_person
 from datasets_app.domain.pii.canary.places import make_address, make_phone
 from datasets_app.domain.pii.network.languages import ENGLISH
@@ -39,7 +39,7 @@ class PlantedValue(NamedTuple):
 
 
 _SITES = ("example.com", "example.org", "example.net", "mail.example.com", "shop.example.org")
-_MONTHS = "January February March April May June July August September October November December".split()
+_EXAMPLE_DATE = date(1984, 3, 7)
 _LOWER_AND_DIGITS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _MIXED = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + _LOWER_AND_DIGITS
 
@@ -200,20 +200,17 @@ def _make_url(random: Random, language: str) -> PlantedValue:
 
 
 def _make_birthday(random: Random, language: str) -> PlantedValue:
-    """With the English names of months in English alone."""
-    born: date = pick_birthday(random)
-    month = _MONTHS[born.month - 1]
-    forms = (
-        ("1984-03-07", born.isoformat()),
-        ("07.03.1984", f"{born:%d.%m.%Y}"),
-        ("07/03/84", f"{born:%d/%m/%y}"),
-        ("03/07/1984", f"{born:%m/%d/%Y}"),
-        ("March 7, 1984", f"{month} {born.day}, {born.year}"),
-        ("7 March 1984", f"{born.day} {month} {born.year}"),
-        ("7 Mar 1984", f"{born.day} {month[:3]} {born.year}"),
+    form = random.choice((*read_sections(language)["dates"], *read_sections(OTHER)["dates"]))
+    text = _format_date(form, pick_birthday(random), language)
+    return PlantedValue(detector.DATE_OF_BIRTH, text, _format_date(form, _EXAMPLE_DATE, language), (text,))
+
+
+def _format_date(form: str, day: date, language: str) -> str:
+    months = read_words(language, "months")
+    name = months[day.month - 1] if months else ""
+    return form.format(
+        year=day.year, yy=day.year % 100, month=day.month, day=day.day, name=name, short=name[:3]
     )
-    form, text = random.choice(forms if language == ENGLISH else forms[:3])
-    return PlantedValue(detector.DATE_OF_BIRTH, text, form, (text,))
 
 
 def _make_address(random: Random, language: str) -> PlantedValue:

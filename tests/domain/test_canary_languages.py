@@ -57,7 +57,8 @@ def scripts_of(text: str) -> set[str]:
 
 
 def test_each_language_in_which_it_is_measured_what_stays_has_a_file() -> None:
-    assert set(LANGUAGES) == {*load_measured(), "en"}
+    assert set(LANGUAGES) >= {*load_measured(), "en"}
+    assert len(LANGUAGES) >= 28
 
 
 @pytest.mark.parametrize("language", [*LANGUAGES, OTHER])
@@ -199,7 +200,7 @@ def test_in_a_language_without_a_file_values_are_planted_bare() -> None:
             added = added.replace(line, "")
         nouns = planted.value.nouns or list_nouns(kind, "th")
         rest = added.replace(planted.value.text, "").strip(" .,:。")
-        assert not rest or rest in nouns or len(THAI[0]) > 9 > len(rest), (kind, added)
+        assert rest in ("", *(noun.strip(".") for noun in nouns)), (kind, added)
 
 
 def test_the_result_by_language_adds_up_and_is_said() -> None:

@@ -32,9 +32,10 @@ class Command(BaseCommand):
     help = """Measure how much a scrub leaves, with planted values.
 
 Plants made-up values of all types in copies of turns of the dataset, as people there write
-them, scrubs the copies with the settings of the dataset's last scrub, and counts what is left.
-Nothing is stored in the dataset; the numbers stand in its verdict and reports until its text
-changes. A file is scrubbed with the options below, and needs no database.
+them and in the language of each conversation, scrubs the copies with the settings of the
+dataset's last scrub, and counts what is left: in all, by type, and by language if there are
+several. Nothing is stored in the dataset; the numbers stand in its verdict and reports until
+its text changes. A file is scrubbed with the options below, and needs no database.
 
 examples:
   manage.py canary_dataset support

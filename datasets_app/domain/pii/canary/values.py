@@ -53,15 +53,8 @@ def make_value(kind: str, random: Random, language: str = ENGLISH) -> PlantedVal
 def _make_name(random: Random, language: str) -> PlantedValue:
     person = make_person(random, language)
     whole = ("first and last name", person.whole)
-    form, text = random.choice(
-        (
-            ("first name", person.first),
-            whole,
-            whole,
-            whole,
-            ("name with a title", person.titled or person.whole),
-        )
-    )
+    titled = ("name with a title", person.titled) if person.titled else whole
+    form, text = random.choice((("first name", person.first), whole, whole, whole, titled))
     names = [name for name in (person.first, person.last) if name in text]
     # A single sign of Chinese or Korean is part of many other words.
     parts = tuple(word for name in names for word in name.split() if len(word) > 1) or (text,)

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("datasets_app", "0038_text_scan_unmeasured")]
+    dependencies = [("datasets_app", "0041_received_requests")]
 
     operations = [
         migrations.AddField(

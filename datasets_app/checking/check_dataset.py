@@ -17,7 +17,6 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.exemptions import Exemption, make_pattern_exemptions
-from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
@@ -52,7 +51,7 @@ def check_dataset(
     totals = Totals()
     kept: list[Finding] = []
     turns = tally.count_terms(counted.turns())
-    findings = run_checks(turns, checks, make_pattern_exemptions(exemptions), find=find_all)
+    findings = run_checks(turns, checks, make_pattern_exemptions(exemptions))
     for finding in chain(run_metadata_checks(dataset_metadata(dataset)), findings):
         totals[finding.code] += 1
         if totals[finding.code] <= MAX_FINDINGS_PER_CODE:

@@ -16,7 +16,6 @@ from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.exemptions import make_pattern_exemptions
-from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
@@ -73,7 +72,7 @@ def _check_file(
             for number, line in enumerate(study_lines(read_gzip_lines(packed), study, on_turns), 1):
                 yield parse_turn(number, line)
 
-    yield from run_checks(turns(), TURN_CHECKS, exempt, find=find_all)
+    yield from run_checks(turns(), TURN_CHECKS, exempt)
 
 
 def study_lines(lines: Iterable[bytes], study: ContentCounter, on_turns: TurnCallback) -> Iterator[bytes]:

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.domain.pii.detection import ValueFinder
+from datasets_app.domain.pii.detection import find_values, merge_values
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.policy import MissedMark
-from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.models import ScrubFinding, ScrubMark, ScrubRun, Session, Turn
 from datasets_app.scrubbing.mark_pages import kind_choices
@@ -96,7 +95,7 @@ class Highlights:
         """What the checks reported, searched again: they keep no positions. Names take a model, and are only
         listed below the turn."""
         kinds = {KINDS_BY_CODE[found.code] for found in turn.findings if found.code in KINDS_BY_CODE}
-        found = ValueFinder(find_all).find(turn.start) if kinds else []
+        found = merge_values(find_values(turn.start)) if kinds else []
         for match in (match for match in found if match.kind in kinds):
             value = _normalize(turn.start[match.start : match.end])
             state = "kept" if value in self._not_personal_terms else "found"

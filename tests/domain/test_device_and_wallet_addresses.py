@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.pii.rules.finder import find_all, find_quickly
+from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.pii.rules.wallets import has_base58_check, has_bech32_check
 from tests.domain.growth import assert_linear_time
 
@@ -49,7 +49,6 @@ def test_a_wallet_is_found_without_a_word_for_it(wallet: str):
     address = wallet.rpartition(":")[2]
     for text in (wallet, f"I paid 0.5 into {wallet}, on Monday", f'{{"to":"{wallet}"}}'):
         assert values("CRYPTO_WALLET", text) == [address]
-        assert [match.kind for match in find_quickly(text)] == ["CRYPTO_WALLET"]
 
 
 @given(st.binary(min_size=20, max_size=20), st.sampled_from([0, 5, 30, 48, 65]), AROUND, AROUND)
@@ -60,7 +59,6 @@ def test_a_check_sum_makes_an_address(key: bytes, version: int, before: str, aft
     address = encode_base58_check(bytes([version]) + key)
     text = f"{before} : {address} ; {after}"
     assert values("CRYPTO_WALLET", text) == [address]
-    assert "CRYPTO_WALLET" in {match.kind for match in find_quickly(text)}
     assert has_base58_check(address)
     wrong = address[:-1] + ("2" if address[-1] != "2" else "3")
     assert not has_base58_check(wrong)
@@ -128,9 +126,6 @@ def test_codes_that_need_a_word(text: str, expected: list[str]):
 )
 def test_addresses_of_network_cards(text: str, expected: list[str]):
     assert values("MAC", text) == expected
-    assert [match for match in find_quickly(text) if match.kind == "MAC"] == [
-        match for match in find_all(text) if match.kind == "MAC"
-    ]
 
 
 @given(st.binary(min_size=6, max_size=6), st.sampled_from(":-"), st.booleans(), AROUND, AROUND)

@@ -2,16 +2,16 @@
 
 import random
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.detection import Detection, DetectionInput, ValueFinder
+from datasets_app.domain.pii.detection import Detection, DetectionInput, find_values
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND, PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 from tests.strategies import EXAMPLES_FACTOR
 
@@ -52,7 +52,7 @@ def test_what_a_scrub_has_verified_passes_the_checks(language: str) -> None:
     scrubbed = [turn for session in scrubber.scrub(sessions) for turn in session.turns]
     again = [SessionInput(scrubbed[start : start + 4]) for start in range(0, len(scrubbed), 4)]
     assert not scrubber.count_remaining(again)
-    assert not list(run_checks(scrubbed, PERSONAL_DATA_CHECKS, find=find_all))
+    assert not list(run_checks(scrubbed, PERSONAL_DATA_CHECKS))
     assert [turn.text for session in scrubber.scrub(again) for turn in session.turns] == [
         turn.text for turn in scrubbed
     ]
@@ -60,12 +60,24 @@ def test_what_a_scrub_has_verified_passes_the_checks(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_checks_find_what_a_verification_finds(language: str) -> None:
+    turns = make_turns(list(dict.fromkeys(read_texts(language))))
+    scrubber = Scrubber(Policy(), key=b"k" * 32)
+    sessions = [SessionInput(turns[start : start + 4]) for start in range(0, len(turns), 4)]
+    remaining = Counter(
+        (f"s{value.session}", value.turn_index, CODE_BY_KIND[value.kind])
+        for value in scrubber.find_remaining(sessions)
+    )
+    found = Counter(
+        (finding.session_id, finding.turn_index, finding.code)
+        for finding in run_checks(turns, PERSONAL_DATA_CHECKS)
+    )
+    assert found == remaining
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_text_is_read_alike_alone_and_among_others(language: str) -> None:
     texts = list(dict.fromkeys(read_texts(language)))
-    detected = Detection(Policy(), b"k" * 32, rules_only=True).find_many([DetectionInput(t) for t in texts])
-    finder = ValueFinder(find_all)
-    one_by_one = [finder.find(text) for text in texts]
-    finder.prepare(texts)
-    for text, found, alone in zip(texts, detected, one_by_one, strict=True):
+    together = Detection(Policy(), b"k" * 32, rules_only=True).find_many([DetectionInput(t) for t in texts])
+    for text, found in zip(texts, together, strict=True):
         places = {(match.kind, match.start, match.end) for match in found}
-        assert places == {(match.kind, match.start, match.end) for match in alone}, text
-        assert places == {(match.kind, match.start, match.end) for match in finder.find(text)}, text
+        assert places == {(match.kind, match.start, match.end) for match in find_values(text)}, text

@@ -8,8 +8,7 @@ from datasets_app.domain.generation import phrases
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import capitalize_sentences, takes_an
 from datasets_app.domain.generation.style import build_matcher, split_words
-from datasets_app.domain.pii.detection import ValueFinder
-from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.pii.detection import find_values
 
 MIN_NUMBER_DIGITS = 7
 # Replies also put a word where no frame does: a user name is told by standing in any sentence.
@@ -108,9 +107,6 @@ def fill_frame(frame: str, word: str) -> str:
     return frame.replace("{word}", re.sub(r"[<>{}|]", "", word))
 
 
-_VALUES = ValueFinder(find_all)
-
-
 @lru_cache(maxsize=4096)
 def _carries_personal_data(word: str) -> bool:
     """Whether a check takes a word, alone or in a phrase that carries it, for an address, a number or a
@@ -119,7 +115,7 @@ def _carries_personal_data(word: str) -> bool:
         return True
     forms = {word, word[:1].upper() + word[1:]}
     return any(
-        _VALUES.find(text)
+        find_values(text)
         for form in forms
         for text in (
             form,

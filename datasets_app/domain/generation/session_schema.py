@@ -8,9 +8,8 @@ from typing import Any
 from datasets_app.domain.generation.model_turns import PROBE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
-from datasets_app.domain.pii.detection import ValueFinder
+from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.rules.finder import find_quickly
 
 ROLES = ("user", "assistant")
 MAX_TEXT_CHARACTERS = 6000
@@ -138,7 +137,7 @@ def _refuse_personal_data(texts: list[str], find_names: NameFinder) -> None:
     """Problems that the checks of a file would report: generated text must pass them."""
     problems, quoted = [], []
     for number, (text, names) in enumerate(zip(texts, find_names(texts), strict=True), 1):
-        for kind, start, end, _ in [*ValueFinder(find_quickly).find(text), *names]:
+        for kind, start, end, _ in [*find_values(text), *names]:
             problem = f"turn {number} holds what looks like personal data ({kind.lower().replace('_', ' ')})"
             problems.append(problem)
             quoted.append(f'{problem}: "{text[start:end]}"')

@@ -1,7 +1,7 @@
 """Every detector of a policy over many strings at once, each distinct string looked at once."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ from datasets_app.domain.pii.detector import (
     NETWORK_KINDS,
     Detector,
     Match,
+    merge_matches,
 )
 from datasets_app.domain.pii.learned.detection_model import NUMBER_KINDS, is_of_thing
 from datasets_app.domain.pii.marks import MissedValueDetector
@@ -25,10 +26,11 @@ from datasets_app.domain.pii.names.names import (
     load_name_finder,
     read_texts,
 )
+from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
-from datasets_app.domain.pii.rules.finder import RuleDetector
+from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.handle_shapes import is_numbered_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
 
@@ -135,25 +137,32 @@ class Detection:
         ]
 
 
-class ValueFinder:
-    """Finds the values of all classes but names in what people wrote, as a scrub and its verification do.
+def make_input(place: Place, text: str, is_text: bool | None = None) -> DetectionInput:
+    """A string as every door sees it. A key such as "text" says nothing of what stands under it."""
+    key = "" if place.key in PROSE_KEYS else place.key
+    return DetectionInput(text, key, is_prose(place, text) if is_text is None else is_text)
 
-    ``find_by_rules`` is :func:`find_all`, or :func:`find_quickly`. Texts that were announced by
-    :meth:`prepare` are read together, which is many times as fast.
-    """
 
-    def __init__(self, find_by_rules: Callable[[str], list[Match]]) -> None:
-        self._find_by_rules = find_by_rules
-        self._read: JudgedTexts = {}
+def merge_values(found: Iterable[Match]) -> list[Match]:
+    """Overlapping matches as one value, of the class by which a scrub replaces it. A name that touches
+    another value is a part of it, so that all else is the same with names and without."""
+    found = list(found)
+    if len(found) < 2:
+        return found
+    values = merge_matches(match for match in found if match.kind != NAME)
+    names = [
+        match
+        for match in found
+        if match.kind == NAME
+        and not any(match.start < value.end and value.start < match.end for value in values)
+    ]
+    return sorted(values + names, key=lambda match: match.start)
 
-    def prepare(self, texts: Iterable[str]) -> None:
-        self._read = read_texts(list(dict.fromkeys(texts)))
 
-    def find(self, text: str) -> list[Match]:
-        """The values by their start; those of different classes may overlap."""
-        judged = self._read.get(text) or read_texts([text])[text]
-        found = add_judged(self._find_by_rules(text), text, judged, NETWORK_KINDS - {NAME})
-        return sorted(found, key=lambda match: (match.start, -match.end))
+def find_values(text: str) -> list[Match]:
+    """The values of all classes but names in what people wrote, as a scrub and its verification find them."""
+    found = add_judged(find_all(text), text, read_texts([text])[text], NETWORK_KINDS - {NAME})
+    return sorted(found, key=lambda match: (match.start, -match.end))
 
 
 def add_judged(found: list[Match], text: str, judged: "JudgedText", kinds: frozenset[str]) -> list[Match]:

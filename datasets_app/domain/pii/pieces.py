@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
@@ -12,6 +12,9 @@ from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
+_KEY_IN_PATH = re.compile(r"[^.\[\] ]+")
+# Under these stands what people wrote, even one word; all else is an identifier unless it has a space.
+PROSE_KEYS = frozenset({"text", "content", "value", "notes"})
 
 
 class Place(NamedTuple):
@@ -20,6 +23,11 @@ class Place(NamedTuple):
     field: str
     key: str = ""
     is_key: bool = False
+
+
+def is_prose(place: Place, text: str) -> bool:
+    """Whether people wrote it, as far as one can tell: an identifier has no spaces."""
+    return place.field == "text" or place.key in PROSE_KEYS or " " in text
 
 
 class Span(NamedTuple):
@@ -47,8 +55,7 @@ class Piece:
 
     @property
     def is_prose(self) -> bool:
-        """Whether people wrote it, as far as one can tell: an identifier has no spaces."""
-        return self.place.field == "text" or " " in self.text
+        return is_prose(self.place, self.text)
 
     def get_view(self) -> str:
         """The text for detectors, each removed part shown as one :data:`HOLE`."""
@@ -155,6 +162,11 @@ def join_path(field: str, key: str) -> str:
     """``metadata.user.email``; a key that may itself be personal becomes ``*``."""
     shown = key if _PLAIN_KEY.fullmatch(key) else "*"
     return f"{field}.{shown}" if field else shown
+
+
+def hide_keys(field: str, hidden: Container[str]) -> str:
+    """The path with ``*`` for each of its keys that is ``hidden``."""
+    return _KEY_IN_PATH.sub(lambda part: "*" if part[0] in hidden else part[0], field)
 
 
 def _visit_value(value: Any, field: str, key: str, visit: Visitor) -> Any:

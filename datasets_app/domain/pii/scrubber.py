@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import context
 from datasets_app.domain.pii.allowed_values import AllowedValues
-from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detection import Detection, DetectionInput, make_input, merge_values
 from datasets_app.domain.pii.detector import HANDLE, NAME, Match, merge_matches
 from datasets_app.domain.pii.kept_names import IsPerson
 from datasets_app.domain.pii.keys import get_kind_by_key, parse_tag_kind
@@ -109,13 +109,17 @@ class Scrubber:
 
     def find_remaining(self, sessions: Sequence[SessionInput]) -> Iterator[RemainingValue]:
         """For verification: the values of all classes but names that the rules still find."""
-        for number, session in enumerate(sessions):
-            work = SessionScrub(session, self)
-            found = self._rules.find_many(_make_inputs(work.pieces))
-            for (turn_index, piece), matches in zip(work.iterate_places(), found, strict=True):
-                view = piece.get_view()
-                rest = [match for match in matches if not self.allowed.is_allowed(view, match)]
-                for span in piece.map_matches(rest):
+        works = [SessionScrub(session, self) for session in sessions]
+        found = iter(self._rules.find_many(_make_inputs(piece for work in works for piece in work.pieces)))
+        for number, work in enumerate(works):
+            for (turn_index, piece), matches in zip(work.iterate_places(), found, strict=False):
+                view, is_persona = piece.get_view(), piece.place in PERSONA_PLACES
+                rest = (
+                    match
+                    for match in matches
+                    if not (is_persona and match.kind == HANDLE) and not self.allowed.is_allowed(view, match)
+                )
+                for span in piece.map_matches(merge_values(rest)):
                     length = span.end - span.start
                     yield RemainingValue(number, turn_index, piece.place.field, span.kind, span.start, length)
 
@@ -142,7 +146,7 @@ class Scrubber:
 
 
 def _make_inputs(pieces: Iterable[Piece]) -> list[DetectionInput]:
-    return [DetectionInput(piece.get_view(), piece.place.key, piece.is_prose) for piece in pieces]
+    return [make_input(piece.place, piece.get_view(), piece.is_prose) for piece in pieces]
 
 
 class SessionScrub:

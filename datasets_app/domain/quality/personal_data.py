@@ -1,179 +1,153 @@
-"""The search for personal data, done once for all checks that report it."""
+"""The search for personal data, done once for all checks that report it, and for every door alike.
+
+Whatever decides about a text sees the same strings, each alone, through the same detection as the
+verification of a scrub, and counts one value where several overlap.
+"""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
-from datasets_app.domain.pii.detection import ValueFinder
-from datasets_app.domain.pii.detector import ID_NUMBER, Match
-from datasets_app.domain.pii.keys import get_kind_by_key
-from datasets_app.domain.pii.pieces import is_searched_number, join_path, write_number
-from datasets_app.domain.pii.rules.assignments import is_secret_key
-from datasets_app.domain.pii.rules.finder import find_quickly
+from datasets_app.domain.pii.detection import Detection, make_input, merge_values
+from datasets_app.domain.pii.detector import HANDLE, NAME, PATTERN_KINDS, Match
+from datasets_app.domain.pii.pieces import Place, hide_keys, visit_object, visit_turn
+from datasets_app.domain.pii.placeholders import drop_placeholders
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import blank_hashed_id
 from datasets_app.domain.quality.base import Check
 
-# Tags, keys, model names: the same few strings on line after line, remembered once found clean.
-MAX_CLEAN_STRINGS = 20_000
-MAX_CLEAN_CHARACTERS = 100
-# Between the words before a string and the string itself; no stored string holds it.
-_AFTER_PREFIX = "\0"
-
-# Fields in which people write sentences.
-_WRITTEN = frozenset({"text", "notes"})
-
-SearchedString = tuple[str, str, str]  # field, the words before it that say what it is, text
-Find = Callable[[str], list[Match]]
-# The session before, and turns; what was found in each of them.
-SearchTask = tuple[str | None, list[TurnRecord]]
-SearchBatches = Callable[[Iterable[SearchTask]], Iterator[list[list[Finding] | None]]]
 SEARCH_BATCH_SIZE = 1_000
+# Those who label are known to those who keep the file, and a persona is no person.
+_FIELDS_ALLOWING_NAMES = frozenset({"persona_id", "annotator", "labeler"})
+
+# Name models, terms to keep, terms of personas: what makes a check for names.
+NameOptions = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+SearchedRecord = TurnRecord | LabelRecord
+
+
+class SearchTask(NamedTuple):
+    """``session`` is that of the record before. With ``names`` names of people are searched for."""
+
+    session: str | None
+    records: list[SearchedRecord]
+    names: NameOptions | None
+
+
+# What was found in each record of each task.
+SearchBatches = Callable[[Iterable[SearchTask]], Iterator[list[list[Finding]]]]
 
 
 class PersonalDataCheck(Check):
     """A check for one class of personal data. ``kind`` is the class, as in ``pii.detector``."""
 
     kind: ClassVar[str]
+    options: ClassVar[NameOptions] = ((), (), ())
+
+    def drop_kept(self, text: str, match: Match) -> Iterable[Match]:
+        """The parts of a value that are no terms to keep."""
+        return (match,)
+
+
+class SearchedString(NamedTuple):
+    """A string, and the record that it is of."""
+
+    place: Place
+    text: str
+    line: int = 0
+    session_id: str | None = None
+    turn_index: int | None = None
 
 
 class PersonalDataSearch:
     """Searches every string of a record and hands each value to the check of its class.
 
     Findings name the class, place and length of a value, never the value. Values in ``exempt`` are none.
-    ``find`` finds by rules in a string; in what people wrote the network finds more.
     """
 
-    def __init__(
-        self,
-        checks: Iterable[PersonalDataCheck],
-        exempt: AllowList = NOTHING_EXEMPT,
-        find: Find = find_quickly,
-    ) -> None:
-        self._exempt, self._find_by_rules = exempt, find
-        self._values = ValueFinder(find)
-        self._checks = {check.kind: check for check in checks}
-        self._clean: set[str] = set()
+    def __init__(self, checks: Iterable[PersonalDataCheck], exempt: AllowList = NOTHING_EXEMPT) -> None:
+        self._exempt, self._checks = exempt, {check.kind: check for check in checks}
+        self.names = self._checks[NAME].options if NAME in self._checks else None
+        kinds = (*PATTERN_KINDS, NAME) if self.names else PATTERN_KINDS
+        self._detection = Detection(Policy(kinds=kinds, name_models=self.names[0] if self.names else ()), b"")
         self._session: str | None = None
 
-    def turn(self, turn: TurnRecord) -> list[Finding] | None:
-        session_id, _, _, text, tags, persona_id, _, metadata, extra, _ = turn
-        clean = self._clean
-        matches = self._find(turn, text, self._values.find)
-        found = list(self._findings(turn, "text", text, matches)) if matches else []
-        if tags and not clean.issuperset(tags):
-            for tag in tags:
-                found += self._search(turn, ("tags", "", tag))
-        if session_id != self._session:
-            # The id is on every line of the session, but is one thing to fix.
-            self._session = session_id
-            found += self._search(turn, ("session_id", "", session_id))
-        if persona_id is not None and persona_id not in clean:
-            found += self._search(turn, ("persona_id", "", persona_id))
-        if metadata:
-            found += self._search_object(turn, metadata, "metadata")
-        if extra:
-            found += self._search_object(turn, extra, "")
-        return found or None
+    def batch(self, task: SearchTask) -> list[list[Finding]]:
+        """What is found in each record of a task."""
+        self._session = task.session
+        by_record = [self.list_strings(record) for record in task.records]
+        found = iter(self.find([string for strings in by_record for string in strings]))
+        return [[finding for _ in strings for finding in next(found)] for strings in by_record]
 
-    def batch(self, task: SearchTask) -> list[list[Finding] | None]:
-        """What :meth:`turn` returns for each turn of a task."""
-        self._session, turns = task
-        self._values.prepare(turn.text for turn in turns)
-        return list(map(self.turn, turns))
+    def list_strings(self, record: SearchedRecord) -> list[SearchedString]:
+        """Every string of a record. The id of a session is on all of its records, but is one thing to fix."""
+        strings: list[SearchedString] = []
+        place = (record.line, record.session_id, record.turn_index)
 
-    def label(self, record: LabelRecord) -> list[Finding] | None:
-        found: list[Finding] = []
-        for field in ("text", "session_id", "persona_id", "annotator", "notes"):
-            value = getattr(record, field)
-            if value and value not in self._clean:
-                found += self._search(record, (field, "", value))
-        if record.extra:
-            found += self._search_object(record, record.extra, "")
-        return found or None
+        def collect(where: Place, text: str) -> str:
+            strings.append(SearchedString(where, text, *place))
+            return text
 
-    def _search_object(
-        self, record: TurnRecord | LabelRecord, value: dict[str, Any], field: str
-    ) -> Iterable[Finding]:
-        if self._is_known_clean(value):
-            return ()
-        return (
-            finding
-            for where in iterate_strings(value, field, self._clean)
-            for finding in self._search(record, where)
+        if isinstance(record, TurnRecord):
+            visit_turn(record, collect)
+        else:
+            fields = ("text", "persona_id", "annotator", "notes")
+            visit_object(
+                {field: getattr(record, field) for field in fields} | (record.extra or {}), "", collect
+            )
+        if record.session_id is not None and record.session_id != self._session:
+            self._session = record.session_id
+            collect(Place("session_id"), record.session_id)
+        return strings
+
+    def find(self, strings: Sequence[SearchedString]) -> list[list[Finding]]:
+        """What is found in each of the strings."""
+        texts = [blank_hashed_id(item.session_id or "", item.text) for item in strings]
+        inputs = [make_input(item.place, text) for item, text in zip(strings, texts, strict=True)]
+        by_string = [
+            self._select(item.place, text, found)
+            for item, text, found in zip(strings, texts, self._detection.find_many(inputs), strict=True)
+        ]
+        # Paths of findings must not show a key that is personal itself.
+        hidden = {
+            item.text for item, found in zip(strings, by_string, strict=True) if item.place.is_key and found
+        }
+        return [
+            [self._make_finding(item, match, hidden) for match in found if match.kind in self._checks]
+            for item, found in zip(strings, by_string, strict=True)
+        ]
+
+    def _select(self, place: Place, text: str, found: list[Match]) -> list[Match]:
+        """The values among ``found``: without placeholders, what is exempt, and names in fields for names."""
+        return merge_values(
+            part
+            for match in drop_placeholders(found, text)
+            if not (place.field in _FIELDS_ALLOWING_NAMES and match.kind in (NAME, HANDLE))
+            and not self._exempt.covers(text, match.start, match.end)
+            for part in (self._checks[NAME].drop_kept(text, match) if match.kind == NAME else (match,))
         )
 
-    def _is_known_clean(self, value: dict[str, Any]) -> bool:
-        """Whether a flat object has nothing new in it: a quick test that most metadata passes."""
-        clean = self._clean
-        for key, item in value.items():
-            kind = type(item)
-            if key not in clean:
-                return False
-            if kind is str:
-                if item not in clean or _build_key_prefix(key, item):
-                    return False
-            elif kind is dict or kind is list or is_searched_number(item):
-                return False
-        return True
-
-    def _search(self, record: TurnRecord | LabelRecord, where: SearchedString) -> Iterator[Finding]:
-        field, prefix, text = where
-        matches = self._find(record, text, self._values.find if field in _WRITTEN else self._find_by_rules)
-        if not matches and prefix:
-            # {"phone": "5551234567"}: the key says what the bare number is.
-            matches = [
-                Match(kind, start - len(prefix), end - len(prefix))
-                for kind, start, end, _ in self._find(record, prefix + text, self._find_by_rules)
-                if start >= len(prefix)
-            ]
-        if matches:
-            yield from self._findings(record, field, text, matches)
-        elif len(text) <= MAX_CLEAN_CHARACTERS and len(self._clean) < MAX_CLEAN_STRINGS:
-            self._clean.add(_make_clean_key(prefix, text))
-
-    def _find(self, record: TurnRecord | LabelRecord, text: str, find: Find) -> list[Match]:
-        """The values in a text of a record; the hashed id of its session is none."""
-        matches = find(text)
-        session_id = record.session_id
-        if not matches or session_id is None or session_id not in text:
-            return matches
-        blanked = blank_hashed_id(session_id, text)
-        return matches if blanked is text else find(blanked)
-
-    def _findings(
-        self, record: TurnRecord | LabelRecord, field: str, text: str, matches: Iterable[Match]
-    ) -> Iterator[Finding]:
-        for kind, start, end, _ in matches:
-            check = self._checks.get(kind)
-            if check is None or self._exempt.covers(text, start, end):
-                continue
-            length = end - start
-            yield Finding(
-                check.code,
-                f"{check.title} in {field} at column {start + 1} ({length} characters); "
-                "scrub it before sharing",
-                record.line,
-                record.session_id,
-                record.turn_index,
-                field,
-            )
+    def _make_finding(self, item: SearchedString, match: Match, hidden: set[str]) -> Finding:
+        check, field = self._checks[match.kind], hide_keys(item.place.field, hidden)
+        place = f"{field} at column {match.start + 1} ({match.end - match.start} characters)"
+        message = f"{check.title} in {place}; scrub it before sharing"
+        return Finding(check.code, message, item.line, item.session_id, item.turn_index, field)
 
 
 def search_ahead(
-    records: Iterable[TurnRecord | LineError], search_batches: SearchBatches
-) -> Iterator[tuple[TurnRecord | LineError, list[Finding] | None]]:
-    """The records in their order, each turn with what was found in it."""
-    waiting: deque[list[TurnRecord | LineError]] = deque()
+    records: Iterable[SearchedRecord | LineError], search_batches: SearchBatches, names: NameOptions | None
+) -> Iterator[tuple[SearchedRecord | LineError, list[Finding]]]:
+    """The records in their order, each with what was found in it."""
+    waiting: deque[list[SearchedRecord | LineError]] = deque()
     failure: Exception | None = None
 
     def make_tasks() -> Iterator[SearchTask]:
         nonlocal failure
         stream, session = iter(records), None
         while failure is None:
-            batch: list[TurnRecord | LineError] = []
+            batch: list[SearchedRecord | LineError] = []
             try:
                 batch.extend(islice(stream, SEARCH_BATCH_SIZE))
             except Exception as error:
@@ -182,56 +156,13 @@ def search_ahead(
             if not batch:
                 return
             waiting.append(batch)
-            turns = [record for record in batch if isinstance(record, TurnRecord)]
-            yield session, turns
-            session = turns[-1].session_id if turns else session
+            searched = [record for record in batch if not isinstance(record, LineError)]
+            yield SearchTask(session, searched, names)
+            session = searched[-1].session_id if searched else session
 
     for results in search_batches(make_tasks()):
         found = iter(results)
         for record in waiting.popleft():
-            yield record, next(found) if isinstance(record, TurnRecord) else None
+            yield record, [] if isinstance(record, LineError) else next(found)
     if failure is not None:
         raise failure
-
-
-def iterate_strings(value: Any, field: str, clean: set[str], key: str = "") -> Iterator[SearchedString]:
-    """Every string (and long number) in a JSON value, keys as well, that is not in ``clean``. ``key`` is the
-    last one on the way to ``value``."""
-    kind = type(value)
-    if kind is dict:
-        for key, item in value.items():
-            if key not in clean:
-                yield f"a key of {field}" if field else "a key", "", key
-            if type(item) in _SEARCHED_TYPES:
-                yield from iterate_strings(item, join_path(field, key), clean, key)
-    elif kind is list:
-        for place, item in enumerate(value):
-            if type(item) in _SEARCHED_TYPES:
-                yield from iterate_strings(item, f"{field}[{place}]", clean, key)
-    else:
-        if kind is not str:
-            if not is_searched_number(value):
-                return
-            value = write_number(value)
-        prefix = _build_key_prefix(key, value)
-        if _make_clean_key(prefix, value) not in clean:
-            yield field, prefix, value
-
-
-_SEARCHED_TYPES = frozenset({str, dict, list, int, float})
-
-
-def _make_clean_key(prefix: str, text: str) -> str:
-    """What is remembered of a string: clean in one place, it may be a secret behind other words."""
-    return f"{prefix}{_AFTER_PREFIX}{text}" if prefix else text
-
-
-def _build_key_prefix(key: str, text: str) -> str:
-    """Only bare numbers, codes and secrets need the word before them to be told apart."""
-    if (
-        key
-        and len(text) <= MAX_CLEAN_CHARACTERS
-        and (text[:1].isdigit() or is_secret_key(key) or get_kind_by_key(key, text) == ID_NUMBER)
-    ):
-        return f"{key.replace('_', ' ')}: "
-    return ""

@@ -7,7 +7,6 @@ looks for: a few searches for constants tell that of most texts.
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import (
@@ -26,9 +25,8 @@ from datasets_app.domain.pii.detector import (
     PHONE,
     URL,
     Match,
-    merge_matches,
 )
-from datasets_app.domain.pii.folding import fold_and_encode, map_to_original, needs_folding
+from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
@@ -46,7 +44,6 @@ from datasets_app.domain.pii.rules import (
     wallets,
 )
 from datasets_app.domain.pii.rules.emails import find_spelled_emails
-from datasets_app.domain.pii.rules.profiles import is_profile_site
 from datasets_app.domain.pii.rules.technical import blank_protected, drop_protected, find_protected
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
@@ -73,13 +70,12 @@ class _Search(NamedTuple):
     """A search for values of ``kinds``, and the necessary condition that spares it most texts.
 
     ``may_hold`` is told the text in UTF-8, and its shape: see :func:`_get_shape`. ``find`` is given the
-    folded text with its placeholders blanked. :func:`find_quickly` leaves out a search that isn't ``quick``.
+    folded text with its placeholders blanked.
     """
 
     kinds: frozenset[str]
     may_hold: Callable[[bytes, bytes], bool]
     find: Callable[[str], list[Match]]
-    quick: bool = True
 
 
 def _find_values_in_url(text: str) -> list[Match]:
@@ -89,11 +85,9 @@ def _find_values_in_url(text: str) -> list[Match]:
 # A further class of personal data is a module of its own in this package, and a line here.
 _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({ID_NUMBER}), id_numbers.may_hold, id_numbers.search_folded),
-    _Search(
-        frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded, quick=False
-    ),
+    _Search(frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded),
     _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
-    _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded, quick=False),
+    _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded),
     _Search(frozenset({HANDLE}), handles.may_hold, handles.search_folded),
     _Search(frozenset({ADDRESS}), addresses.may_hold, addresses.search_folded),
     _Search(frozenset({DATE_OF_BIRTH}), births.may_hold, births.search_folded),
@@ -102,10 +96,8 @@ _SEARCHES: tuple[_Search, ...] = (
         frozenset({URL}),
         urls.may_hold,
         partial(urls.search_folded, find_values=_find_values_in_url),
-        quick=False,
     ),
 )
-_QUICK_SEARCHES = tuple(search for search in _SEARCHES if search.quick)
 
 
 def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
@@ -141,91 +133,6 @@ def _drop_credentials_of_wallets(found: list[Match]) -> list[Match]:
     if not wallets_found:
         return found
     return [m for m in found if m.kind != CREDENTIAL or (m.start, m.end) not in wallets_found]
-
-
-# What calls for all the rules: one search for all of it, which stops at these few signs only.
-_UNUSUAL_SIGN = re.compile(
-    r"[=_\\~@0-9./:-](?:"
-    r"(?<=[=_\\~@])"
-    r"|(?<=[A-Za-z][0-9])"  # hunter2, web03, most tokens
-    r"|(?<=[A-Za-z]\.)(?=[A-Za-z])"  # jenkins.acme.internal
-    r"|(?<=/)(?<![\w.~/$%+-]/)(?!/)"  # /home
-    r"|(?<=:)(?:(?<=word:)|(?<=WORD:)|(?<=word\":)|(?<=phrase:)|(?<=[Pp]ass:)|(?<=code:)|(?=//\w+[/:\s]))"
-    r"|(?<=-)(?=----)"  # -----BEGIN … PRIVATE KEY-----
-    r"|(?<=[A-Za-z]-[0-9])"  # web-03
-    r"|(?<=[:-])(?=[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-])"  # 00:1a:2b:3c:4d:5e
-    r"|(?<=\.)(?=[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4})"  # 4011.1213.141f
-    r"|(?=[A-Za-z]{20})"  # a wallet's address whose only digit is the first
-    r")",
-    re.ASCII,
-)
-_LONG_WORD = b"a" * 20
-
-
-def _may_hold_unusual_sign(encoded: bytes, shape: bytes) -> bool:
-    """Whether :data:`_UNUSUAL_SIGN` may match: each of its alternatives needs one of these constants."""
-    return (
-        b"a0" in shape
-        or b"/" in shape
-        or b":" in shape
-        or b"a.a" in shape
-        or b"_" in shape
-        or b"a-0" in shape
-        or b"=" in encoded
-        or b"@" in encoded
-        or b"\\" in shape
-        or b"~" in shape
-        or _LONG_WORD in shape
-        or (b"-" in shape and encoded.count(b"-") > 3)
-        or (b"." in shape and (b"0.0" in shape or b"0.a" in shape or b"a.0" in shape))
-    )
-
-
-# Sites known to be public: a file repeats the same few, so each is checked once.
-_KNOWN_SITES: set[str] = set()
-_MAX_KNOWN_SITES = 10_000
-_MAX_PATH_CHARACTERS = 200
-_SITE_PATTERN = re.compile(r"(?<=://)[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}(?=/)")
-
-
-def find_quickly(text: str) -> list[Match]:
-    """What :func:`find_all` finds in any but unusual texts, at little more than the cost of patterns.
-
-    For checking files line by line. Missing are e-mail addresses and numbers that are written out, and
-    passwords that are plain words within a sentence ("my password is letmein").
-    """
-    encoded = text.encode("utf-8", "surrogatepass")
-    shape = encoded.translate(_SHAPE_TABLE)
-    unusual = _UNUSUAL_SIGN.search(text) if _may_hold_unusual_sign(encoded, shape) else None
-    while unusual:
-        site = _SITE_PATTERN.match(text, text.rfind("/", 0, unusual.start()) + 1)
-        if site is None or site[0] not in _KNOWN_SITES:
-            return _find_and_remember_sites(text)
-        if urls.PEOPLE_FOLDER_PATTERN.search(text, site.end(), site.end() + _MAX_PATH_CHARACTERS):
-            return find_all(text)
-        unusual = _UNUSUAL_SIGN.search(text, site.end())
-    if len(encoded) != len(text) and needs_folding(encoded.translate(None, _ASCII)):
-        return find_all(text)
-    found = patterns.search_numbers(text, encoded)
-    if len(found) > 1:
-        found = merge_matches(found)
-    searches = [search.find for search in _QUICK_SEARCHES if search.may_hold(encoded, shape)]
-    protected = find_protected(text)
-    blank = blank_protected(blank_placeholders(text), protected)
-    found = list(chain(found, *(search(blank) for search in searches)))
-    found += detection_model.search_folded(blank, found)
-    return sorted(drop_protected(found, protected), key=_get_place)
-
-
-def _find_and_remember_sites(text: str) -> list[Match]:
-    found = find_all(text)
-    if not found and len(_KNOWN_SITES) < _MAX_KNOWN_SITES:
-        _KNOWN_SITES.update(
-            site
-            for site in _SITE_PATTERN.findall(text)
-            if not is_profile_site(site) and site.lower() not in urls.SITES_OF_PEOPLE
-        )
-    return found
 
 
 _ESCAPED_AT = re.compile(rb"&(?:#0*64|#[xX]0*40|commat);")

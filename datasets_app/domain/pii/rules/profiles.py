@@ -123,11 +123,6 @@ def may_hold_profile(encoded: bytes) -> bool:
     )
 
 
-def is_profile_site(host: str) -> bool:
-    """Whether everybody's page at this site begins with its host: "https://twitter.com"."""
-    return _SITE_HINT.search(f"{host}/".encode()) is not None
-
-
 # What the names of the hosts in _SITES end with, before ".com".
 _SITE_NAMES = tuple(
     "twitter x instagram facebook fb tiktok threads snapchat pinterest twitch soundcloud vk venmo ko-fi "

@@ -30,12 +30,6 @@ _TRAILING_PUNCTUATION = ".,;:!?*_…”’»"
 _PAIR = re.compile(r"[?&;#!]+([\w.\[\]~%-]{1,60})=([^&;#]*)")
 SITES_OF_PEOPLE = url_words.SITES_OF_PEOPLE | {f"www.{site}" for site in url_words.SITES_OF_PEOPLE}
 _FOLDERS_WITH_NAMES = url_words.PLACES_OF_PEOPLE | url_words.FOREIGN_PEOPLE
-# What calls for a closer look at an address whose site is known to be public.
-PEOPLE_FOLDER_PATTERN = re.compile(
-    rf"/(?:{'|'.join(map(re.escape, sorted(url_words.PEOPLE | _FOLDERS_WITH_NAMES)))})/"
-    r"|%40|/\+?\d{10}|/(?:[a-z]{2,15}[-_.+]|[a-z]{2,15}%20){1,3}[a-z]{2,15}(?![\w-])",
-    re.IGNORECASE,
-)
 # forum.acme.com/u/jane: without a scheme, only where a folder says so.
 _FOLDERS_OF_BARE_URLS = "|".join(sorted(url_words.PEOPLE - {"@"} | url_words.FOREIGN_PEOPLE))
 _BARE_URL = re.compile(

@@ -186,8 +186,13 @@ class DatasetFacts(NamedTuple):
     def _findings(self) -> dict[str, int]:
         return {kind: self.text.found[kind] for kind in KINDS if self.text.found.get(kind)}
 
+    def must_be_gone(self, kind: str) -> bool:
+        """Whether values of this class may not leave. What is judged may be wrong, so that it is a list to
+        review, but for production data."""
+        return kind not in JUDGED_KINDS or self.is_production
+
     def _closes_gates(self, kind: str) -> bool:
-        return kind not in JUDGED_KINDS or (self.is_production and kind != NAME)
+        return self.must_be_gone(kind) and kind != NAME
 
     @property
     def is_raw(self) -> bool:

@@ -10,7 +10,6 @@ from datetime import date
 from typing import NamedTuple
 
 from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy, format_kinds
-from datasets_app.domain.pii.detector import JUDGED_KINDS
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
 from datasets_app.domain.wording import format_count
@@ -165,6 +164,7 @@ def decide_gate(gate: Gate, facts: DatasetFacts, request: OverrideRequest) -> Ve
 
 def decide_label_export(facts: DatasetFacts, found: Mapping[str, int], request: OverrideRequest) -> Verdict:
     """Labels leave with what people wrote beside them, such as notes; ``found`` are values in it by class."""
+    found = {kind: count for kind, count in found.items() if facts.must_be_gone(kind)}
     if not found or facts.attestation:
         return Allowed()
     closed = (
@@ -334,7 +334,7 @@ def is_version_raw(facts: DatasetFacts, version: VersionFacts) -> bool:
         return True
     if facts.attestation:
         return False
-    found = version.found if facts.is_production else version.found - JUDGED_KINDS
+    found = any(map(facts.must_be_gone, version.found))
     return bool(found or version.missed or version.exempt - facts.text.exempt.keys())
 
 

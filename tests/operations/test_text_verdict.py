@@ -14,6 +14,7 @@ from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.facts import build_metadata
 from datasets_app.catalog.text_scans import record_text_change, scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.command_line import validate
 from datasets_app.core.errors import UserError
 from datasets_app.exporting.export_dataset import export_dataset
 from datasets_app.models import AuditEvent, Dataset, ScrubMark, ScrubRun, TextScan
@@ -266,3 +267,45 @@ def test_names_in_a_language_that_nobody_measured_keep_production_text_raw(tmp_p
         export(dataset)
     gates.attest(dataset, actor=None, reason="read by two people who know Amharic")
     assert export(dataset)
+
+
+JUDGED_TEXT = "Ask @jane_doe, who was born on 12 March 1984"
+
+
+@pytest.mark.parametrize("origin", ["synthetic", "external"])
+def test_what_is_judged_is_a_list_to_review_at_every_door(
+    tmp_path: Path, origin: str, manage: Any, capsys: Any
+) -> None:
+    dataset = make_dataset(tmp_path, [make_turn("a", text=JUDGED_TEXT)], origin=origin)
+    assert manage("validate_dataset", "--dataset", dataset.name).returncode == 0
+    report = dataset.check_reports.get()
+    assert (report.error_count, report.totals["E410"], report.totals["E415"]) == (0, 1, 1)
+    facts = gates.load_facts(dataset)
+    assert (facts.is_raw, facts.to_review) == (False, {"DATE_OF_BIRTH": 1, "HANDLE": 1})
+    assert {blocker.title for blocker in assess_readiness(dataset, None).blockers} == set()
+    gates.check_label_export(dataset, {"HANDLE": 1}, actor=None)
+    answers = {item.title: item for item in build_checklist(dataset)}
+    reviewed = [item for item in answers.values() if "To review: " in item.reason]
+    assert {item.answer for item in reviewed} == {"yes"}
+    assert "user names: 1" in str(reviewed)
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(export(dataset))
+    for options in ([], ["--pii-only"]):
+        assert validate.main([str(path), *options]) == 0
+        assert "E410" in capsys.readouterr().out
+        assert validate.main([str(path), *options, "--strict"]) == 1
+        capsys.readouterr()
+
+
+def test_what_is_judged_closes_the_gates_for_production_data(tmp_path: Path) -> None:
+    dataset = make_dataset(tmp_path, [make_turn("a", text="Hello")], origin="production")
+    scrub_dataset(dataset, parse_policy(None))
+    assert b"Hello" in export(dataset)
+    TextScan.objects.update(found={"HANDLE": 1})
+    with pytest.raises(UserError, match=r"personal data \(user names: 1\)"):
+        export(dataset)
+    with pytest.raises(UserError, match="Notes or other fields"):
+        gates.check_label_export(dataset, {"HANDLE": 1}, actor=None)
+    assert "A search after the scrub found user names: 1." in {
+        item.reason for item in build_checklist(dataset)
+    }

@@ -200,15 +200,29 @@ class _DatasetEvidence:
         return ""
 
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:
-        """Findings by code."""
+        """Findings by code, without those to review."""
         totals = self.report.totals if self.report else {}
-        codes = sorted(CODE_BY_KIND[kind] for kind in kinds)
+        codes = sorted(CODE_BY_KIND[kind] for kind in kinds if self.facts.must_be_gone(kind))
         return {code: totals[code] for code in codes if totals.get(code)}
 
     def found_in_text(self, kinds: Collection[str]) -> dict[str, int]:
-        """Values by class, by the latest search."""
+        """Values by class, by the latest search; without those to review."""
         found = self.facts.text.found
-        return {kind: found[kind] for kind in KINDS if kind in kinds and found.get(kind)}
+        return {
+            kind: found[kind]
+            for kind in KINDS
+            if kind in kinds and self.facts.must_be_gone(kind) and found.get(kind)
+        }
+
+    def describe_review(self, kinds: Collection[str]) -> str:
+        """What the latest search found for people to review; empty without any."""
+        found = self.facts.text.found
+        judged = {
+            kind: found[kind]
+            for kind in KINDS
+            if kind in kinds and not self.facts.must_be_gone(kind) and found.get(kind)
+        }
+        return f" To review: {format_kinds(judged)}." if judged else ""
 
     def find_exempt(self, scrub: ScrubRun | None) -> dict[str, ExemptCount]:
         """What was left on purpose, by the latest search; until there is one since ``scrub``, by that."""
@@ -249,7 +263,7 @@ def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> Checkli
     reason = _describe_scrub(run, policy, kinds)
     if NAME in kinds and ORDINARY in exempt:
         reason = f"{reason} Except {describe_exempt({ORDINARY: exempt[ORDINARY]})}."
-    return ChecklistItem(title, YES, reason)
+    return ChecklistItem(title, YES, reason + known.describe_review(kinds))
 
 
 def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: bool) -> ChecklistItem:
@@ -263,17 +277,19 @@ def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: 
     if missed := known.missed_since(newest[0] if newest else None, kinds):
         return ChecklistItem(title, NO, f"{format_count(missed, 'value')} marked as missed.", SCRUB)
     if known.report is not None and known.is_clean_in_checks(kinds):
-        return ChecklistItem(title, YES, _describe_check(known.report, kinds))
+        review = known.describe_review(kinds)
+        return ChecklistItem(title, YES, _describe_check(known.report, kinds, review))
     if grown:
         return ChecklistItem(title, UNKNOWN, _SESSIONS_ADDED, SCRUB)
     reason = "No scrub has looked for them." if known.verified_scrubs else _NEVER_SCRUBBED
     return ChecklistItem(title, UNKNOWN, reason, SCRUB)
 
 
-def _describe_check(report: CheckReport, kinds: set[str]) -> str:
+def _describe_check(report: CheckReport, kinds: set[str], review: str) -> str:
     turns = format_count(report.turn_count, "turn")
     model = " by rules and by a model, which misses some" if NAME in kinds else ""
-    return f"Checked on {_format_time(report.created_at)}{model}: none found in {turns}."
+    found = f"{turns}.{review}" if review else f"none found in {turns}."
+    return f"Checked on {_format_time(report.created_at)}{model}: {found}"
 
 
 def _format_time(at: datetime) -> str:
@@ -340,7 +356,10 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     """A scrub knows the keys that identify people. The checks don't: they are enough where there are no keys,
     or no one to identify."""
     title = "Metadata identifies no one"
-    if found := _find_in_stated_metadata(dataset):
+    found = {
+        kind: n for kind, n in _find_in_stated_metadata(dataset).items() if known.facts.must_be_gone(kind)
+    }
+    if found:
         reason = f"The source or provenance of the dataset itself contains {format_kinds(found)}."
         return ChecklistItem(title, NO, reason)
     item = _scrub_item(title, known, set(KINDS))

@@ -113,10 +113,14 @@ def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
         "placeholders": options.placeholders,
         "hash_session_ids": options.hash_session_ids,
         "timestamps": "drop" if options.drop_timestamps else "keep",
+        "patterns": "\n".join(options.patterns),
         "sample": options.sample or DEFAULT_SAMPLE_SESSIONS,
         "keeps_brands": True,
     }
-    form = ScrubForm(answers, may_read=raw_access.may_read(request.person, dataset))
+    may_read = raw_access.may_read(request.person, dataset)
+    if options.patterns and not may_read:
+        raise ApiError(403, "forbidden", "Custom patterns take the permission to read raw text.")
+    form = ScrubForm(answers, may_read=may_read)
     if not form.is_valid():
         errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
         raise ApiError(422, "invalid", "The options are not valid.", errors=errors)

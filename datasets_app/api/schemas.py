@@ -212,11 +212,13 @@ class PersonOut(Schema):
 
 
 class ScrubIn(Input):
-    """Without `classes` all are scrubbed. A preview (`dry_run`) changes nothing."""
+    """Without `classes` all are scrubbed. A preview (`dry_run`) changes nothing. `patterns` are your own,
+    each as `LABEL=REGEX` or `LABEL: example, example, example`."""
 
     dry_run: bool = False
     sample: int | None = Field(None, ge=1, le=100_000)
     classes: list[str] | None = Field(None, max_length=200)
+    patterns: list[str] = Field([], max_length=100)
     placeholders: Literal["plain", "numbered"] = "plain"
     hash_session_ids: bool = False
     drop_timestamps: bool = False

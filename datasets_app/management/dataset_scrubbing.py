@@ -14,6 +14,7 @@ from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
 from datasets_app.domain.pii.brands import describe_brands
+from datasets_app.domain.pii.custom_patterns import parse_pattern
 from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
@@ -26,6 +27,7 @@ from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.scrubbing.brands import list_brands
 from datasets_app.scrubbing.kept_terms import keep_terms
+from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.proposals import list_proposals
 from datasets_app.scrubbing.report import build_dataset_report
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -46,6 +48,8 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
                 "keep it in a dataset, exempt it with a reason: see exempt_term."
             )
     dataset, dry_run = get_dataset(options["dataset"]), options["dry_run"]
+    for sentence in describe_matches(dataset, [parse_pattern(text) for text in options["pattern"]]):
+        stdout.write(f"{sentence}.")
     if options["propose_terms"] is not None and not dry_run:
         raise command_error("--propose-terms goes with --dry-run: what a scrub has replaced can't be kept.")
     if not dry_run:

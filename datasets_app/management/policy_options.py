@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 
 from datasets_app.catalog.recognizers import add_recognizer_files
-from datasets_app.domain.pii.custom_patterns import CustomPatterns, normalize_label
+from datasets_app.domain.pii.custom_patterns import CustomPatterns, parse_pattern
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
 from datasets_app.management.kept_terms import read_kept_terms, read_scrubbed_terms
@@ -23,7 +23,8 @@ def add_detection_options(parser: Any) -> None:
         action="append",
         default=[],
         metavar="LABEL=REGEX",
-        help="your own pattern in RE2 syntax, replaced with [LABEL]; may be repeated",
+        help="your own pattern in RE2 syntax, replaced with [LABEL]; or 'LABEL: A-0017, A-0018, A-0412', "
+        "three examples of a format; may be repeated",
     )
     parser.add_argument(
         "--allow",
@@ -68,7 +69,7 @@ def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
     CommandError."""
     models = options["names"].split(",") if options["names"] else settings.NAME_MODELS
     try:
-        patterns = tuple(_parse_pattern(text) for text in options["pattern"])
+        patterns = tuple(parse_pattern(text)[:2] for text in options["pattern"])
         CustomPatterns(patterns)
         policy = Policy(
             kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
@@ -82,10 +83,3 @@ def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
         return add_recognizer_files(policy, map(Path, options["recognizers"]))
     except PolicyError as error:
         raise command_error(str(error)) from None
-
-
-def _parse_pattern(text: str) -> tuple[str, str]:
-    label, sign, regex = text.partition("=")
-    if not sign or not regex:
-        raise PolicyError("Write --pattern as LABEL=REGEX, for example 'ORDER=ORD-[0-9]+'.")
-    return normalize_label(label), regex

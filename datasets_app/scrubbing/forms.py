@@ -14,9 +14,8 @@ from unfold.widgets import (
 )
 
 from datasets_app.catalog.recognizers import add_recognizer_files
-from datasets_app.domain.pii.custom_patterns import compile_pattern, normalize_label
+from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
 from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.pattern_errors import PatternError
 from datasets_app.domain.pii.policy import MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset, ScrubRun
@@ -76,7 +75,8 @@ class ScrubForm(forms.Form):
         required=False,
         max_length=50_000,
         widget=_lines_input(),
-        help_text="One per line as LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b. Matches become [LABEL].",
+        help_text="One per line: LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b, or LABEL: and three "
+        "examples, for example ORDER_NUMBER: ORD-00017, ORD-00018, ORD-00412. Matches become [LABEL].",
     )
     keeps_brands = forms.BooleanField(
         label="Keep names of brands",
@@ -101,14 +101,14 @@ class ScrubForm(forms.Form):
         if not may_read:
             del self.fields["patterns"]
 
-    def clean_patterns(self) -> list[tuple[str, str]]:
-        """(label, regex) of each line. Reports all invalid lines with their numbers."""
+    def clean_patterns(self) -> list[ParsedPattern]:
+        """The pattern of each line. Reports all invalid lines with their numbers."""
         patterns, errors = [], []
         for number, line in enumerate(self.cleaned_data["patterns"].splitlines(), 1):
             if not line.strip():
                 continue
             try:
-                patterns.append(_parse_pattern(line))
+                patterns.append(parse_pattern(line))
             except PolicyError as error:
                 errors.append(f"Line {number}: {error}")
         if errors:
@@ -134,7 +134,7 @@ class ScrubForm(forms.Form):
         return replace(
             self._installed,
             kinds=tuple(kind for kind in KINDS if kind in cleaned["kinds"]),
-            patterns=tuple(cleaned.get("patterns", ())),
+            patterns=tuple(pattern[:2] for pattern in cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
             name_models=tuple(settings.NAME_MODELS),
             keeps_brands=cleaned["keeps_brands"],
@@ -142,21 +142,6 @@ class ScrubForm(forms.Form):
             fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,
             drop_timestamps=cleaned["timestamps"] == "drop",
         )
-
-
-def _parse_pattern(line: str) -> tuple[str, str]:
-    label, equals, regex = line.partition("=")
-    if not equals or not regex.strip():
-        raise PolicyError("Expected LABEL=REGEX.")
-    label, regex = normalize_label(label), regex.strip()
-    try:
-        compile_pattern(label, regex)
-    except PatternError as error:
-        # Report the column in the line as it was entered.
-        before = line.index(regex, line.index("=") + 1)
-        column = error.column + before if error.column else 0
-        raise PatternError(label, error.problem, column) from None
-    return label, regex
 
 
 def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from datasets_app.scrubbing.canary_pages import canary_context
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
+from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.proposals import count_open_proposals, find_preview, list_proposals
 from datasets_app.scrubbing.result_pages import result_context
 from datasets_app.scrubbing.term_pages import TermsForm
@@ -54,6 +55,8 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
         messages.warning(request, "A scrub or preview of this dataset is already running.")
         return redirect(dataset_url(dataset, "scrub"))
     if "preview" in request.POST:
+        for sentence in describe_matches(dataset, form.cleaned_data.get("patterns", ())):
+            messages.info(request, f"{sentence}.")
         return start_scrub(request, dataset, form.policy(), sample=form.cleaned_data["sample"])
     try:
         gates.check_can_replace_text(dataset)
@@ -82,7 +85,10 @@ def _render_confirmation(request: HttpRequest, dataset: Dataset, form: ScrubForm
     stored_files = JobFile.objects.filter(job_run__dataset=dataset).exclude(file="")
     context = {
         "form": form,
-        "policy_words": policy.describe(),
+        "policy_words": [
+            *policy.describe(),
+            *describe_matches(dataset, form.cleaned_data.get("patterns", ())),
+        ],
         "policy": policy,
         "looks_for_all": covers_all_kinds(policy),
         "mark_count": ScrubMark.objects.filter(dataset=dataset).count(),

@@ -7,13 +7,15 @@ its offsets (bytes) to ours (code points).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.number_formats import learn_format
 from datasets_app.domain.pii.pattern_errors import PatternError, explain_compile_error
-from datasets_app.domain.pii.policy import check_label
+from datasets_app.domain.pii.policy import PolicyError, check_label
 
 MAX_PATTERN_CHARACTERS = 10_000
 # For the program of a pattern and its automaton together; RE2 refuses what needs more.
@@ -28,6 +30,7 @@ INITIAL_VIEW_BYTES = 1024
 __all__ = ["CustomPatterns", "PatternError"]
 
 Search = Callable[[bytes, int, int], Any]
+_PATTERN_LINE = re.compile(r"\s*(?P<label>[^=:]*?)\s*(?P<sign>[=:])\s*(?P<rest>\S.*?)\s*")
 
 
 class CustomPatterns:
@@ -59,6 +62,35 @@ def normalize_label(label: str) -> str:
     label = label.strip().upper()
     check_label(label)
     return label
+
+
+class ParsedPattern(NamedTuple):
+    """A pattern as a person wrote it; ``description`` is that of a format that was learned from examples."""
+
+    label: str
+    regex: str
+    description: str = ""
+
+
+def parse_pattern(line: str) -> ParsedPattern:
+    """``LABEL=REGEX``, or ``LABEL: example, example, example`` for a format of numbers. Raises
+    :class:`PolicyError`; the column of a problem is that in the line."""
+    written = _PATTERN_LINE.fullmatch(line)
+    if written is None:
+        raise PolicyError(
+            "Expected LABEL=REGEX. To have a format learned, write LABEL: and three examples with commas "
+            "between them."
+        )
+    label, regex = normalize_label(written["label"]), written["rest"]
+    if written["sign"] == ":":
+        learned = learn_format(regex.split(","))
+        return ParsedPattern(label, learned.regex, learned.description)
+    try:
+        compile_pattern(label, regex)
+    except PatternError as error:
+        column = error.column + written.start("rest") if error.column else 0
+        raise PatternError(label, error.problem, column) from None
+    return ParsedPattern(label, regex)
 
 
 def compile_pattern(label: str, regex: str) -> Search:

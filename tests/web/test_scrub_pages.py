@@ -153,6 +153,10 @@ def test_the_form_asks_what_suits_the_dataset(curator: Any, dataset: Dataset, tm
         ({"patterns": "ORDER=\\bORD\nBAD=(abc"}, "Line 2: The pattern BAD has a mistake at column 5"),
         ({"patterns": "no pattern"}, "Line 1: Expected LABEL=REGEX."),
         ({"patterns": "NAME=x"}, "NAME is a class already"),
+        (
+            {"patterns": "ORDER_NUMBER: 4711001, 4711002, 4711003"},
+            "Line 1: The format of these examples (7 digits)",
+        ),
         ({"kinds": []}, "Select at least one type"),
         ({"timestamps": "move", "fuzz_seconds": ""}, "Enter the maximum shift"),
         ({"sample": "0"}, "greater than or equal to 1"),
@@ -188,6 +192,21 @@ def test_the_answers_become_a_policy(curator: Any, dataset: Dataset, empty_queue
         hash_session_ids=True,
         fuzz_seconds=60,
     )
+
+
+def test_a_format_learned_from_examples_is_shown_with_its_matches(
+    curator: Any, dataset: Dataset, tmp_path: Path, empty_queue: None
+) -> None:
+    texts = ["Where are ORD-2024-00017 and ord-2024-10000?", "ORD-2023-99999 is late", "ORD-1 isn't one"]
+    lines = [factories.make_turn(f"o{number}", text=text) for number, text in enumerate(texts)]
+    orders = factories.make_dataset(tmp_path, lines, "orders", origin="external")
+    given = answers(patterns="order_number: ORD-2024-00017, ORD-2024-00018, ORD-2023-00412")
+    said = "ORDER_NUMBER is “ORD”, “-”, 4 digits, “-”, 5 digits: 3 matches in 2 texts."
+    assert said in unescape(curator.post(address("scrub", orders), given | {"scrub": "1"}).content.decode())
+    shown = curator.post(address("scrub", orders), given | {"preview": "1"}, follow=True)
+    assert said in unescape(shown.content.decode())
+    policy = Policy.from_json(JobRun.objects.get().parameters["policy"])
+    assert policy.patterns == (("ORDER_NUMBER", r"(?i)\bORD\-[0-9]{4}\-[0-9]{5}\b"),)
 
 
 def test_recognizers_of_the_installation_belong_to_every_scrub(

@@ -17,6 +17,7 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.exemptions import Exemption, make_pattern_exemptions
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
@@ -47,7 +48,7 @@ def check_dataset(
     gates.check_can_copy(dataset)
     start, exemptions = start_scan(dataset), list_exemptions(dataset)
     counted, tally = _CountedTurns(dataset, report_progress), TextTally(exemptions)
-    checks = _list_checks(name_models, exemptions)
+    checks = _list_checks(dataset, name_models, exemptions)
     totals = Totals()
     kept: list[Finding] = []
     turns = tally.count_terms(counted.turns())
@@ -79,10 +80,15 @@ def check_dataset(
     return report
 
 
-def _list_checks(name_models: Sequence[str], exemptions: Sequence[Exemption]) -> tuple[type[Check], ...]:
+def _list_checks(
+    dataset: Dataset, name_models: Sequence[str], exemptions: Sequence[Exemption]
+) -> tuple[type[Check], ...]:
     if not name_models:
         return TURN_CHECKS
-    kept = (exemption.term for exemption in exemptions)
+    kept = [exemption.term for exemption in exemptions]
+    scrub = ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).first()
+    if scrub is not None:
+        kept += [brand.term for brand in Policy.from_json(scrub.policy).brands or ()]
     return (
         *TURN_CHECKS,
         make_names_check(name_models, kept_terms=kept, persona_terms=list_persona_terms()),

@@ -172,7 +172,7 @@ def test_what_a_scrub_has_verified_passes_every_door(
     assert doors.check_dataset() == Counter()
     assert gates.load_facts(dataset).state == "released"
     file = doors.check_file()
-    # What was kept by a decision about the dataset, of which files don't know.
+    # Names that a decision about the dataset keeps, of which files don't know.
     assert without_names(file) == nothing
     assert doors.hook() == file
     assert doors.validate_package() == file

@@ -28,7 +28,7 @@ class NumberFormat(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """``fixed`` is what stands there in every number, or else ``least`` to ``most`` characters of a kind."""
+    """``fixed`` is the same in every number; without it there are ``least`` to ``most`` characters of a kind."""
 
     kind: str
     least: int = 0

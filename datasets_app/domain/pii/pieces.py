@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import HOLE, Match
 from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_kind_by_key
+from datasets_app.domain.pii.session_ids import places_of
 
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
 
@@ -115,6 +116,14 @@ class Piece:
             length += len(new)
             at = span.end
         return "".join((*parts, self.text[at:])), placed
+
+
+def make_piece(place: Place, text: str, placeholders: re.Pattern[str], hashed_id: str) -> Piece:
+    """A string without its placeholders and the hashed id of its session, if there is one."""
+    kept = [Span(*match.span(), "") for match in placeholders.finditer(text)] if "[" in text else []
+    if hashed_id and hashed_id in text:
+        kept += [Span(*span, "") for span in places_of(hashed_id, text)]
+    return Piece(place, text, sorted(kept))
 
 
 def _split_at_holes(view: str, start: int, end: int) -> Iterator[tuple[int, int]]:

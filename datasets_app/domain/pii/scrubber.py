@@ -27,6 +27,7 @@ from datasets_app.domain.pii.pieces import (
     Place,
     Span,
     Visitor,
+    make_piece,
     visit_object,
     visit_turn,
 )
@@ -34,7 +35,7 @@ from datasets_app.domain.pii.policy import ID, Policy
 from datasets_app.domain.pii.propagation import KnownValues
 from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
 from datasets_app.domain.pii.rebuilding import SESSION_ID_KIND, FoundValue, ScrubbedSession, SessionRebuilder
-from datasets_app.domain.pii.session_ids import is_hashed_id, places_of
+from datasets_app.domain.pii.session_ids import is_hashed_id
 
 # Each round replaces at least one more value; strings crafted to need more rounds are replaced whole.
 MAX_ROUNDS = 50
@@ -189,12 +190,7 @@ class SessionScrub:
         return collect
 
     def _make_piece(self, place: Place, text: str) -> Piece:
-        kept = []
-        if "[" in text:
-            kept = [Span(*match.span(), "") for match in self.scrubber.placeholders.finditer(text)]
-        if self.hashed_id and self.hashed_id in text:
-            kept += [Span(*span, "") for span in places_of(self.hashed_id, text)]
-        return Piece(place, text, sorted(kept))
+        return make_piece(place, text, self.scrubber.placeholders, self.hashed_id)
 
     def _remove_session_id(self) -> None:
         """Replace the id where the session repeats it: as a whole value, or within a text if distinctive."""

@@ -8,8 +8,6 @@ import hmac
 import re
 from collections.abc import Iterable
 
-from datasets_app.domain.pii.placeholders import BLANK
-
 FINGERPRINT_CHARACTERS = 8
 # No session id holds a NUL, so a fingerprint is never part of the hash of an id.
 _FINGERPRINT_OF = b"\0fingerprint"
@@ -31,15 +29,6 @@ def places_of(hashed_id: str, text: str) -> list[tuple[int, int]]:
     if hashed_id not in text:
         return []
     return [match.span() for match in re.finditer(rf"(?<!\w){hashed_id}(?!\w)", text)]
-
-
-def blank_hashed_id(session_id: str, text: str) -> str:
-    """``text`` without its session's id if that is a hash, which is no value; offsets stay."""
-    if not is_hashed_id(session_id):
-        return text
-    for start, end in places_of(session_id, text):
-        text = f"{text[:start]}{BLANK * (end - start)}{text[end:]}"
-    return text
 
 
 def fingerprint_key(key: bytes) -> str:

@@ -13,13 +13,15 @@ from datasets_app.domain.conversations.records import Finding, LabelRecord, Line
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.pii.detection import Detection, make_input, merge_values
 from datasets_app.domain.pii.detector import HANDLE, NAME, PATTERN_KINDS, Match
-from datasets_app.domain.pii.pieces import Place, hide_keys, visit_object, visit_turn
+from datasets_app.domain.pii.pieces import Piece, Place, Span, hide_keys, make_piece, visit_object, visit_turn
 from datasets_app.domain.pii.placeholders import drop_placeholders
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.session_ids import blank_hashed_id
+from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
+from datasets_app.domain.pii.session_ids import is_hashed_id
 from datasets_app.domain.quality.base import Check
 
 SEARCH_BATCH_SIZE = 1_000
+_PLACEHOLDERS = build_placeholder_pattern(Policy().labels)
 # Those who label are known to those who keep the file, and a persona is no person.
 _FIELDS_ALLOWING_NAMES = frozenset({"persona_id", "annotator", "labeler"})
 
@@ -104,23 +106,24 @@ class PersonalDataSearch:
 
     def find(self, strings: Sequence[SearchedString]) -> list[list[Finding]]:
         """What is found in each of the strings."""
-        texts = [blank_hashed_id(item.session_id or "", item.text) for item in strings]
-        inputs = [make_input(item.place, text) for item, text in zip(strings, texts, strict=True)]
+        pieces = [_make_piece(item) for item in strings]
+        inputs = [make_input(piece.place, piece.get_view(), piece.is_prose) for piece in pieces]
         by_string = [
-            self._select(item.place, text, found)
-            for item, text, found in zip(strings, texts, self._detection.find_many(inputs), strict=True)
+            list(piece.map_matches(self._select(piece, found)))
+            for piece, found in zip(pieces, self._detection.find_many(inputs), strict=True)
         ]
         # Paths of findings must not show a key that is personal itself.
         hidden = {
             item.text for item, found in zip(strings, by_string, strict=True) if item.place.is_key and found
         }
         return [
-            [self._make_finding(item, match, hidden) for match in found if match.kind in self._checks]
+            [self._make_finding(item, span, hidden) for span in found if span.kind in self._checks]
             for item, found in zip(strings, by_string, strict=True)
         ]
 
-    def _select(self, place: Place, text: str, found: list[Match]) -> list[Match]:
-        """The values among ``found``: without placeholders, what is exempt, and names in fields for names."""
+    def _select(self, piece: Piece, found: list[Match]) -> list[Match]:
+        """The values among ``found``: without what is exempt, and names in fields for names."""
+        text, place = piece.get_view(), piece.place
         return merge_values(
             part
             for match in drop_placeholders(found, text)
@@ -129,11 +132,16 @@ class PersonalDataSearch:
             for part in (self._checks[NAME].drop_kept(text, match) if match.kind == NAME else (match,))
         )
 
-    def _make_finding(self, item: SearchedString, match: Match, hidden: set[str]) -> Finding:
-        check, field = self._checks[match.kind], hide_keys(item.place.field, hidden)
-        place = f"{field} at column {match.start + 1} ({match.end - match.start} characters)"
+    def _make_finding(self, item: SearchedString, span: Span, hidden: set[str]) -> Finding:
+        check, field = self._checks[span.kind], hide_keys(item.place.field, hidden)
+        place = f"{field} at column {span.start + 1} ({span.end - span.start} characters)"
         message = f"{check.title} in {place}; scrub it before sharing"
         return Finding(check.code, message, item.line, item.session_id, item.turn_index, field)
+
+
+def _make_piece(item: SearchedString) -> Piece:
+    session = item.session_id or ""
+    return make_piece(item.place, item.text, _PLACEHOLDERS, session if is_hashed_id(session) else "")
 
 
 def search_ahead(

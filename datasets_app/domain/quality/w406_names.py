@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from datasets_app.domain.pii.allowed_values import AllowedValues
 from datasets_app.domain.pii.detector import NAME, Match
-from datasets_app.domain.pii.kept_names import KeptNames
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.personal_data import NameOptions, PersonalDataCheck
 
 
@@ -18,12 +19,10 @@ class NamesOfPeople(PersonalDataCheck):
 
     def __init__(self) -> None:
         _, kept_terms, persona_terms = self.options
-        self._kept_names = KeptNames(kept_terms, persona_terms)
+        self._allowed = AllowedValues(Policy(allow_names=kept_terms), b"", persona_terms)
 
     def drop_kept(self, text: str, match: Match) -> Iterable[Match]:
-        if not self._kept_names:
-            return (match,)
-        return self._kept_names.cut_terms(text, match, lambda word: False)
+        return self._allowed.drop_allowed(text, (match,), lambda word: False)
 
 
 def make_names_check(

@@ -28,7 +28,8 @@ class NumberFormat(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """``fixed`` is the same in every number; without it there are ``least`` to ``most`` characters of a kind."""
+    """``fixed`` is the same in every number; without it there are ``least`` to ``most`` characters of a
+    kind."""
 
     kind: str
     least: int = 0

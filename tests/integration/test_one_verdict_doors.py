@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets_app.scrubbing.factory import make_scrubber
 
 from datasets_app.catalog import gates
 from datasets_app.checking import check_dataset
@@ -26,7 +27,6 @@ from datasets_app.models import Dataset, Release
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing.export_package import export_package
 from datasets_app.scrubbing import verify
-from datasets_app.scrubbing.factory import make_scrubber
 from tests.factories import make_dataset
 from tests.mixed_turns import DEMO, make_mixed_lines
 

@@ -17,8 +17,8 @@ def format_percent(share: float) -> str:
 
 
 def describe_survival(survival: Mapping[str, Any]) -> str:
-    """A measurement as JSON (``Survival.as_json``) in a sentence; further ones if it failed by its "limit", and
-    by language if values were planted in several."""
+    """A measurement as JSON (``Survival.as_json``) in a sentence; more if it failed by its "limit", and by
+    language if values were planted in several."""
     limit = survival.get("limit", 1)
     failed = f" It failed: the limit was {format_percent(limit)}." if survival["upper"] > limit else ""
     said = (

@@ -4,12 +4,10 @@ A line of ``texts/`` is a template in which ``{a|b|}`` is one of several wording
 template of the benchmarks' "tune" set: what is judged by cross-validation comes from groups left out.
 """
 
-import gzip
-import json
 import random
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,15 +23,7 @@ from benchmarks.pii_sets.templates import (
     read_templates,
     restyle_part,
 )
-from datasets_app.domain.pii.learned.candidates import (
-    DATE,
-    NUMBER,
-    Candidate,
-    find_dates,
-    find_numbers,
-)
 from scripts.chats.texts import read_chats
-from scripts.detection_model.messages import read_messages
 from scripts.detection_model.sources import make_source
 
 FOLDER = Path(__file__).parent / "texts"
@@ -49,15 +39,6 @@ TEXTS = (
     "other_users.txt",
 )
 _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
-SORTS = {
-    "PHONE": NUMBER,
-    "ID_NUMBER": NUMBER,
-    "ID_BY_CUE": NUMBER,
-    "ACCOUNT": NUMBER,
-    "SSN": NUMBER,
-    "DATE_OF_BIRTH": DATE,
-}
-FINDERS = {NUMBER: find_numbers, DATE: find_dates}
 
 
 class Row(NamedTuple):
@@ -70,13 +51,6 @@ class Row(NamedTuple):
     rendered: dict[str, Any]
     question: str = ""
     is_reliable: bool = True
-
-
-class Example(NamedTuple):
-    row: Row
-    candidate: Candidate
-    kind: str
-    """Its class; "" of what is nobody's."""
 
 
 def read_own_templates(name: str) -> Iterator[tuple[str, Template]]:
@@ -132,15 +106,6 @@ def _make_chat_rows(choose: random.Random) -> Iterator[tuple[str, dict[str, Any]
         yield row["text"], row
 
 
-def make_message_rows(choose: random.Random, per_line: int) -> Iterator[Row]:
-    """Of messages of installed packages: the few with a user name several times, the others once."""
-    for message in read_messages():
-        template = Template(message.language, "chat", message.text)
-        for _ in range(max(1, per_line // 3) if "<HANDLE>" in message.text else 1):
-            group = f"message:{zlib.crc32(message.source.encode())}"
-            yield _make_row(render(template, choose), group, message.language)
-
-
 def _make_row(rendered: dict[str, Any], group: str, language: str) -> Row:
     prefix = f"{rendered['key'].replace('_', ' ')}: " if "key" in rendered else ""
     shift = len(prefix)
@@ -149,38 +114,3 @@ def _make_row(rendered: dict[str, Any], group: str, language: str) -> Row:
         for span in rendered["spans"]
     ]
     return Row(prefix + rendered["text"], spans, group, language, rendered, rendered.get("before", ""))
-
-
-def read_corpus(path: Path, choose: random.Random, count: int) -> Iterator[Row]:
-    """Texts that people wrote: what is marked in them or looks like a name on a page isn't judged."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
-    for row in choose.sample(rows, min(count, len(rows))):
-        text = row.get("text") or ""
-        spans = [{**span, "type": "OTHER"} for span in row.get("spans", ())]
-        if text and "@" not in text and "http" not in text and not re.match(r"[\w|`^-]+[:,] ", text):
-            yield Row(text, spans, f"corpus:{hash_text(text)}", "en", row, is_reliable=False)
-
-
-def hash_text(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogatepass")) % 1000
-
-
-def list_examples(row: Row) -> Iterator[Example]:
-    for _sort, find in FINDERS.items():
-        for candidate in find(row.text):
-            kind = _get_kind(row.spans, candidate)
-            if kind is not None:
-                yield Example(row, candidate, kind)
-
-
-def _get_kind(spans: Iterable[dict[str, Any]], candidate: Candidate) -> str | None:
-    """Its class, "" for none; None where it can't be told: a part of something else that is personal."""
-    for span in spans:
-        if span["start"] < candidate.end and candidate.start < span["end"]:
-            shared = min(span["end"], candidate.end) - max(span["start"], candidate.start)
-            whole = max(span["end"], candidate.end) - min(span["start"], candidate.start)
-            if SORTS.get(span["type"]) == candidate.sort and shared >= 0.7 * whole:
-                return str(span["type"])
-            return None
-    return ""

@@ -16,7 +16,6 @@ from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.survival_text import describe_survival, format_percent
 from datasets_app.domain.pii.canary.values import PlantedValue, make_value
 from datasets_app.domain.pii.detector import CREDIT_CARD, EMAIL, IP, KINDS, NAME, PHONE, SSN
-from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.network.judged import JudgedText
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules import finder
@@ -182,7 +181,6 @@ def test_a_scrub_without_a_class_and_a_broken_rule_are_noticed(monkeypatch: pyte
         "find_all",
         lambda text, kinds: [match for match in find_all(text, kinds) if match.kind != PHONE],
     )
-    monkeypatch.setattr(detection_model, "find_answers", lambda question, reply: [])
     monkeypatch.setattr(JudgedText, "find", lambda text, kinds: [])
     broken = measured()
     assert broken.by_kind[PHONE].survived > 3

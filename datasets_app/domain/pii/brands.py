@@ -11,7 +11,8 @@ from itertools import islice
 from typing import NamedTuple
 from zlib import crc32
 
-from datasets_app.domain.pii.context import ANSWER_SCORE, find_requested_kinds
+from datasets_app.domain.pii.context import find_requested_kinds
+from datasets_app.domain.pii.detection import ANSWER_SCORE
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.brand_cues import Said, is_item, read_cues

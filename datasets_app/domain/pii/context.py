@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 
+from datasets_app.domain.pii.detection import ANSWER_SCORE
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
     ADDRESS,
@@ -25,9 +26,7 @@ from datasets_app.domain.pii.detector import (
     SSN,
     Match,
 )
-from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
 from datasets_app.domain.pii.rules.announced_handles import find_answered_handles, is_free
 from datasets_app.domain.pii.rules.births import find_answered_dates
@@ -37,8 +36,6 @@ from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_reques
 from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
-# High enough to replace the answer, and below the score of values that have a shape.
-ANSWER_SCORE = 0.8
 MAX_QUESTION_CHARACTERS = 600
 MAX_ANSWER_CHARACTERS = 200
 MAX_TURNS_TO_ANSWER, MAX_LATE_ANSWER_CHARACTERS, MIN_LATE_CHARACTERS = 4, 40, 6
@@ -183,18 +180,9 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
     ]
 
 
-def find_probable_answers(
-    question: str, reply: str, kinds: Collection[str], known: Sequence[Match]
-) -> list[Match]:
-    """What the detection model takes for answers in ``reply``, of ``kinds`` and beside ``known`` values."""
-    if not question or len(reply) > MAX_ANSWER_CHARACTERS or detection_model.KINDS.isdisjoint(kinds):
-        return []
-    found = detection_model.find_answers(blank_placeholders(question), blank_placeholders(reply))
-    return [
-        match._replace(score=ANSWER_SCORE)
-        for match in found
-        if match.kind in kinds and not detection_model.overlaps_any(match, known)
-    ]
+def may_answer(question: str, reply: str) -> bool:
+    """Whether the network should read the reply behind the question."""
+    return 0 < len(reply) <= MAX_ANSWER_CHARACTERS and _REQUEST.search(question) is not None
 
 
 class OpenRequests:

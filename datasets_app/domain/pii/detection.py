@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
 from datasets_app.domain.pii.detector import (
+    ACCOUNT,
     ADDRESS,
     DATE_OF_BIRTH,
     HANDLE,
+    ID_NUMBER,
     NAME,
     NETWORK_KINDS,
+    PHONE,
     Detector,
     Match,
     merge_matches,
 )
-from datasets_app.domain.pii.learned.detection_model import NUMBER_KINDS, is_of_thing
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import (
@@ -32,16 +34,20 @@ from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.handle_shapes import is_numbered_thing
+from datasets_app.domain.pii.rules.other_words import is_of_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.network.judged import JudgedText
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
-MAX_CACHED_CHARACTERS = 300
+MAX_CACHED_CHARACTERS = MAX_QUESTION_CHARACTERS = 300
 MAX_CACHED_TEXTS = 10_000
+# High enough to replace the answer to a question, and below the score of values that have a shape.
+ANSWER_SCORE = 0.8
 MAX_KEYED_VALUE_CHARACTERS = 100
 MIN_CODE_CHARACTERS = 16
+_NUMBER_KINDS = frozenset((PHONE, ID_NUMBER, ACCOUNT))
 
 # Signs that join words in tags and ids: jane_fonseca, agent:maria.
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
@@ -81,6 +87,7 @@ class Detection:
         if NAME in kinds and not rules_only:
             self._names = load_name_finder(policy.name_models)
         self._cache: dict[DetectionInput, list[Match]] = {}
+        self._answers: dict[tuple[str, str], list[Match]] = {}
 
     def find_many(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         """What is found in each of ``inputs``; the lists are shared, and not to be changed."""
@@ -92,6 +99,19 @@ class Detection:
             known.clear()
         known.update((item, found[item]) for item in new if len(item.text) <= MAX_CACHED_CHARACTERS)
         return answer
+
+    def find_answers(self, pairs: Sequence[tuple[str, str]]) -> list[list[Match]]:
+        """What the network finds in replies when it knows the questions before them (question, reply)."""
+        kinds = self._judged | ({NAME} if self._names else set())
+        if not kinds or not pairs:
+            return [[] for _ in pairs]
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._answers]
+        judged = read_texts([_join(*pair) for pair in new])
+        found = {pair: _find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new}
+        if len(self._answers) > MAX_CACHED_TEXTS:
+            self._answers.clear()
+        self._answers.update(found)
+        return [found[pair] if pair in found else self._answers[pair] for pair in pairs]
 
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         is_judging = self._judged or self._names is not None
@@ -184,15 +204,31 @@ def add_judged(found: list[Match], text: str, judged: "JudgedText", kinds: froze
     return kept + (drop_protected(more, find_protected(text)) if more else more)
 
 
+def _join(question: str, reply: str) -> str:
+    return f"{question[-MAX_QUESTION_CHARACTERS:]}\n{reply}"
+
+
+def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[str]) -> list[Match]:
+    """The values of ``kinds`` in the reply that ends the text. English names are for another model."""
+    start = len(text) - len(reply)
+    found = judged[text].find(kinds - {NAME} if judged[text].is_english else kinds)
+    found = [match for match in found if match.start >= start and not _is_of_thing(text, match)]
+    found = drop_protected(found, find_protected(text)) if found else found
+    return [
+        match._replace(start=match.start - start, end=match.end - start, score=ANSWER_SCORE)
+        for match in found
+    ]
+
+
 def _is_of_thing(text: str, match: Match) -> bool:
     """Whether form or words before it say that it is a thing's: gcc13, 0.63202, order number 63202."""
     value = text[match.start : match.end]
     if match.kind == HANDLE:
         return is_numbered_thing(value) or not may_be_user_name(value)
-    if match.kind not in NUMBER_KINDS:
+    if match.kind not in _NUMBER_KINDS:
         return False
     is_decimal = _DECIMAL.fullmatch(text, max(0, match.start - 2), match.end) is not None
-    return is_decimal or is_of_thing(text, match.start, match.end, reach=3)
+    return is_decimal or is_of_thing(text, match.start, match.end)
 
 
 def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:

@@ -82,6 +82,7 @@ class Scrubber:
         self.allowed = AllowedValues(policy, key, persona_terms, keeps_things=keeps_things)
         self._detection = Detection(policy, key)
         self._rules = Detection(policy, key, rules_only=True)
+        self.answers: dict[tuple[str, str], list[Match]] = {}
 
     def scrub(self, sessions: Sequence[SessionInput]) -> list[ScrubbedSession]:
         """Return the scrubbed sessions in their order; the records passed in don't change."""
@@ -144,6 +145,8 @@ class Scrubber:
         pieces = [piece for work in works for piece in work.pieces if piece.matches is None]
         for piece, matches in zip(pieces, self._detection.find_many(_make_inputs(pieces)), strict=True):
             piece.matches = matches
+        pairs = [pair for work in works for pair in work.list_replies()]
+        self.answers = dict(zip(pairs, self._detection.find_answers(pairs), strict=True))
 
 
 def _make_inputs(pieces: Iterable[Piece]) -> list[DetectionInput]:
@@ -274,6 +277,14 @@ class SessionScrub:
         ):
             yield Match(kind, start, len(view))
 
+    def list_replies(self) -> Iterator[tuple[str, str]]:
+        """Each question, and the short reply that the other side gives to it."""
+        for number in range(1, len(self.by_turn)):
+            if self.session.turns[number].role != self.session.turns[number - 1].role:
+                question, reply = (self.by_turn[turn][0].get_view() for turn in (number - 1, number))
+                if context.may_answer(question, reply):
+                    yield question, reply
+
     def _add_answers(self, matches_by_piece: list[list[Match]]) -> None:
         """Add the values with which a turn answers the question before it."""
         piece_number = 1
@@ -286,7 +297,12 @@ class SessionScrub:
             if not number or turns[number].role == turns[number - 1].role:
                 requested, question = (), ""
             answers = context.find_answers(requested, view) + requests.find_late_answers(view, number)
-            answers += context.find_probable_answers(question, view, self.scrubber.kinds, matches + answers)
+            known = matches + answers
+            answers += [
+                match
+                for match in self.scrubber.answers.get((question, view), ())
+                if not any(match.start < other.end and other.start < match.end for other in known)
+            ]
             if answers:
                 matches += self._drop_allowed(piece, answers, is_person=lambda word: True)
             requests.close([match.kind for match in matches] + [span.kind for span in piece.spans])

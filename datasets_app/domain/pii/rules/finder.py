@@ -27,7 +27,6 @@ from datasets_app.domain.pii.detector import (
     Match,
 )
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
-from datasets_app.domain.pii.learned import detection_model
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
     addresses,
@@ -113,8 +112,6 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     blank = blank_protected(blank_placeholders(folded), protected)
     for search in searches:
         found += search(blank)
-    if not kinds.isdisjoint(detection_model.KINDS):
-        found += detection_model.search_folded(blank, found)
     if not found:
         return found
     found = drop_protected(_drop_credentials_of_wallets(found), protected)

@@ -1,6 +1,28 @@
-"""Words that say that the number behind them is of a thing."""
+"""Whether words or signs around a number say that it is a thing's."""
+
+import re
 
 from datasets_app.domain.pii.rules import account_words, phone_words
 
 # Right before a number they leave no doubt.
 OTHER_WORDS = (phone_words.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
+# print(42150373126)
+_CALL = re.compile(r"\w\(\Z")
+# "product_id": "9832717871": what a key says is for rules, here as in metadata.
+_JSON_KEY = re.compile(r"\"\s?:\s?\"?\Z")
+_MAX_NEAR_CHARACTERS = 200
+
+
+def is_of_thing(text: str, start: int, end: int, reach: int = 3) -> bool:
+    """Without any word, in code, JSON or an address of the web, or up to ``reach`` words behind one such as
+    "order"."""
+    if text[end : end + 1] == ")" and _CALL.search(text, max(0, start - 2), start):
+        return True
+    before = text[max(0, start - _MAX_NEAR_CHARACTERS) : start]
+    if _JSON_KEY.search(before[-4:]):
+        return True
+    after = text[end : end + _MAX_NEAR_CHARACTERS]
+    if not any(map(str.isalpha, before + after)):
+        return True
+    words = text[max(0, start - 24) : start].lower().replace(":", " ").split()[-reach:]
+    return not OTHER_WORDS.isdisjoint(words) or ("://" in before and "://" in before.split()[-1])

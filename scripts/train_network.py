@@ -22,7 +22,7 @@ import numpy as np
 from datasets_app.domain.pii.network.features import FeatureReader
 from datasets_app.domain.pii.network.lexicon import COMMON
 from datasets_app.domain.pii.network.runtime import WEIGHTS_PATH
-from scripts.detection_model.examples import make_rows
+from scripts.marked_texts.examples import make_rows
 from scripts.name_model.fillers import Fillers
 from scripts.name_model.templates import generate_sentences
 from scripts.network import rows
@@ -30,7 +30,7 @@ from scripts.network.training import DILATIONS, encode, train
 
 TEXTS = Path(__file__).parent / "network" / "texts"
 _NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 12_000, 4_000, 14_000
-_VARIANTS = 5  # of the texts of the detection model
+_VARIANTS = 5  # of the marked texts
 # How often a chat line is in an epoch: one with invented identifiers, with slots for names, without slots.
 _INVENTED, _FILLINGS, _WRITTEN_OUT = 20, 4, 3
 _HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know

@@ -1,4 +1,4 @@
-"""Chats that the detection model is trained with: of made-up companies, and of people who work with software.
+"""Chats that the network is trained with: of made-up companies, and of people who work with software.
 
 In ``brands.txt`` what is a company's or a product's stands in angle brackets, and in it and
 ``tech_people.txt`` a person's name in braces. ``tech.txt`` names nobody.

@@ -300,7 +300,7 @@ def read_marked(lines: Iterable[str], rest: int) -> Iterator[Row]:
 
 
 def read_examples(examples: Iterable[Any]) -> Iterator[Row]:
-    """The texts of the detection model (``scripts.detection_model``)."""
+    """Texts with marked values (``scripts.marked_texts``): alone, and some behind their question."""
     for example in examples:
         spans = [(span["start"], span["end"], _LABELS.get(span["type"], ANY)) for span in example.spans]
         language = example.language if example.language in LANGUAGES else "en"

@@ -1,4 +1,4 @@
-"""Numbers, dates and user names by their context: wording that no rule and no template has, and near misses."""
+"""Numbers, dates and user names by their context: wording that no rule or template has, and near misses."""
 
 import random
 
@@ -11,7 +11,7 @@ from datasets_app.domain.pii.detector import DATE_OF_BIRTH, HANDLE, ID_NUMBER, P
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
-from scripts.detection_model.examples import make_rows
+from scripts.marked_texts.examples import make_rows
 
 KINDS = (PHONE, DATE_OF_BIRTH, HANDLE, ID_NUMBER)
 

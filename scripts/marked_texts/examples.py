@@ -1,12 +1,8 @@
-"""Texts with marked values, and the examples they make: one for each candidate.
-
-A line of ``texts/`` is a template in which ``{a|b|}`` is one of several wordings. It is a group, as is a
-template of the benchmarks' "tune" set: what is judged by cross-validation comes from groups left out.
-"""
+"""Texts with marked values, of templates: a line of ``texts/`` is one, in which ``{a|b|}`` is one of several
+wordings."""
 
 import random
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +20,7 @@ from benchmarks.pii_sets.templates import (
     restyle_part,
 )
 from scripts.chats.texts import read_chats
-from scripts.detection_model.sources import make_source
+from scripts.marked_texts.sources import make_source
 
 FOLDER = Path(__file__).parent / "texts"
 TEXTS = (
@@ -42,27 +38,21 @@ _CHOICE = re.compile(r"\{([^{}]*\|[^{}]*)\}")
 
 
 class Row(NamedTuple):
-    """A text with its marked spans; ``rendered`` is the row as the benchmarks have it."""
+    """A text with its marked spans, and the question it answers."""
 
     text: str
     spans: list[dict[str, Any]]
-    group: str
     language: str
-    rendered: dict[str, Any]
     question: str = ""
-    is_reliable: bool = True
 
 
-def read_own_templates(name: str) -> Iterator[tuple[str, Template]]:
+def read_own_templates(name: str) -> Iterator[Template]:
     language, layout = "en", "chat"
-    for number, line in enumerate((FOLDER / name).read_text(encoding="utf-8").splitlines()):
+    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
         if line.startswith("# "):
             language, layout = line[2:].split()
         elif line:
-            yield (
-                f"{name}:{number}",
-                Template(language, layout, line.replace("\\n", "\n").replace("\\t", "\t")),
-            )
+            yield Template(language, layout, line.replace("\\n", "\n").replace("\\t", "\t"))
 
 
 def render_own(template: Template, choose: random.Random) -> dict[str, Any]:
@@ -83,34 +73,34 @@ def render(template: Template, choose: random.Random) -> dict[str, Any]:
 def make_rows(choose: random.Random, per_line: int) -> Iterator[Row]:
     """Of templates: our own, and those of the benchmarks that are there to tune on."""
     for name in TEXTS:
-        for group, template in read_own_templates(name):
+        for template in read_own_templates(name):
             for _ in range(per_line):
-                yield _make_row(render_own(template, choose), group, template.language)
-    for number, template in enumerate(read_templates("tune.txt")):
+                yield _make_row(render_own(template, choose), template.language)
+    for template in read_templates("tune.txt"):
         for _ in range(max(1, per_line // 3)):
             language = "keys" if template.layout == "keys" else template.language
-            yield _make_row(render(template, choose), f"tune:{number}", language)
-    for line, row in _make_chat_rows(choose):
-        yield _make_row(row, f"chat:{zlib.crc32(line.encode())}", "en")
+            yield _make_row(render(template, choose), language)
+    for row in _make_chat_rows(choose):
+        yield _make_row(row, "en")
 
 
-def _make_chat_rows(choose: random.Random) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Technical chat and chats of brands, each row behind its template; people's names are marked."""
+def _make_chat_rows(choose: random.Random) -> Iterator[dict[str, Any]]:
+    """Technical chat and chats of brands, with the names of people marked."""
     for part in ("tune", "tune_natural"):
-        yield from negatives.fill_tech_templates(part, choose)
-        yield from negatives.fill_brand_lines(part, choose)
-        for make in (negatives.make_tech_people_rows, negatives.make_brand_session_rows):
-            for row in make(part, choose):
-                yield row["text"], row
-    for row in read_chats():
-        yield row["text"], row
+        for _line, row in negatives.fill_tech_templates(part, choose):
+            yield row
+        for _line, row in negatives.fill_brand_lines(part, choose):
+            yield row
+        yield from negatives.make_tech_people_rows(part, choose)
+        yield from negatives.make_brand_session_rows(part, choose)
+    yield from read_chats()
 
 
-def _make_row(rendered: dict[str, Any], group: str, language: str) -> Row:
+def _make_row(rendered: dict[str, Any], language: str) -> Row:
     prefix = f"{rendered['key'].replace('_', ' ')}: " if "key" in rendered else ""
     shift = len(prefix)
     spans = [
         {"start": span["start"] + shift, "end": span["end"] + shift, "type": span["type"]}
         for span in rendered["spans"]
     ]
-    return Row(prefix + rendered["text"], spans, group, language, rendered, rendered.get("before", ""))
+    return Row(prefix + rendered["text"], spans, language, rendered.get("before", ""))

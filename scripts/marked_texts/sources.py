@@ -6,7 +6,7 @@ from typing import Any
 from benchmarks.pii_sets.values import MONTHS, Part, ValueSource, Words
 from benchmarks.pii_sets.vocabulary import TUNE_WORDS
 from datasets_app.domain.pii.names.gazetteer import find_words
-from scripts.detection_model.spoken_dates import LANGUAGES, spell_date, spell_year
+from scripts.marked_texts.spoken_dates import LANGUAGES, spell_date, spell_year
 
 _USERS = (
     "{first}{last}",

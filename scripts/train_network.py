@@ -29,8 +29,8 @@ from scripts.network import rows
 from scripts.network.training import DILATIONS, encode, train
 
 TEXTS = Path(__file__).parent / "network" / "texts"
-_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 12_000, 4_000, 14_000
-_VARIANTS = 5  # of the marked texts
+_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 24_000, 6_000, 16_000
+_VARIANTS = 11  # of the marked texts
 # How often a chat line is in an epoch: one with invented identifiers, with slots for names, without slots.
 _INVENTED, _FILLINGS, _WRITTEN_OUT = 20, 4, 3
 _HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know
@@ -150,7 +150,7 @@ def main() -> None:
     parser.add_argument("--names", type=Path, required=True)
     parser.add_argument("--english", type=Path, required=True)
     parser.add_argument("--held-out", type=Path)
-    parser.add_argument("--steps", type=int, default=4600)
+    parser.add_argument("--steps", type=int, default=8500)
     parser.add_argument("--epochs", type=int, default=4, help="with different names")
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)

@@ -10,10 +10,11 @@ import json
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from datasets_app.domain.pii.network.lexicon import COMMON, fold_word, look_up
+from datasets_app.domain.pii.network.lexicon import COMMON, fold_word, look_up, read_code
 from datasets_app.domain.pii.network.runtime import CLASSES, LANGUAGES
 from datasets_app.domain.pii.network.words import Word, is_read_alone, split_words
 from scripts.network.identifiers import Identifiers
@@ -100,9 +101,7 @@ class Names:
         """A name for ``slot``: first, last, full, foreign (a full name of another language), or user."""
         if slot == "foreign":
             alike = [
-                name
-                for name in self._languages
-                if name != language and _is_latin(name) == _is_latin(language)
+                name for name in self._languages if name != language and is_latin(name) == is_latin(language)
             ]
             language, slot = self._choose.choice(alike), "full"
         first, last = self._draw("first", language), self._draw("last", language)
@@ -203,7 +202,7 @@ def _read_japanese() -> tuple[list[str], list[str]]:
     return sorted(first), sorted(last)
 
 
-def _is_latin(language: str) -> bool:
+def is_latin(language: str) -> bool:
     return language not in {
         "ar",
         "bg",
@@ -232,6 +231,8 @@ def read_chat_lines(path: Path) -> list[str]:
 # Languages whose names take no endings, so that a name may take another's place.
 _UNINFLECTED = frozenset("en de fr es it pt nl sv da no vi id zh ja ko he".split())
 _EXCHANGED, _THINGS_LIKE_PEOPLE = 0.5, 0.12
+# How often a thing whose name people have ("Julia") has that of other people.
+_NAMED_LIKE_PEOPLE = 0.8
 _GIVEN_SIGNS = 2  # that a given name has at most in Chinese, Japanese and Korean
 _ONE_WORD = re.compile(r"[^\W\d_]+")
 
@@ -263,9 +264,16 @@ def _exchange(value: str, kind: str, language: str, names: Names, choose: random
             return made.lower() if value.islower() else made
     elif kind == "U" and value[0].isalnum() and choose.random() < _EXCHANGED:
         return names.fill("user", language)
-    elif kind in "BLO" and len(words) == 1 and value.istitle() and choose.random() < _THINGS_LIKE_PEOPLE:
-        return names.fill(choose.choice(("first", "last")), language)
+    elif kind in "BLO" and len(words) == 1 and value.istitle():
+        share = _NAMED_LIKE_PEOPLE if _is_first_name(value) else _THINGS_LIKE_PEOPLE
+        if choose.random() < share:
+            return names.fill(choose.choice(("first", "last")), language)
     return value
+
+
+def _is_first_name(word: str) -> bool:
+    """Whether the word is frequent as a first name."""
+    return read_code(look_up([fold_word(word)])[0]).first > 1
 
 
 def read_news(path: Path, choose: random.Random, most: int, names: Names) -> Iterator[Row]:
@@ -299,12 +307,20 @@ def read_marked(lines: Iterable[str], rest: int) -> Iterator[Row]:
         yield make_row(row["text"], spans, rest, "en")
 
 
+_ANSWERS = 2  # how often an answer comes with its question
+
+
 def read_examples(examples: Iterable[Any]) -> Iterator[Row]:
     """Texts with marked values (``scripts.marked_texts``): alone, and some behind their question."""
     for example in examples:
         spans = [(span["start"], span["end"], _LABELS.get(span["type"], ANY)) for span in example.spans]
         language = example.language if example.language in LANGUAGES else "en"
         yield make_row(example.text, spans, REST_OF_NAMES, language)
+        if example.question:
+            before = f"{example.question}\n"
+            shifted = [(start + len(before), end + len(before), bits) for start, end, bits in spans]
+            for _ in range(_ANSWERS):
+                yield make_row(before + example.text, shifted, REST_OF_NAMES, language)
 
 
 def read_sentences(sentences: Iterable[Any]) -> Iterator[Row]:
@@ -358,6 +374,7 @@ def cut_beginning(row: Row, choose: random.Random) -> Row:
 
 _MASKED = 0.7
 _VOCABULARY, _MIN_VARIED = 60_000, 4
+_COUNTED_AS = {"hr": "sh", "sr": "sh", "no": "nb", "tl": "fil"}
 _PLACEHOLDERS = {bits: f"[{name}]" for name, bits in _BITS.items() if name in CLASSES[1:8]}
 
 
@@ -414,13 +431,18 @@ class Vocabulary:
         return other.title() if word[0].isupper() else other
 
 
+@cache
+def is_counted(language: str) -> bool:
+    """Whether wordfreq has the words of the language, and not of one near it."""
+    from wordfreq import available_languages
+
+    return _COUNTED_AS.get(language, language) in available_languages()
+
+
 def _read_vocabulary(language: str) -> dict[str, list[str]]:
     from wordfreq import top_n_list
 
-    try:
-        words = top_n_list(language, _VOCABULARY)
-    except LookupError:
-        return {}
+    words = top_n_list(language, _VOCABULARY) if is_counted(language) else []
     codes = look_up([fold_word(word) for word in words])
     found: dict[str, list[str]] = {}
     for word, code in zip(words, codes, strict=True):

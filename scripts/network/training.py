@@ -14,6 +14,7 @@ import optax
 from datasets_app.domain.pii.network.features import EXACT, FEATURES, TABLE_ROWS, FeatureReader
 from datasets_app.domain.pii.network.runtime import CLASSES, LANGUAGES
 from scripts.network.rows import Row
+from scripts.network.spoken import read_language
 
 WIDTH, DEPTH_WIDTH = 64, 144
 DILATIONS = (1, 1, 2, 4, 1)
@@ -23,6 +24,7 @@ WORDS_A_BATCH = 4096
 # The part that the language of a text has in the loss, and how slowly the weights that are kept follow
 # training.
 _LANGUAGE_SHARE, _AVERAGE = 0.1, 0.998
+UNTOLD = -1  # the language of a row that tells none
 # Shares left out in training: of the features of a word, of whole words, of what layers make of them.
 _DROPPED, _DROPPED_WORDS, _DROPPED_HIDDEN = 0.3, 0.06, 0.2
 
@@ -47,7 +49,7 @@ def encode(rows: Sequence[Row], readers: Sequence[FeatureReader], seed: int) -> 
                 np.array(features, np.int32),
                 np.array(gaps, np.int8),
                 np.array(allowed, np.int16),
-                LANGUAGES.index(row.language),
+                LANGUAGES.index(language) if (language := read_language(row)) else UNTOLD,
             )
         )
     return {length: _pad(items, length) for length, items in by_length.items() if items}
@@ -145,7 +147,9 @@ def compute_loss(
     parameters: dict[str, Any], features: Any, gaps: Any, allowed: Any, languages: Any, key: Any
 ) -> Any:
     logits, spoken = map(jax.nn.log_softmax, forward(parameters, features, gaps, key))
-    said = jnp.take_along_axis(spoken, languages[:, None], 1).mean()
+    is_told = languages >= 0
+    said = (jnp.take_along_axis(spoken, jnp.maximum(languages, 0)[:, None], 1)[:, 0] * is_told).sum()
+    said = said / jnp.maximum(is_told.sum(), 1)
     bits = (allowed[..., None].astype(jnp.int32) >> jnp.arange(len(CLASSES))) & 1
     likely = jax.nn.logsumexp(jnp.where(bits > 0, logits, -1e9), -1)
     counts = (allowed > 0).astype(jnp.float32)

@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.detection import ValueFinder
+from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, HANDLE, ID_NUMBER, PHONE
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.rules.finder import find_all
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from scripts.marked_texts.examples import make_rows
 
@@ -17,7 +16,7 @@ KINDS = (PHONE, DATE_OF_BIRTH, HANDLE, ID_NUMBER)
 
 
 def list_values(text: str, kind: str) -> list[str]:
-    return [text[match.start : match.end] for match in ValueFinder(find_all).find(text) if match.kind == kind]
+    return [text[match.start : match.end] for match in find_values(text) if match.kind == kind]
 
 
 def scrub(*texts: str) -> list[str]:

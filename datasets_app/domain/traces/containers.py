@@ -32,6 +32,7 @@ from datasets_app.domain.traces.documents import (
     read_line_documents,
     read_whole_documents,
 )
+from datasets_app.domain.traces.markup import find_markup, split_markup, split_texts
 
 HEAD_BYTES = 1 << 16
 ZIP, PARQUET = b"PK\x03\x04", b"PAR1"
@@ -64,6 +65,19 @@ class Source:
             yield from read_line_documents(self.stream, self.limits, self._on_block)
         elif self.layout == "document":
             yield from self._watch_gzip(read_whole_documents(self.stream, self.limits, self._on_block))
+        elif self.layout == "text":
+            yield from self._read_text()
+
+    def _read_text(self) -> Iterator[Document | LineError]:
+        """The conversations of a plain text in a chat template."""
+        raw = self.stream.read(self.limits.line_bytes + 1)
+        if len(raw) > self.limits.line_bytes:
+            yield LineError(
+                1, "E109", f"text is larger than {self.limits.line_bytes:,} bytes; split the file"
+            )
+            return
+        text = raw.removeprefix(UTF8_BOM).decode(errors="replace").replace("\r\n", "\n")
+        yield from (Document(line, piece) for line, piece in split_texts(text))
 
     def _read_files(self) -> Iterator[Document | LineError]:
         """The documents of a folder, counted through; each names its split, if there are several."""
@@ -162,12 +176,15 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
     if b"\0" in text:
         raise UnreadableFile("is no text file (it has NUL bytes)")
     decoded = head.decode(errors="replace").removeprefix("\ufeff")
-    return "csv" if tables.find_delimiter(decoded) and not _is_chat(decoded) else "text"
+    if _is_chat(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
+        return "text"
+    return "csv" if tables.find_delimiter(decoded) or tables.is_text_column(decoded) else "text"
 
 
 def _is_bracketed_text(text: bytes) -> bool:
-    """ "[12.05.24, 10:11:12] Anna: …" is no JSON."""
-    return re.match(rb"\[\s?\d{1,4}\s?(?:[./-]\s?\d{1,2}[./-]|\xe5\xb9\xb4|\xeb\x85\x84)", text) is not None
+    """ "[12.05.24, 10:11:12] Anna: …" and "[INST] …" are no JSON."""
+    dated = re.match(rb"\[\s?\d{1,4}\s?(?:[./-]\s?\d{1,2}[./-]|\xe5\xb9\xb4|\xeb\x85\x84)", text)
+    return bool(dated or split_markup(text.decode(errors="replace")))
 
 
 def _is_chat(text: str) -> bool:

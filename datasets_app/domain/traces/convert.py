@@ -19,11 +19,14 @@ from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import whatsapp
 from datasets_app.domain.traces.label_columns import LabelColumns
+from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.records import (
+    BETWEEN_TURNS,
     CUT_TEXTS,
     NO_ANSWER,
     NO_MESSAGES,
     SECOND_COPY,
+    TEXT_BETWEEN,
     Conversation,
     Note,
 )
@@ -201,6 +204,8 @@ class Conversion:
             self.report.notes.repeated_sessions.add(conversation.line)
         if cut := sum("truncated" in (turn.metadata or {}) for turn in turns):
             self.report.remarks[CUT_TEXTS].add(conversation.line, count=cut)
+        if between := sum(len((turn.metadata or {}).get(TEXT_BETWEEN, ())) for turn in turns):
+            self.report.remarks[BETWEEN_TURNS].add(conversation.line, count=between)
         if not has_answer(turns):
             if self.options.answered_only:
                 left_out[NO_ANSWER].add()
@@ -242,7 +247,8 @@ class Conversion:
         rows = chain(peeked, rows)
         named = any(field in table_columns.COLUMNS for field in self.options.mapping)
         inner = None if named else recognize(peeked[:MAX_PEEKED])
-        if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and mapping):
+        is_row = mapping and not read_text(str(peeked[0].value.get(mapping["text"])))
+        if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and is_row):
             self.report.format, self.report.columns = f"{self.report.format}: {inner.label}", []
             reads_pairs = labels.found and inner.name == "messages"
             yield from labels.read(rows, inner.read) if reads_pairs else inner.read(rows)
@@ -254,6 +260,8 @@ class Conversion:
             yield from reader.read(taken)
         elif labels.found and self.options.labeled_texts:
             yield from labels.read_texts(rows)
+        elif reason := next(filter(None, (explain_texts(row) for _, row in peeked)), ""):
+            raise UnreadableFile(f"can't be read: {reason}")
         elif peeked:
             raise UnreadableFile(
                 "has no columns that look like a conversation; name them: text=COLUMN, role=COLUMN. "
@@ -303,7 +311,10 @@ def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
         if source.layout in TABLES or source.layout == "alignmenter":
             return source.layout
         if source.layout == "text":
-            return "whatsapp" if whatsapp.matches_whatsapp(source.head_text()) else None
+            head = source.head_text()
+            if whatsapp.matches_whatsapp(head):
+                return "whatsapp"
+            return "messages" if read_text(head) else None
         if source.layout == "none":
             return None
         peeked = peek_documents(spread_columns(source.documents()), MAX_PEEKED)

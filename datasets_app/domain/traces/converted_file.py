@@ -31,8 +31,9 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
-from datasets_app.domain.traces.convert import NAMES, Conversion, ConvertOptions, Report, detect
+from datasets_app.domain.traces.convert import MAX_PEEKED, NAMES, Conversion, ConvertOptions, Report, detect
 from datasets_app.domain.traces.documents import Document, peek_documents
+from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.table_columns import SENDER
 from datasets_app.domain.traces.values import as_dict, as_list
 
@@ -184,6 +185,8 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     if any(_is_turn(document.value) for document in first):
         return "turns"
     found = detect(path, limits)
+    if found is None:
+        _check_markup(path, limits)
     if found is None and layout == "document" and not path.name.endswith(LINE_ENDINGS):
         _check_syntax(path, limits)
         if in_lines:
@@ -201,9 +204,21 @@ def _check_syntax(path: Path, limits: Limits) -> None:
                 raise UnreadableFile(f"is {item.message}")
 
 
+def _check_markup(path: Path, limits: Limits) -> None:
+    """Raises UnreadableFile for a file in a chat template that is no conversation."""
+    with open_source(path, limits) as source:
+        is_text = source.layout == "text"
+        documents = [] if is_text else peek_documents(source.documents(), MAX_PEEKED)
+        for value in [source.head_text()] if is_text else [document.value for document in documents]:
+            if reason := explain_texts(value):
+                raise UnreadableFile(f"can't be read: {reason}")
+
+
 def _is_turn(value: object) -> bool:
     value = as_dict(value)
-    return "text" in value and ("session_id" in value or "turn_index" in value or "persona_id" in value)
+    if "text" not in value or not ("session_id" in value or "turn_index" in value or "persona_id" in value):
+        return False
+    return "role" in value or type(value["text"]) is not str or not read_text(value["text"])
 
 
 def _are_plain(documents: list[Document]) -> bool:

@@ -6,8 +6,9 @@ from typing import Any
 
 from datasets_app.domain.conversations.roles import UNKNOWN, split_tool_tags
 from datasets_app.domain.conversations.roles import find_role as name_role
+from datasets_app.domain.traces.markup import REASONING, TOOLS, Marked, split_markup
 from datasets_app.domain.traces.parts import Content, read_content
-from datasets_app.domain.traces.records import Message
+from datasets_app.domain.traces.records import TEXT_BETWEEN, Message
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -39,11 +40,6 @@ _ITEM_ROLES = {
     "shell_call_output": "tool", "mcp_list_tools": "assistant", "mcp_approval_request": "assistant",
     "mcp_approval_response": "tool",
 }  # fmt: skip
-_SPOKEN_LINE = re.compile(
-    r"(?:^|#{2,3} )(system|user|assistant|human|ai|tool|developer|(?:function|tool)[ _]res(?:ponse|ult)): ?",
-    re.IGNORECASE | re.MULTILINE,
-)
-_CHATML = re.compile(r"<\|im_start\|>(\w+)\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
 # What frameworks put under the role of the user.
 _CONTEXT = re.compile(
     r"\s*<([a-z_-]*(?:context|reminder|environment|instructions|caveat|command-name|stdout)[a-z_-]*)\b[^>]*>"
@@ -257,10 +253,11 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]
     tagged = split_tool_tags(text)
     if role == "assistant" or (role == "user" and not tagged.text):
         text = tagged.text
-        content.tool_calls += [_read_tagged_call(call) for call in tagged.calls]
+        content.tool_calls += [step for call in tagged.calls for step in _read_written_calls(call)]
         content.tool_results += [{"content": result} for result in tagged.results]
     if role == "tool-call":
-        content.tool_calls, text, role = [*content.tool_calls, {"arguments": text}], "", "assistant"
+        content.tool_calls += _read_written_calls(text, value.get("name"))
+        text, role = "", "assistant"
     if (role == "user" and not text.strip() and content.tool_results) or (
         role == "user" and _OBSERVATION.match(text)
     ):
@@ -287,9 +284,13 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]
     return [Message(role, text, details or None)]
 
 
-def _read_tagged_call(text: str) -> dict[str, Any]:
-    call = decode_json(text)
-    return call if type(call) is dict and "name" in call else {"arguments": call}
+def _read_written_calls(text: str, name: Any = None) -> list[dict[str, Any]]:
+    """The calls in a text: JSON of one or several, or whatever the model wrote."""
+    written = decode_json(text)
+    calls = written if type(written) is list else [written]
+    if calls and all(type(call) is dict and "name" in call for call in calls):
+        return calls
+    return [drop_empty({"name": name, "arguments": written})]
 
 
 def find_time(value: dict[str, Any]) -> float | None:
@@ -300,30 +301,36 @@ def find_time(value: dict[str, Any]) -> float | None:
 
 
 def _split_transcript(text: str, default_role: str) -> list[Message]:
-    """ "system: …\nuser: …" is a list of messages that somebody joined."""
-    if "<|im_start|>" in text:
-        marked = [(name_role(role), said.strip("\n")) for role, said in _CHATML.findall(text)]
-        return [message for role, said in marked if role and said for message in _speak(role, said)]
-    text = text.lstrip("\n") if text[:2] == "\n\n" else text
-    starts = list(_SPOKEN_LINE.finditer(text))
-    roles = {name_role(match[1]) for match in starts}
-    if not starts or starts[0].start() or not roles & {"user", "assistant"}:
-        return [Message(default_role, text)] if text.strip() else []
-    if len(starts) == 1 and default_role == "user" and roles != {"user"}:
-        return [Message(default_role, text)]
-    ends = [match.start() for match in starts[1:]] + [len(text)]
-    return [
-        message
-        for match, end in zip(starts, ends, strict=True)
-        for message in _speak(name_role(match[1]), text[match.end() : end].strip("\n "))
-    ]
+    """The messages of a text in a chat template; of any other, the text as one."""
+    marked = split_markup(text)
+    if marked and (marked.is_conversation or marked.markup.words and _is_spoken(marked, default_role)):
+        return read_parts(marked)
+    return [Message(default_role, text)] if text.strip() else []
 
 
-def _speak(role: str, text: str) -> list[Message]:
-    """What somebody says in a text of several, as it stands."""
-    content = Content()
-    content.texts = [text]
-    return _finish(role, content, {})
+def _is_spoken(marked: Marked, default_role: str) -> bool:
+    """Whether "Assistant: …" names who speaks; what a person asks may begin like that."""
+    return bool(marked.sides) and (
+        len(marked.parts) > 1 or default_role != "user" or marked.sides == {"user"}
+    )
+
+
+def read_parts(marked: Marked) -> list[Message]:
+    found: list[Message] = []
+    for part in marked.parts:
+        if part.role in (REASONING, TOOLS):
+            said = decode_json(part.text) if part.role == TOOLS else part.text
+            found.append(Message("assistant", "", {part.role: said} if said else None))
+            continue
+        content = Content()
+        content.texts = [part.text]
+        messages = _finish(part.role, content, {"name": part.tool})
+        found += [message._replace(speaker=part.word) for message in messages]
+    spoken = [place for place, message in enumerate(found) if message.role in ("user", "assistant")]
+    if marked.between and spoken:
+        last = found[spoken[-1]]
+        found[spoken[-1]] = last._replace(details={**(last.details or {}), TEXT_BETWEEN: marked.between})
+    return found
 
 
 def has_text(messages: Iterable[Message], role: str) -> bool:

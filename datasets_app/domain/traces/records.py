@@ -112,6 +112,8 @@ class Note:
             self.kinds[kind] += 1
 
 
+# Where the metadata of a turn keeps what a chat template has between two turns.
+TEXT_BETWEEN = "text_between_turns"
 # Reasons that several formats give.
 NO_ANSWER = "conversations without an answer"
 NO_MESSAGES = "records without messages"
@@ -135,6 +137,7 @@ REPEATED = "exact repetitions of a message"
 # What is remarked, after its count.
 ONE_CONVERSATION = "messages without the ID of a conversation, read as one conversation"
 CUT_TEXTS = "texts cut off in the file, kept as far as they go and marked as truncated"
+BETWEEN_TURNS = f"texts between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata"
 BACKWARDS = "times that run backwards; if day and month are exchanged, set dates to day-first or month-first"
 UNCLEAR_DATES = (
     "dates that could have the day or the month first, read as day-first; set dates to change that"

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.table_columns import COLUMNS, normalize
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
 from datasets_app.domain.traces.values import decode_json
 
@@ -41,6 +42,12 @@ def find_delimiter(head: str) -> str:
     )
     fits = [len(row) == len(names) for row in rows[1:20]]
     return best if named and sum(fits) * 2 >= len(fits) else ""
+
+
+def is_text_column(head: str) -> bool:
+    """Whether a file that begins like this is a table of one column, which holds texts."""
+    first, _, rest = head.lstrip().partition("\n")
+    return bool(rest.strip()) and normalize(first) in (*COLUMNS["text"], "prompt", "conversation", "chat")
 
 
 def read_csv(stream: IO[bytes], limits: Limits) -> Iterator[Document]:

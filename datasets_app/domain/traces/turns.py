@@ -29,7 +29,8 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
         text = message.text.strip("\n")
         if message.role == "system":
             if text.strip() and text != system:
-                waiting["system_prompt"], system = text, text
+                before, system = waiting.get("system_prompt"), text
+                waiting["system_prompt"] = f"{before}\n\n{text}" if before else text
             continue
         if message.role not in ("user", "assistant") or not text.strip():
             if message.role == "assistant":

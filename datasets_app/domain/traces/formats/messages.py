@@ -12,6 +12,8 @@ from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
 from datasets_app.domain.traces.formats.messengers import assign_roles
+from datasets_app.domain.traces.marked_texts import find_problem, join_texts, read_text
+from datasets_app.domain.traces.markup import strip_ends
 from datasets_app.domain.traces.messages import (
     are_messages,
     find_role,
@@ -100,6 +102,8 @@ _UNNAMED = (
 def matches(value: Any) -> bool:
     if type(value) is list:
         return are_messages(value)
+    if type(value) is str:
+        return read_text(value) is not None
     if type(value) is not dict:
         return False
     if find_list(value) is not None or _is_message(value) or find_pair(value) is not None:
@@ -137,7 +141,7 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
                 yield read_conversation(record, number) or LeftOut(NO_MESSAGES, number)
             continue
         found = read_conversation(value, number)
-        yield found if found else LeftOut(NO_MESSAGES, number)
+        yield found or find_problem(value, number) or LeftOut(NO_MESSAGES, number)
     if loose and others:
         yield LineError(first, "E110", _UNNAMED.format(len(loose)))
     elif loose:
@@ -199,6 +203,8 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
     if type(value) is list:
         messages = read_messages(value)
         return Conversation("", messages, {}, line) if messages else None
+    if type(value) is str and (said := read_text(value)):
+        return Conversation("", said, {}, line)
     if type(value) is not dict:
         return None
     name = as_name(pick(value, *IDS))
@@ -218,11 +224,15 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
     pair = find_pair(value)
     if pair is None:
         return _read_other(value, name, line)
-    given = read_input({key: value[key] for key in _SYSTEM if key in value} | {"input": value[pair[0]]})[0]
+    system = {key: value[key] for key in _SYSTEM if key in value}
+    question, answer = value[pair[0]], value[pair[1]]
+    if joined := join_texts(question, answer):
+        return Conversation(name, read_input(system)[0] + joined, _describe(value, *pair), line)
+    given = read_input(system | {"input": question})[0]
     extra = value.get("input") if pair[0] == "instruction" else None
     if type(extra) is str and extra.strip() and given:
         given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
-    produced = read_output(value[pair[1]])[0]
+    produced = read_output(strip_ends(answer) if type(answer) is str else answer)[0]
     if list_spoken(produced)[: len(given)] == list_spoken(given):  # the answer repeats the question
         given = []
     return Conversation(name, [*given, *produced], _describe(value, *pair, "input"), line)
@@ -251,11 +261,9 @@ def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | N
         if type(said) is list and len(said) > 1 and all(type(text) is str for text in said):
             spoken = [Message("assistant" if place % 2 else "user", text) for place, text in enumerate(said)]
             return Conversation(name, spoken, _describe(value, key), line)
-    for key in _TRANSCRIPTS:
-        if type(value.get(key)) is str:
-            messages = read_messages(value[key])
-            if len(messages) > 1:
-                return Conversation(name, messages, _describe(value, key), line)
+    for key in (*_TRANSCRIPTS, *(key for key in value if key not in _TRANSCRIPTS)):
+        if type(value.get(key)) is str and (said := read_text(value[key], key in _TRANSCRIPTS)):
+            return Conversation(name, said, _describe(value, key), line)
     return None
 
 

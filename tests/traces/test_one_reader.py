@@ -64,9 +64,21 @@ def read_by_every_door(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str,
     return found
 
 
+def turns_with(*steps: tuple[str, str], numbered: bool = True) -> list[dict[str, Any]]:
+    """A file of turns in which tools have turns between the question and the answer."""
+    said = [PAIR[0], *steps, PAIR[1]]
+    return [
+        {"session_id": "q", **({"turn_index": number} if numbered else {}), "role": role, "text": text}
+        for number, (role, text) in enumerate(said, 1)
+    ]
+
+
 DOORS = [(name, file, content) for name, file, content, _, said in (*EXPORTS, *MORE_EXPORTS) if said] + [
     ("OpenAI with calls", "a.jsonl", chat(PAIR[0], ("function_call", CALL), ("function", RESULT), PAIR[1])),
     ("tags of tools", "a.jsonl", chat(PAIR[0], ("assistant", f"<tool_call>{CALL}</tool_call>"), PAIR[1])),
+    ("text in a chat template", "a.jsonl", [{"text": f"[INST] {HI} [/INST] {HELLO} </s>"}]),
+    ("turns with tools", "a.jsonl", turns_with(("tool_call", CALL), ("tool", RESULT))),
+    ("turns without numbers", "a.jsonl", turns_with(("function", RESULT), numbered=False)),
     ("CSV with tools", "a.csv", f'session_id,role,text\n1,user,"{HI}"\n1,tool,x\n1,assistant,"{HELLO}"\n'),
 ]
 
@@ -99,6 +111,67 @@ def test_no_role_of_tools_says_anything(
     ahead = [{**chat(*PAIR, keys=keys)[0], "id": f"a{number}"} for number in range(6 * late)]
     path = write(tmp_path, [*ahead, *chat(PAIR[0], *told, PAIR[1], keys=keys)], "a.jsonl")
     assert texts(convert(path)[0]["q"]) == PAIR
+
+
+TOOL_ROLES = ["tool", "function", "tool_call", "tool-result", "toolResponse", "observation", "ipython",
+              "function_call", "Tool", "api_call", "function_response"]  # fmt: skip
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("role", TOOL_ROLES)
+def test_turns_of_tools_are_metadata_in_a_file_of_turns(
+    role: str, late: bool, numbered: bool, tmp_path: Path
+) -> None:
+    value = turns_with((role, RESULT), numbered=numbered)
+    value[1] |= {"tool_call_id": "call_17", "metadata": {"seconds": 3}, "extra": "kept"}
+    value[2] |= {"tags": ["a"], "metadata": {"model": "m"}, "persona_id": "p", "note": "kept too"}
+    ahead = [{**turn, "session_id": f"a{number}"} for number in range(30 * late) for turn in value[::2]]
+    for number, turn in enumerate(ahead if numbered else ()):
+        turn["turn_index"] = number % 2 + 1
+    found, report = convert(write(tmp_path, [*ahead, *value], "a.jsonl"))
+    assert texts(found["q"]) == PAIR
+    assert [turn.turn_index for turn in found["q"]] == [1, 2]
+    answer = found["q"][1]
+    assert (answer.tags, answer.persona_id, answer.extra) == (["a"], "p", {"note": "kept too"})
+    metadata = dict(answer.metadata or {})
+    assert metadata.pop("model") == "m"
+    assert '"open"' in json.dumps(metadata).replace("\\", "")
+    assert "kept" in str(metadata)
+    assert [note.total for note in report.remarks.values()] == [1]
+    assert not report.problem_total
+
+
+def test_gaps_and_bad_lines_among_turns_of_tools_are_still_found(tmp_path: Path) -> None:
+    value = turns_with(("tool", RESULT))
+    value[2]["turn_index"] = 9
+    found, report = convert(write(tmp_path, value, "a.jsonl"))
+    assert [turn.turn_index for turn in found["q"]] == [1, 8]
+    value[0] |= {"role": "system"}
+    _, report = convert(write(tmp_path, value, "a.jsonl"))
+    assert [(problem.line, problem.code) for problem in report.problems] == [(1, "E103")]
+    assert "keep system prompts in the metadata" in report.problems[0].message
+
+
+def test_tools_that_share_a_number_with_a_turn_leave_the_numbers_alone(tmp_path: Path) -> None:
+    value = turns_with(("tool", RESULT))
+    value[2]["turn_index"] = 2
+    found, _ = convert(write(tmp_path, value, "a.jsonl"))
+    assert [turn.turn_index for turn in found["q"]] == [1, 2]
+    value = [
+        *turns_with(("tool", RESULT)),
+        {"session_id": "q", "turn_index": 4, "role": "tool", "text": "late"},
+    ]
+    found, _ = convert(write(tmp_path, value, "a.jsonl"))
+    assert "late" in str(found["q"][1].metadata)
+
+
+def test_a_role_in_metadata_or_text_is_no_turn_of_a_tool(tmp_path: Path) -> None:
+    value = turns_with()
+    value[0] |= {"metadata": {"messages": [{"role": "tool", "content": "x"}]}, "text": '{"role": "tool"}'}
+    found, report = convert(write(tmp_path, value, "a.jsonl"))
+    assert report.format == "turns"
+    assert found["q"][0].text == '{"role": "tool"}'
 
 
 TAGGED = [

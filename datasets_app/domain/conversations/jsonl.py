@@ -86,7 +86,9 @@ def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
     if type(turn_index) is not int or not 0 <= turn_index <= MAX_TURN_INDEX:
         raise make_field_error("turn_index", "a whole number from 1", turn_index)
     if role not in ROLES if type(role) is str else True:
-        raise InvalidRecord("E103", f"role must be 'user' or 'assistant', got {describe_value(role)}", "role")
+        remedy = "; keep system prompts in the metadata" if role == "system" else ""
+        message = f"role must be 'user' or 'assistant', got {describe_value(role)}{remedy}"
+        raise InvalidRecord("E103", message, "role")
     if type(text) is not str:
         raise make_field_error("text", "a string", text)
     if tags is None:

@@ -14,11 +14,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn_object
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.spool import Spool
+from datasets_app.domain.traces.numbered_turns import Row
 
 DATABASE = "run.sqlite3"
 INDEX = "archive.json"
@@ -35,17 +35,16 @@ def is_transcript(value: Any) -> bool:
     )
 
 
-def read_transcript(documents: Iterator[Document | LineError]) -> Iterator[TurnRecord | LineError]:
-    return _number_turns(
-        item if isinstance(item, LineError) else ("", "", item.number, item.value) for item in documents
-    )
+def read_transcript(documents: Iterator[Document | LineError]) -> Iterator[Row | LineError]:
+    for item in documents:
+        yield item if isinstance(item, LineError) else ("", "", item.number, item.value)
 
 
-def read_run(path: Path, limits: Limits) -> Iterator[TurnRecord | LineError]:
+def read_run(path: Path, limits: Limits) -> Iterator[Row | LineError]:
     """The committed records; those of the model it was compared with are sessions of their own."""
     with _open_database(path) as database:
         models = {item["stream"]: item for item in _read_manifest(database).get("targets", ())}
-        yield from _number_turns(_read_records(database, models, limits))
+        yield from _read_records(database, models, limits)
 
 
 def count_missing(path: Path) -> int:
@@ -58,7 +57,7 @@ def count_missing(path: Path) -> int:
 
 def _read_records(
     database: sqlite3.Connection, models: dict[str, Any], limits: Limits
-) -> Iterator[tuple[str, str, int, Any] | LineError]:
+) -> Iterator[Row | LineError]:
     rows = _query(
         database,
         "SELECT stream, ordinal, length(CAST(payload AS BLOB)), substr(payload, 1, ?) FROM records "
@@ -77,42 +76,6 @@ def _read_records(
         target = models.get(stream, {})
         suffix = "" if stream == "primary" else f"-{stream}"
         yield suffix, target.get("model", "") if target.get("mode") == "generate" else "", number, value
-
-
-def _number_turns(
-    records: Iterator[tuple[str, str, int, Any] | LineError],
-) -> Iterator[TurnRecord | LineError]:
-    """The turns of one session after the other, in the order of their records, counted from 1."""
-    sessions: dict[str, int] = {}
-    spool: Spool[tuple[str, str, int, Any]] = Spool(tuple[str, str, int, Any])
-    for record in records:
-        if isinstance(record, LineError):
-            yield record
-            continue
-        suffix, model, number, value = record
-        if type(value) is not dict:
-            yield LineError(number, "E101", "expected a JSON object")
-            continue
-        session = f"{value.get('session_id')}{suffix}"
-        place = sessions.setdefault(session, len(sessions))
-        spool.add(f"{place:012d}", float(number), (session, model, number, value))
-    for group in spool.groups():
-        for index, (session, model, number, value) in enumerate(group, 1):
-            yield _make_turn(session, model, number, value, index)
-
-
-def _make_turn(session: str, model: str, number: int, value: Any, index: int) -> TurnRecord | LineError:
-    role = value.get("role") or "user"
-    changed = {"session_id": session, "turn_index": index, "role": role}
-    if isinstance(role, str):
-        changed["role"] = role.strip().lower()
-    try:
-        turn = parse_turn_object({**value, **changed}, number)
-    except InvalidRecord as error:
-        return error.to_line_error(number, session)
-    if model and turn.role == "assistant":
-        turn = turn._replace(metadata={"model": model, **(turn.metadata or {})})
-    return turn
 
 
 def _read_manifest(database: sqlite3.Connection) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import whatsapp
 from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
+from datasets_app.domain.traces.numbered_turns import number_turns, read_numbered_turns
 from datasets_app.domain.traces.records import (
     BETWEEN_TURNS,
     CUT_TEXTS,
@@ -27,6 +28,7 @@ from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     SECOND_COPY,
     TEXT_BETWEEN,
+    TOOL_TURNS,
     Conversation,
     Note,
 )
@@ -40,15 +42,18 @@ MAX_PEEKED = 20
 # Columns that are empty in all of these can't be chosen.
 MAX_ROWS_PEEKED = 200
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
+# A file of turns in which tools have turns too. It is chosen by the content, never by name.
+NUMBERED = "turns-with-tools"
 _PLACES = {"xlsx": "row", "parquet": "row", "document": "record"}
 TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow", "json": "JSON"}
 LABELS = {
     **{item.name: item.label for item in FORMATS.values()},
     "whatsapp": "WhatsApp export",
     "alignmenter": "Alignmenter run or transcript",
+    NUMBERED: "Turns with calls of tools",
     **{name: f"{label} table" for name, label in TABLES.items()},
 }
-NAMES = (*LABELS, *ALIASES)
+NAMES = (*(name for name in LABELS if name != NUMBERED), *ALIASES)
 
 
 class ConvertOptions(NamedTuple):
@@ -139,7 +144,7 @@ class Conversion:
 
     def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
         """The turns of each conversation; ``report`` is complete once all are read."""
-        if self.format == "alignmenter":
+        if self.format in ("alignmenter", NUMBERED):
             yield from self._read_alignmenter(on_bytes)
             return
         assembly = Assembly(self.report.left_out, labeled_texts=self.options.labeled_texts)
@@ -168,13 +173,16 @@ class Conversion:
     def _read_alignmenter(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
         report = self.report
         with open_source(self.path, self.limits, on_bytes) as source:
-            if source.layout == "alignmenter":
+            if self.format == NUMBERED:
+                records = read_numbered_turns(self.path, self.limits)
+            elif source.layout == "alignmenter":
                 missing = alignmenter_runs.count_missing(self.path)
                 report.left_out[alignmenter_runs.NOT_CAPTURED].add(count=missing)
                 records = alignmenter_runs.read_run(self.path, self.limits)
             else:
                 records = alignmenter_runs.read_transcript(source.documents())
-            for _, group in groupby(records, key=lambda record: record.session_id):
+            found = number_turns(records, self._note_tool)
+            for _, group in groupby(found, key=lambda record: record.session_id):
                 turns = []
                 for record in group:
                     report.records += 1
@@ -188,6 +196,10 @@ class Conversion:
                     report.turns += len(turns)
                     report.unanswered += not has_answer(turns)
                     yield turns
+
+    def _note_tool(self, line: int) -> None:
+        self.report.records += 1
+        self.report.remarks[TOOL_TURNS].add(line)
 
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out

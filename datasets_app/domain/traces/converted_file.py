@@ -31,9 +31,18 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
-from datasets_app.domain.traces.convert import MAX_PEEKED, NAMES, Conversion, ConvertOptions, Report, detect
+from datasets_app.domain.traces.convert import (
+    MAX_PEEKED,
+    NAMES,
+    NUMBERED,
+    Conversion,
+    ConvertOptions,
+    Report,
+    detect,
+)
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
+from datasets_app.domain.traces.numbered_turns import has_tool_turns
 from datasets_app.domain.traces.table_columns import SENDER
 from datasets_app.domain.traces.values import as_dict, as_list
 
@@ -140,6 +149,8 @@ def open_conversation_file(
                 "has turns, each with its role; sender:NAME and repeated are for other formats"
             )
         format = "messages"  # which asks the mapping who is who
+    if format == "turns" and has_tool_turns(path, limits):
+        format = NUMBERED
     if format in FORMATS:
         return ConversationFile(path, format=format, limits=limits, name=name)
     return ConvertedFile(path, format=format, limits=limits, name=name, options=options)

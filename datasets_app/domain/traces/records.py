@@ -138,6 +138,7 @@ REPEATED = "exact repetitions of a message"
 ONE_CONVERSATION = "messages without the ID of a conversation, read as one conversation"
 CUT_TEXTS = "texts cut off in the file, kept as far as they go and marked as truncated"
 BETWEEN_TURNS = f"texts between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata"
+TOOL_TURNS = "calls of tools and their results, kept in the metadata of the turn that follows"
 BACKWARDS = "times that run backwards; if day and month are exchanged, set dates to day-first or month-first"
 UNCLEAR_DATES = (
     "dates that could have the day or the month first, read as day-first; set dates to change that"

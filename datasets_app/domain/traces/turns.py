@@ -25,7 +25,7 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
     for message in conversation.messages:
         details = dict(message.details or {})
         time = details.pop("timestamp", None)
-        _add_steps(waiting, details, seen)
+        add_steps(waiting, details, seen)
         text = message.text.strip("\n")
         if message.role == "system":
             if text.strip() and text != system:
@@ -45,11 +45,11 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
         else:
             turns.append(_make_turn(session_id, len(turns) + 1, message, text, metadata, time))
     if turns and waiting:
-        turns[-1] = turns[-1]._replace(metadata=_merge(turns[-1].metadata or {}, waiting))
+        turns[-1] = turns[-1]._replace(metadata=merge_metadata(turns[-1].metadata or {}, waiting))
     return [turn._replace(line=conversation.line) for turn in _add_facts(turns, conversation.facts)]
 
 
-def _add_steps(waiting: dict[str, Any], details: dict[str, Any], seen: dict[str, int]) -> None:
+def add_steps(waiting: dict[str, Any], details: dict[str, Any], seen: dict[str, int]) -> None:
     """Move tool calls and results into ``waiting``, each once however often the history repeats it.
 
     Calls are numbered: the ids that providers give them look like credentials.
@@ -97,11 +97,12 @@ def _make_turn(
 
 def _join(turn: TurnRecord, text: str, metadata: dict[str, Any], time: Any) -> TurnRecord:
     return turn._replace(
-        text=f"{turn.text}\n\n{text}", metadata=_merge(turn.metadata or {}, drop_empty(metadata)) or None
+        text=f"{turn.text}\n\n{text}",
+        metadata=merge_metadata(turn.metadata or {}, drop_empty(metadata)) or None,
     )
 
 
-def _merge(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
+def merge_metadata(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
     lists = {name: [*one.get(name, []), *two.get(name, [])] for name in (*_LISTS, "labels")}
     return {**one, **two, **{name: value for name, value in lists.items() if value}}
 

@@ -118,18 +118,63 @@ def test_rows_left_out_are_named_by_their_line(tmp_path: Path) -> None:
 
 def test_senders_without_a_known_role_are_said_and_bots_are_assistants(tmp_path: Path) -> None:
     rows = (
-        "1;;Customer;Hi;\n1;;Bot 7;Hello;\n1;;Dana Meier;Yes?;\n2;;Agent 12;Hello;\n2;;Jo;Hi;\n3;;Abbot;Hi;\n"
+        "1;;Kim;Hi;\n1;;Bot 7;Hello;\n1;;Dana Meier;Yes?;\n2;;Agent 12;Hello;\n2;;Jo;Hi;\n3;;Abbot;Hi;\n"
         "4;;Person 1;Hi;\n4;;Person 2;Hi;\n"
     )
     sessions, report, warnings = read(tmp_path, rows)
     roles = [turn.role for name in "1234" for turn in sessions[name]]
     assert roles == ["user", "assistant", "assistant", "assistant", "user", "user", "user", "assistant"]
     assert sessions["1"][1].metadata["author"] == "Bot 7"
-    assert "7 messages by 7 senders without a known role, read 4 as assistant and 3 as user" in warnings[0]
+    assert "8 messages by 8 senders without a known role, read 4 as user and 4 as assistant" in warnings[0]
     assert "Meier" not in warnings[0]
     assert ("Dana Meier", "assistant", 1) in list_senders(report.notes)
     warnings = read(tmp_path, "".join(f"{n};;Person {n};Hi;\n" for n in range(300)))[2]
     assert "300 messages by at least 200 senders without a known role, read 300 as user" in warnings[0]
+
+
+MIXED = [
+    ("author", "user", "assistant", "Dana Meier"),
+    ("author", "Customer", "Agent", "moderator"),
+    ("sender", "visitor", "operator", "Dana"),
+    ("from", "in", "out", "Dana"),
+    ("from", "inbound", "outbound", "system operator 7"),
+    ("speaker", "Human", "AI", "narrator"),
+    ("participant", "contact", "bot", "Dana Meier"),
+    ("who", "guest", "staff", "Jo"),
+    ("direction", "incoming", "outgoing", "forwarded"),
+    ("name", "client", "support", "Ms. Lee"),
+    ("sender", "user", "Dana", "Lumi"),
+    ("author", "Jo", "assistant", "Dana"),
+]
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(("column", "one", "two", "other"), MIXED)
+def test_a_column_of_roles_and_names_asks_who_the_others_are(
+    column: str, one: str, two: str, other: str, late: bool, tmp_path: Path
+) -> None:
+    """Also if the roles stand behind the names."""
+    rows = [f"1,{one},Hi there\n1,{two},Hello you\n", f"2,{other},Who is it\n"]
+    table = f"ticket,{column},body\n{''.join(reversed(rows) if late else rows)}"
+    _, report = convert(write(tmp_path, table, "t.csv"))
+    assert report.problem_total == 1
+    assert report.problems[0].code == "E103"
+    assert other in report.left_out["messages of unknown roles"].kinds
+    senders = {f"sender:{name}": "user" for name in (one, two, other)}
+    sessions, report = convert(write(tmp_path, table, "t.csv"), mapping=senders)
+    assert not report.problem_total
+    assert {turn.text for turns in sessions.values() for turn in turns} == {
+        "Hi there",
+        "Hello you",
+        "Who is it",
+    }
+
+
+def test_a_column_of_names_alone_is_still_guessed(tmp_path: Path) -> None:
+    rows = "ticket,author,body\n1,Jo,Hi there\n1,Dana,Hello you\n"
+    sessions, report = convert(write(tmp_path, rows, "t.csv"))
+    assert [turn.role for turn in sessions["1"]] == ["user", "assistant"]
+    assert not report.problem_total
 
 
 @pytest.mark.parametrize("dated", [True, False])

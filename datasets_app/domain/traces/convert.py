@@ -268,7 +268,10 @@ class Conversion:
             self.report.mapping = dict(mapping)
             taken = (Document(number, labels.take(row)) for number, row in rows)
             dates = DateReader(lambda: self._list_values(mapping["timestamp"]), mapping.get("dates", ""))
-            reader = RowReader(mapping, dates, self.report.notes, self.options.assistant)
+            reader = RowReader(
+                mapping, dates, self.report.notes, self.options.assistant,
+                lambda: self._list_values(mapping["role"]),
+            )  # fmt: skip
             yield from reader.read(taken)
         elif labels.found and self.options.labeled_texts:
             yield from labels.read_texts(rows)

@@ -3,8 +3,9 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from sys import intern
 from typing import Any
 
@@ -58,7 +59,8 @@ _PRIVACY = {
         "visibility type part_type message_type comment_type event_type kind privacy".split(), _NOTE_KINDS
     ),
 }
-_BOTS = frozenset("bot chatbot voicebot mailbot copilot assistant".split())
+_BOT_NAMES = frozenset("bot chatbot voicebot mailbot copilot".split())
+_BOTS = _BOT_NAMES | {"assistant"}
 # "Person 1" and "Person 2" talk to each other.
 _EITHER_SIDE = frozenset(("person", "human"))
 _WHOLE_FLOAT = re.compile(r"\d+\.0")
@@ -95,18 +97,28 @@ class TableNotes:
 
 class RowReader:
     """A speaker that names no role is a user, except the ``assistant``; without one, the first speaker of a
-    conversation is its user, and a speaker who is called a bot is the assistant."""
+    conversation is its user, and a speaker who is called a bot is the assistant. In a column that names roles
+    too, such a speaker is unknown. ``list_speakers`` returns all values of the column; it is called once."""
 
     def __init__(
-        self, mapping: Mapping[str, str], dates: DateReader, notes: TableNotes, assistant: str = ""
-    ) -> None:
+        self, mapping: Mapping[str, str], dates: DateReader, notes: TableNotes, assistant: str = "",
+        list_speakers: Callable[[], Iterable[Any]] = tuple,
+    ) -> None:  # fmt: skip
+        self._list_speakers = list_speakers
         self.mapping, self.dates, self.notes, self.assistant = mapping, dates, notes, assistant
         self._first_speakers: dict[int, str] = {}
         self._orders: dict[int, float] = {}
         self._mapped = {column for field, column in mapping.items() if field in COLUMNS}
         self._sides = read_sides(mapping)
-        # Of other columns, which may name people, the first to speak is the user.
-        self._holds_roles = {"role", "type"} & set(normalize(mapping.get("role", "")).split("_"))
+
+    @cached_property
+    def _holds_roles(self) -> bool:
+        """Of other columns, which name people, the first to speak is the user."""
+        is_named = bool({"role", "type"} & set(normalize(self.mapping["role"]).split("_")))
+        # "Bot" names one who speaks, as "Anna" does.
+        return is_named or any(
+            _name_role(value) and value.strip().lower() not in _BOT_NAMES for value in self._list_speakers()
+        )
 
     def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut]:
         count = 0
@@ -158,7 +170,7 @@ class RowReader:
     def _find_role(self, session: str, speaker: str, number: int) -> tuple[str, str | None]:
         """(role, author). The author is None if the speaker is a role."""
         word = speaker.strip().lower()
-        role = find_role(word) or _DIRECTIONS.get(word, "")
+        role = _name_role(speaker)
         if side := self._sides.get(fold_sender(speaker)):  # those left out are counted later
             return side if side in ("user", "assistant") else role or "user", None if role else speaker
         if self.assistant:
@@ -239,6 +251,12 @@ def _is_private(row: Mapping[str, Any], mapped: set[str]) -> bool:
         if meaning is not None and str(value).strip().lower() in meaning:
             return True
     return False
+
+
+def _name_role(value: Any) -> str:
+    """The role that a value of the column is, be it a direction; empty for anything else."""
+    word = value.strip().lower() if type(value) is str else ""
+    return find_role(word) or _DIRECTIONS.get(word, "")
 
 
 def _guess_role(word: str) -> str:

@@ -29,6 +29,7 @@ from datasets_app.domain.traces.records import (
     SECOND_COPY,
     TEXT_BETWEEN,
     TOOL_TURNS,
+    UNREAD_DATES,
     Conversation,
     Note,
 )
@@ -37,6 +38,7 @@ from datasets_app.domain.traces.repeated import is_repeated
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
+from datasets_app.domain.traces.written_dates import replace_written_dates
 
 MAX_PEEKED = 20
 # Columns that are empty in all of these can't be chosen.
@@ -243,6 +245,9 @@ class Conversion:
         if self.format in TABLES:
             yield from self._read_table(documents)
             return
+        documents = replace_written_dates(
+            documents, self.options.mapping.get("dates", ""), self._read_again, self._note_date
+        )
         problems: list[LineError] = []
         read: Callable[[Iterable[Document]], Iterator[Record]] = FORMATS[self.format].read
         yield from read(_only_documents(documents, problems))
@@ -285,10 +290,14 @@ class Conversion:
         yield from problems
 
     def _list_values(self, column: str) -> Iterator[Any]:
+        return (item.value.get(column) for item in self._read_again() if isinstance(item, Document))
+
+    def _read_again(self) -> Iterator[Document | LineError]:
         with open_source(self.path, self.limits) as source:
-            for item in spread_columns(source.documents()):
-                if isinstance(item, Document):
-                    yield item.value.get(column)
+            yield from spread_columns(source.documents())
+
+    def _note_date(self, place: int) -> None:
+        self.report.remarks[UNREAD_DATES].add(place)
 
     def _count(self, documents: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
         for document in documents:

@@ -143,10 +143,13 @@ def open_conversation_file(
     """A file of any format. Raises :class:`UnreadableFile` if it can't be read as one."""
     if format == "auto" or is_archive(path, limits):
         format = detect_any_format(path, limits)
-    if format in FORMATS and any(key.startswith(SENDER) or key == "repeated" for key in options.mapping):
+    if format in FORMATS and any(
+        key.startswith(SENDER) or key in ("repeated", "dates") for key in options.mapping
+    ):
         if format == "turns":
             raise UnreadableFile(
-                "has turns, each with its role; sender:NAME and repeated are for other formats"
+                "has turns, each with its role and with timestamps in ISO 8601; sender:NAME, repeated and "
+                "dates are for other formats"
             )
         format = "messages"  # which asks the mapping who is who
     if format == "turns" and has_tool_turns(path, limits):

@@ -12,6 +12,7 @@ DATE_ORDERS = (DAY_FIRST, MONTH_FIRST)
 # Numbers outside of 1990 to 2100 are no dates, but seconds of a call, rows or serials of spreadsheets.
 MIN_SECONDS, MAX_SECONDS = 631_152_000, 4_102_444_800
 MAX_SHAPE_CHARACTERS = 30
+MAX_DATE_CHARACTERS = 60
 
 _TIME = (
     r"(?:[T,]?\s*(?:at\s+|um\s+)?(?P<hour>\d{1,2})[:.h](?P<minute>\d{2})(?:[:.](?P<second>\d{2})(?:[.,]\d{1,9})?)?"
@@ -89,6 +90,12 @@ def find_order(values: Iterable[Any]) -> str:
             orders |= {DAY_FIRST} if int(match[1]) > 12 else set()
             orders |= {MONTH_FIRST} if int(match[3]) > 12 else set()
     return orders.pop() if len(orders) == 1 else ""
+
+
+def is_written(value: Any) -> bool:
+    """Whether this is a date as people write it, of which ISO 8601 is none."""
+    text = value.strip() if type(value) is str and len(value) <= MAX_DATE_CHARACTERS else ""
+    return text[4:5] != "-" and any(form.fullmatch(text) for form in (_NUMBERS, _DAY_MONTH, _MONTH_DAY))
 
 
 def describe_shape(value: Any) -> str:

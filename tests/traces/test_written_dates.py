@@ -35,7 +35,8 @@ FORMATS: dict[str, tuple[str, Any]] = {
         {"author_id": 1, "body": HI, "public": True, "created_at": FIRST},
         {"author_id": 2, "body": HELLO, "public": True, "created_at": SECOND}]}),
     "Discord": ("a.json", {"guild": {"name": "g"}, "channel": {"name": "c"}, "messages": [
-        {"id": "1", "type": "Default", "timestamp": FIRST, "content": HI, "author": {"name": "Jo", "isBot": False}},
+        {"id": "1", "type": "Default", "timestamp": FIRST, "content": HI,
+         "author": {"name": "Jo", "isBot": False}},
         {"id": "2", "type": "Default", "timestamp": SECOND, "content": HELLO,
          "author": {"name": "Lumi", "isBot": True}}]}),
     "Telegram": ("a.json", {"name": "Jo", "type": "personal_chat", "id": 1, "messages": [

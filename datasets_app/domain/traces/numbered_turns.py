@@ -25,7 +25,9 @@ from datasets_app.domain.traces.values import drop_empty
 # Suffix of the session, model, line, record.
 Row = tuple[str, str, int, Any]
 _OTHER_ROLE = re.compile(rb'"role"\s*:\s*"(?!user"|assistant")')
-MAX_ROLE_BYTES = 200
+_KNOWN_ROLES = tuple(
+    f'"role":{blank}"{role}"'.encode() for blank in ("", " ") for role in ("user", "assistant")
+)
 _OF_A_STEP = frozenset("session_id turn_index role text persona_id name id tool_call_id call_id".split())
 
 
@@ -43,13 +45,16 @@ def has_tool_turns(path: Path, limits: Limits) -> bool:
 
 
 def _names_other_roles(path: Path, limits: Limits) -> bool:
+    """Whether a role may be neither user nor assistant; counting is much faster than searching."""
     with open_file(path) as raw:
-        stream, before, total = unpack_stream(raw), b"", 0
+        stream, rest, total = unpack_stream(raw), b"", 0
         while (block := stream.read(BLOCK_BYTES)) and total < limits.unpacked_bytes:
-            if _OTHER_ROLE.search(before + block):
+            total += len(block)
+            lines, _, rest = (rest + block).rpartition(b"\n")
+            if lines.count(b'"role"') != sum(map(lines.count, _KNOWN_ROLES)) and _OTHER_ROLE.search(lines):
                 return True
-            before, total = block[-MAX_ROLE_BYTES:], total + len(block)
-    return False
+            rest = rest[-limits.line_bytes :]
+        return _OTHER_ROLE.search(rest) is not None
 
 
 def _is_tool_line(raw: bytes) -> bool:

@@ -4,7 +4,6 @@ An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/app
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -140,9 +139,9 @@ class ErasureHook(NamedTuple):
 
 erasure_hooks: list[ErasureHook] = []
 
-# Called with a dataset and a pattern; yield (primary key of a session, place) where rows of another app name
-# what the pattern finds.
-person_searches: list[Callable[[Any, re.Pattern[str]], Iterator[tuple[int, str]]]] = []
+# Called with a dataset and a test of texts and JSON; yield (primary key of a session, place) where rows of
+# another app pass it.
+person_searches: list[Callable[[Any, Callable[[Any], bool]], Iterator[tuple[int, str]]]] = []
 
 # Called with a dataset and a time; returns whether labels were changed since by what the audit log doesn't
 # record.

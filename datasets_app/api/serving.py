@@ -112,7 +112,7 @@ def _check_body(request: Any) -> None:
 
 def _answer(request: Any, answer: Callable[[], HttpResponseBase]) -> HttpResponseBase:
     """A POST with an ``Idempotency-Key`` happens once: a second request waits for the first and gets its
-    answer. What fails is rolled back, and can be sent again."""
+    answer. What is refused can be sent again; what it recorded, such as a look at raw text, stays."""
     key = request.headers.get("Idempotency-Key", "")
     if request.method != "POST" or not key or request.resolver_match.url_name in FILE_ROUTES:
         return answer()
@@ -129,7 +129,8 @@ def _answer(request: Any, answer: Callable[[], HttpResponseBase]) -> HttpRespons
             return _repeat_answer(stored, digest)
         response = answer()
         if response.status_code >= 400:
-            transaction.set_rollback(True)
+            if not transaction.get_rollback():
+                stored.delete()
         else:
             stored.status, stored.body = response.status_code, _read_json(response)
             stored.save(update_fields=["status", "body"])

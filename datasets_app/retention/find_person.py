@@ -6,8 +6,9 @@ What is searched for is a person's: it is kept nowhere, and written into no log,
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from django.db.models import CharField, Func, Q, QuerySet, Sum, Value
 
@@ -47,13 +48,14 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
         raise UserError(
             f"Give a user ID, an e-mail address or a name of {MIN_CHARACTERS} to {MAX_CHARACTERS} characters."
         )
-    needles = (value, hash_session_id(value, hash_key()))
-    words = [re.escape(needle).replace(r"\ ", r"\s+") for needle in needles]
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    # "ö" is one character or two, by what wrote it.
+    spellings = {normalize("NFC", value), normalize("NFD", value)}
+    needles = spellings | {hash_session_id(spelling, hash_key()) for spelling in spellings}
+    names_person = _match_words(needles)
     found = []
     for dataset in (Dataset.objects.all() if datasets is None else datasets).order_by("pk"):
         places: dict[int, Counter[str]] = {}
-        for session, place in _search_dataset(dataset, needles, pattern):
+        for session, place in _search_dataset(dataset, needles, names_person):
             places.setdefault(session, Counter())[place] += 1
         rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
         found += [PersonMatch(row, places[row.pk]) for row in rows]
@@ -91,36 +93,52 @@ def make_erasure(found: list[PersonMatch], reason: str) -> EraseParameters:
     return EraseParameters(session=first, reason=reason, copies=others)
 
 
+def _match_words(needles: Iterable[str]) -> Callable[[Any], bool]:
+    """Tells whether a text, or a key or value of JSON, has one of the needles as whole words."""
+    words = [re.escape(normalize("NFC", needle)).replace(r"\ ", r"\s+") for needle in needles]
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)", re.IGNORECASE)
+    return lambda value: pattern.search(normalize("NFC", _join_values(value))) is not None
+
+
+def _join_values(value: Any) -> str:
+    """A line for each key and value: the escapes that JSON writes ("\\n") would hide where a word begins."""
+    if isinstance(value, dict):
+        return "\n".join(f"{key}\n{_join_values(item)}" for key, item in value.items())
+    return "\n".join(map(_join_values, value)) if isinstance(value, list) else str(value)
+
+
 def _search_dataset(
-    dataset: Dataset, needles: tuple[str, str], pattern: re.Pattern[str]
+    dataset: Dataset, needles: Iterable[str], names_person: Callable[[Any], bool]
 ) -> Iterator[tuple[int, str]]:
     """(session, place) of each finding."""
-    sessions = Session.objects.filter(dataset=dataset).filter(_contains("session_id", needles))
-    for key, name in sessions.values_list("pk", "session_id").iterator(_BATCH_ROWS):
-        if pattern.search(name):
+    wanted = _contains("session_id", needles) | _contains("persona_id", needles)
+    sessions = Session.objects.filter(dataset=dataset).filter(wanted)
+    for key, name, persona in sessions.values_list("pk", "session_id", "persona_id").iterator(_BATCH_ROWS):
+        if names_person(name):
             yield key, "session ID"
-    fields = ("text", "joined_tags", "metadata", "extra")
+        if names_person(persona):
+            yield key, "metadata"
     turns: Any = Turn.objects.filter(dataset=dataset).annotate(
         joined_tags=Func("tags", Value("\n"), function="array_to_string", output_field=CharField())
     )
-    wanted = Q()
-    for field in fields:
-        wanted |= _contains(field, needles)
-    for session, *values in turns.filter(wanted).values_list("session_id", *fields).iterator(_BATCH_ROWS):
+    # PostgreSQL compares the JSON of the last two, with its escapes.
+    escaped = [json.dumps(needle, ensure_ascii=False)[1:-1] for needle in needles]
+    wanted = _contains("text", needles) | _contains("joined_tags", needles)
+    wanted |= _contains("metadata", escaped) | _contains("extra", escaped)
+    rows = turns.filter(wanted).values_list("session_id", "text", "joined_tags", "metadata", "extra")
+    for session, *values in rows.iterator(_BATCH_ROWS):
         for place, found in zip(("text", "tags", "metadata", "metadata"), values, strict=True):
-            if found and pattern.search(
-                found if isinstance(found, str) else json.dumps(found, ensure_ascii=False)
-            ):
+            if found and names_person(found):
                 yield session, place
     comments = SessionComment.objects.filter(dataset=dataset).filter(_contains("text", needles))
     for session, text in comments.values_list("session_id", "text").iterator(_BATCH_ROWS):
-        if pattern.search(text):
+        if names_person(text):
             yield session, "comments"
     for search in hooks.person_searches:
-        yield from search(dataset, pattern)
+        yield from search(dataset, names_person)
 
 
-def _contains(field: str, needles: tuple[str, str]) -> Q:
+def _contains(field: str, needles: Iterable[str]) -> Q:
     """What the database leaves to look at closely: rows that hold the first word of what is searched for."""
     wanted = Q()
     for needle in needles:

@@ -50,6 +50,11 @@ def test_what_has_changed_since_is_not_erased(officer: Caller, empty_queue: Any)
     answer = officer("POST", "/people/erase", {**BODY, "sessions": 1})
     assert (answer.status_code, answer.json()["detail"]) == (409, "2 sessions name this person, not 1.")
     assert Session.objects.count() == 3
+    recorded = AuditEvent.objects.filter(action="read_raw_text")
+    assert recorded.count() == 1
+    officer("POST", "/people/erase", {**BODY, "sessions": 1}, Idempotency_Key="three")
+    assert recorded.count() == 2, "a refusal tells how many there are, and is on record"
+    assert not ApiAnswer.objects.exists()
     assert not JobRun.objects.filter(operation="erase_session").exists()
 
 

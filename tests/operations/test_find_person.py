@@ -43,6 +43,27 @@ def test_a_person_is_found_wherever_they_are_named(dataset: Dataset) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("value", "turn"),
+    [
+        ("Jörg Müller", {"text": "J\u0075\u0308rg und Jo\u0308rg Mu\u0308ller"}),
+        ("Jo\u0308rg Mu\u0308ller", {"text": "Jörg Müller"}),
+        ("Jörg Müller", {"metadata": {"note": "Agent:\nJörg\tMüller"}}),
+        ("CORP\\jroe", {"metadata": {"user": "CORP\\jroe"}}),
+        ('"Jogi" Müller', {"metadata": {"names": ['Jörg "Jogi" Müller']}}),
+        ("471100", {"metadata": {"user": {"id": 471100}}}),
+        ("jroe@mailbox.org", {"metadata": {"jroe@mailbox.org": True}}),
+        ("Jörg Müller", {"persona_id": "Jörg Müller"}),
+    ],
+)
+def test_a_person_is_found_in_every_notation(
+    db: None, tmp_path: Path, value: str, turn: dict[str, Any]
+) -> None:
+    make_dataset(tmp_path, [make_turn("named", **turn), make_turn("other", text="Jose\u0301")])
+    assert [match.session.session_id for match in find_person(value)] == ["named"]
+    assert find_person("jose") == []
+
+
 @pytest.mark.parametrize("value", ["", "ab", "x" * 201, "   "])
 def test_what_would_be_found_everywhere_is_refused(dataset: Dataset, value: str) -> None:
     with pytest.raises(UserError, match="Give a user ID"):

@@ -1,8 +1,9 @@
 """Previews an import from the first lines of a file; saves nothing."""
 
 import tempfile
+import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -11,7 +12,12 @@ from typing import IO
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, parse_chat
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn
-from datasets_app.domain.conversations.lines import UnreadableFile, read_numbered_lines, unpack_stream
+from datasets_app.domain.conversations.lines import (
+    StopReading,
+    UnreadableFile,
+    read_numbered_lines,
+    unpack_stream,
+)
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import renumber_turns
@@ -34,6 +40,8 @@ MAX_PROBLEMS_SHOWN = 20
 MAX_CONVERTED_BYTES = 8 << 20
 # Zip archives and tables can only be read as a whole.
 MAX_PACKED_BYTES = 256 << 20
+# A small file may unpack to much.
+MAX_SECONDS = 15
 
 
 class _ReadLimitReached(Exception):
@@ -126,7 +134,7 @@ def preview_conversion(
     with tempfile.NamedTemporaryFile(prefix="alignmenter-preview-") as copy:
         try:
             whole = _copy_start(file, copy)
-            limits = configured_limits()
+            limits = configured_limits()._replace(on_step=_stop_after(MAX_SECONDS))
             if not whole:  # records are read one by one, not to stumble over the end of the copy
                 limits = limits._replace(line_bytes=min(limits.line_bytes, MAX_CONVERTED_BYTES // 2))
             opened = open_conversation_file(
@@ -135,6 +143,8 @@ def preview_conversion(
             if not isinstance(opened, ConvertedFile):
                 return None
             return _describe_conversion(opened, whole, max_turns)
+        except StopReading:
+            return ImportPreview(format=format, error="E100 Takes too long to read. Is this the right file?")
         except (EOFError, OSError, zlib.error):
             return None  # what is damaged is told with its place, as for every file
         except UnreadableFile as error:
@@ -144,6 +154,16 @@ def preview_conversion(
             )
             found = opened.table_columns if isinstance(opened, ConvertedFile) else []
             return ImportPreview(format=format, error=f"{error.code} {message}", table_columns=found)
+
+
+def _stop_after(seconds: float) -> Callable[[], None]:
+    end = time.monotonic() + seconds
+
+    def stop() -> None:
+        if time.monotonic() > end:
+            raise StopReading
+
+    return stop
 
 
 def _copy_start(file: IO[bytes], copy: IO[bytes]) -> bool:
@@ -173,6 +193,10 @@ def _drop_last_line(copy: IO[bytes]) -> None:
 
 
 def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> ImportPreview:
+    try:
+        file.scan()
+    except StopReading:
+        whole = False
     report = file.report
     preview = ImportPreview(format=file.format, lines_read=report.records, whole=whole, labels=report.labels)
     records = list(islice(file.turns(), MAX_LINES_READ))

@@ -3,9 +3,11 @@
 import gzip
 import io
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from datasets_app.domain.traces import describe
@@ -104,3 +106,28 @@ def test_the_end_of_a_large_table_is_not_taken_for_a_row_that_is_cut_off(
         seen = preview(table)
         assert (seen.whole, seen.error, seen.left_out) == (False, None, [])
         assert not any("cells" in warning for warning in seen.warnings)
+
+
+def test_a_workbook_is_previewed_without_its_name() -> None:
+    book, content = openpyxl.Workbook(), io.BytesIO()
+    for row in (["session", "role", "text"], ["s1", "user", "Hi"], ["s1", "assistant", "Hello"]):
+        book.active.append(row)
+    book.save(content)
+    seen = preview_import(content, name="support.xlsx")
+    assert (seen.error, [turn.text for turn in seen.turns]) == (None, ["Hi", "Hello"])
+
+
+@pytest.mark.parametrize(
+    "members", [{"a.json": "[" + " " * (8 << 20) + "]"}, {f"{number}.json": "{}" for number in range(50)}]
+)
+def test_what_unpacks_to_much_is_not_read_to_its_end(
+    members: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_SECONDS", 0)
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    content.seek(0)
+    seen = preview_import(content, name="support.zip")
+    assert (seen.error, seen.whole, seen.lines_read) == (None, False, 0)

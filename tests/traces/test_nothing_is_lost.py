@@ -6,13 +6,14 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.messages import read_messages
-from datasets_app.domain.traces.records import UNKNOWN_ROLES
+from datasets_app.domain.traces.records import OTHER_MEMBERS, UNKNOWN_ROLES
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.values import as_name
 from tests.traces.reading import SAMPLES, convert, texts, write
@@ -63,6 +64,7 @@ def lines(*values: Any) -> str:
         ),
         ({"__MACOSX/._a.json": b"\0", ".DS_Store": b"\0", "deep/er/a.json": [chat("a")]}, ["a"]),
         ({"1.json": [chat("a")], "2.json": [chat("a")]}, ["a"]),
+        ({"./a.json": [chat("a")], "../b.json": [chat("b")], "./c/./d.json": [chat("c")]}, ["b", "a", "c"]),
     ],
 )
 def test_every_file_of_an_archive_is_read_in_order(
@@ -71,6 +73,25 @@ def test_every_file_of_an_archive_is_read_in_order(
     found, report = convert(make_zip(tmp_path, members))
     assert list(found) == sessions
     assert not report.problem_total
+
+
+def test_a_hidden_file_of_an_archive_is_counted(tmp_path: Path) -> None:
+    report = convert(make_zip(tmp_path, {"a.json": [chat("a")], ".cache/b.json": [chat("b")]}))[1]
+    assert report.left_out[OTHER_MEMBERS].total == 1
+
+
+def test_a_workbook_has_the_rows_it_has(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["session", "role", "text"], ["s1", "user", ASK], ["s1", "assistant", ANSWER]):
+        book.active.append(row)
+    book.save(tmp_path / "whole.xlsx")
+    with (
+        zipfile.ZipFile(tmp_path / "whole.xlsx") as whole,
+        zipfile.ZipFile(tmp_path / "a.xlsx", "w") as changed,
+    ):
+        for name in whole.namelist():
+            changed.writestr(name, whole.read(name).replace(b"A1:C3", b"A1:C2"))
+    assert all_texts(tmp_path / "a.xlsx") == [[("user", ASK), ("assistant", ANSWER)]]
 
 
 @pytest.mark.parametrize("content", ["{", '[{"a": 1}]', b"\0\1\2", '{"messages": [{"role": "user"'])
@@ -271,6 +292,7 @@ def test_a_cut_value_says_what_it_says_as_far_as_it_goes(end: int, ascii: bool) 
         ("a.json", '{"messages": [1, 2', "line 1, column 19"),
         ("a.json", "[\n{'a': 1}\n]", "line 2, column 2"),
         ("a.json", "\n" * 5 + "{nope}", "line 6, column 2"),
+        ("a.json", '[{"messages": [], "x": ' + "9" * 5000 + "}]", "too large at line 1, column 2"),
     ],
 )
 def test_damaged_json_is_told_with_its_place(name: str, content: str, place: str, tmp_path: Path) -> None:

@@ -13,11 +13,19 @@ BLOCK_BYTES = 1 << 20
 OnBytes = Callable[[int], None]
 
 
+class StopReading(Exception):
+    """Raised by ``Limits.on_step``: what was read so far is all that is wanted."""
+
+
 class Limits(NamedTuple):
-    """Bounds that keep a hostile or broken file from taking the machine with it."""
+    """Bounds that keep a hostile or broken file from taking the machine with it.
+
+    ``on_step`` is called for each block, document and file of an archive.
+    """
 
     line_bytes: int = 16 << 20
     unpacked_bytes: int = 20 << 30
+    on_step: Callable[[], None] = lambda: None
 
 
 DEFAULT_LIMITS = Limits()
@@ -134,6 +142,7 @@ def _read_blocks(stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
             raise UnreadableFile(f"can't be read: {error.strerror or error}") from None
         if not block:
             return
+        limits.on_step()
         total += len(block)
         if total > limits.unpacked_bytes:
             raise UnreadableFile(

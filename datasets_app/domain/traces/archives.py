@@ -1,10 +1,9 @@
 """Zip archives of exports: every file in them that holds conversations, in order, with one report."""
 
 import re
-import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Protocol
@@ -22,7 +21,9 @@ from datasets_app.domain.traces.turns import make_session_id
 from datasets_app.domain.traces.values import as_dict, as_list, as_name
 
 _DATA = re.compile(r"\.(jsonl?|ndjson|txt|csv|tsv|xlsx|parquet|arrow|eval|gz|zip)$", re.IGNORECASE)
-_JUNK = re.compile(r"(^|/)(__MACOSX/|\.|~\$)|/$")
+# Folders, and what operating systems and editors leave behind.
+_JUNK = re.compile(r"(^|/)(__MACOSX/|\._|\.DS_Store$|~\$)|/$")
+_HIDDEN = re.compile(r"(^|/)\.(?!\.?/)")  # "./chats.json" is not
 # What exports put beside their conversations.
 _BESIDE = re.compile(
     r"(^|/)((users?|account|channels|groups|dms|mpims|integration_logs|canvases|lists|huddle_transcripts|projects|memories"
@@ -55,8 +56,9 @@ class ArchiveConversion:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 for name, members in self._list_files(archive):
+                    self.limits.on_step()
                     with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
-                        file = _unpack(archive, members, name, Path(folder))
+                        file = _unpack(archive, members, name, Path(folder), self.limits.on_step)
                         yield from self._read_file(file, name)
                     done += sum(member.compress_size for member in members)
                     if on_bytes:
@@ -164,15 +166,23 @@ def _order(name: str) -> list[tuple[int, str]]:
 def _name_group(name: str, is_slack: bool) -> tuple[str, bool]:
     if is_slack and (day := _SLACK_DAY.fullmatch(name)):
         return day[1], True
-    return name, bool(_DATA.search(name)) and not _BESIDE.search(name)
+    return name, bool(_DATA.search(name)) and not _BESIDE.search(name) and not _HIDDEN.search(name)
 
 
-def _unpack(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, folder: Path) -> Path:
+def _unpack(
+    archive: zipfile.ZipFile,
+    members: list[zipfile.ZipInfo],
+    name: str,
+    folder: Path,
+    on_step: Callable[[], None],
+) -> Path:
     """A file of the archive as one on disk; a channel of Slack as the lines of its messages."""
     path = folder / f"member{PurePosixPath(name).suffix}"
     if len(members) == 1 and not _SLACK_DAY.fullmatch(members[0].filename):
         with archive.open(members[0]) as source, path.open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
+            while block := source.read(1 << 20):
+                on_step()
+                target.write(block)
         return path
     users = _read_users(archive)
     channel = PurePosixPath(name).name

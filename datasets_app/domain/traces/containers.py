@@ -51,9 +51,12 @@ class Source:
         self.files: list[Path] = []
 
     def documents(self) -> Iterator[Document | LineError]:
-        if self.files:
-            yield from self._read_files()
-        elif self.layout == "csv":
+        for item in self._read_files() if self.files else self._read():
+            self.limits.on_step()
+            yield item
+
+    def _read(self) -> Iterator[Document | LineError]:
+        if self.layout == "csv":
             yield from tables.read_csv(self.stream, self.limits)
         elif self.layout == "xlsx":
             yield from tables.read_xlsx(self.path, self.limits)

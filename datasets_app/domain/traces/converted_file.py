@@ -18,6 +18,7 @@ from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
     OnBytes,
+    StopReading,
     UnreadableFile,
     read_lines,
 )
@@ -95,9 +96,13 @@ class ConvertedFile(ConversationFile):
 
     def scan(self, on_bytes: OnBytes | None = None) -> FileScan:
         if self._scan is None:
-            for turns in self._conversion.conversations(on_bytes):
-                for turn in turns:
-                    self._write(turn)
+            try:
+                for turns in self._conversion.conversations(on_bytes):
+                    for turn in turns:
+                        self._write(turn)
+            except StopReading:
+                self._scan = FileScan(len(self._lines), 0)
+                raise
             if not self._conversion.report.records:
                 raise UnreadableFile("is empty")
             self._scan = FileScan(len(self._lines), 0)

@@ -6,6 +6,7 @@ are documents of their own; an object too large to hold is handed out in pieces 
 
 import codecs
 import json
+import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import IO, Any, NamedTuple
@@ -33,7 +34,7 @@ _PIECES = frozenset(
         "hits chats list sessions logs resourceLogs scopeLogs logRecords"
     ).split()
 )
-_SPACE = " \t\r\n,"
+_NO_SPACE = re.compile(r"[^ \t\r\n,]")
 _CUT_OBJECT = "the file ends in the middle of an object; transfer it again"
 
 _decode_line = msgspec.json.Decoder().decode
@@ -197,10 +198,10 @@ class _Text:
     def peek(self) -> str:
         """The next character that is not white space or a comma; empty at the end."""
         while True:
-            while self.at < len(self.text):
-                if self.text[self.at] not in _SPACE:
-                    return self.text[self.at]
-                self.at += 1
+            if found := _NO_SPACE.search(self.text, self.at):
+                self.at = found.start()
+                return found[0]
+            self.at = len(self.text)
             if not self.fill(BLOCK_BYTES):
                 return ""
 
@@ -217,6 +218,8 @@ class _Text:
             except json.JSONDecodeError as error:
                 if self.ended or (error.pos < len(self.text) - 64 and "Unterminated" not in error.msg):
                     raise self._explain(error) from None
+            except ValueError:  # more digits than Python reads
+                raise self.make_error("a number is too large") from None
             else:
                 if end < len(self.text) or self.ended:
                     if end - self.at > limit:
@@ -246,6 +249,7 @@ class _Text:
             return False
         block = self.stream.read(size)
         self.on_block()
+        self.limits.on_step()
         self.total += len(block)
         if self.total > self.limits.unpacked_bytes:
             raise UnreadableFile(f"is larger than {self.limits.unpacked_bytes:,} bytes unpacked; split it")

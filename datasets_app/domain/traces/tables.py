@@ -3,7 +3,7 @@
 import csv
 import io
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -104,33 +104,28 @@ def read_xlsx(path: Path, limits: Limits) -> Iterator[Document]:
     ):
         raise UnreadableFile("is too large unpacked; save it as CSV")
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        # By its name, the library would refuse a copy.
+        with path.open("rb") as file:
+            yield from _read_rows(openpyxl.load_workbook(file, read_only=True, data_only=True))
     except Exception as error:  # the library raises whatever its parsers raise
         raise UnreadableFile(
             f"can't be read as XLSX ({type(error).__name__}); save it again, or as CSV"
         ) from None
-    with _closing(book.close):
-        rows = book.worksheets[0].iter_rows(max_col=MAX_COLUMNS, values_only=True)
-        header = [str(cell) if cell is not None else "" for cell in next(rows, ())]
-        for number, row in enumerate(rows, 2):
-            cells = {
-                name: _read_cell(_plain(cell))
-                for name, cell in zip(header, row, strict=False)
-                if name and cell is not None
-            }
-            if cells:
-                yield Document(number, cells)
 
 
-class _closing:
-    def __init__(self, close: Callable[[], None]) -> None:
-        self.close = close
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+def _read_rows(book: Any) -> Iterator[Document]:
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()  # a file may state fewer rows than it has
+    rows = sheet.iter_rows(values_only=True)
+    header = [str(cell) if cell is not None else "" for cell in next(rows, ())[:MAX_COLUMNS]]
+    for number, row in enumerate(rows, 2):
+        cells = {
+            name: _read_cell(_plain(cell))
+            for name, cell in zip(header, row, strict=False)
+            if name and cell is not None
+        }
+        if cells:
+            yield Document(number, cells)
 
 
 def _plain(value: Any) -> Any:

@@ -221,3 +221,24 @@ def test_columns_that_are_not_mapped_keep_their_values(tmp_path: Path) -> None:
         [],
         {"author": "Jo"},
     )
+
+
+@pytest.mark.parametrize(
+    "mapping", [{}, {"role": "Sender Role"}, {"text": "Body"}, {"sender:Lisa": "assistant"}]
+)
+def test_a_mapping_of_one_column_leaves_the_others_to_the_guess(
+    mapping: dict[str, str], tmp_path: Path
+) -> None:
+    rows = (
+        "7;2026-03-01 08:05;Lisa;agent;Yes, it is\n"
+        "7;2026-03-01 08:00;Mia;end-user;Is it blue?\n"
+        "8;2026-03-01 08:00;Mia;end-user;Hello\n"
+    )
+    header = "Case No;Created At;Sender;Sender Role;Body\n"
+    sessions, report, warnings = read(tmp_path, rows, header, **mapping)
+    assert [(turn.role, turn.text) for turn in sessions["7"]] == [
+        ("user", "Is it blue?"),
+        ("assistant", "Yes, it is"),
+    ]
+    assert sessions["7"][0].timestamp == "2026-03-01T08:00:00Z"
+    assert not warnings

@@ -17,9 +17,10 @@ COLUMNS: dict[str, tuple[str, ...]] = {
                    "sequence",
                    "utterance_idx", "message_number", "position", "order", "msg_index", "turn_idx",
                    "line_number"),
-    "role": ("role", "speaker", "sender", "author", "from", "sender_type", "participant", "author_role",
-             "author_type",
-             "speaker_role", "user_type", "sender_role", "message_role", "type", "direction", "who", "name"),
+    # What says a role comes before what may say a name.
+    "role": ("role", "sender_role", "author_role", "speaker_role", "message_role", "sender_type",
+             "author_type", "user_type", "speaker", "sender", "author", "from", "participant", "type", "direction", "who",
+             "name"),
     "text": ("text", "content", "message", "utterance", "body", "message_text", "message_body", "value",
              "comment",
              "transcript", "msg", "sentence", "message_content"),
@@ -98,18 +99,20 @@ def guess_mapping(columns: Iterable[str]) -> dict[str, str]:
 
 
 def complete_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:
-    """The mapping, with a text and a role that it doesn't name as their columns are guessed; an empty one is
-    guessed as a whole. Raises UnreadableFile as :func:`check_mapping` does."""
+    """The mapping, with a text, a role, a session and times that it doesn't name as their columns are
+    guessed; an empty one is guessed as a whole. Raises UnreadableFile as :func:`check_mapping` does."""
     columns = list(columns)
     if not any(field in COLUMNS for field in mapping):
         check_mapping(mapping, columns)
         found = guess_mapping(columns)
         return {**found, **mapping} if found else {}
     guessed = guess_columns(columns)
-    required = {
-        field: guessed[field] for field in REQUIRED if guessed.get(field, "") not in ("", *mapping.values())
+    unnamed = {
+        field: guessed[field]
+        for field in (*REQUIRED, "session_id", "timestamp")
+        if guessed.get(field, "") not in ("", *mapping.values())
     }
-    completed = {**required, **mapping}
+    completed = {**unnamed, **mapping}
     check_mapping(completed, columns)
     return completed
 

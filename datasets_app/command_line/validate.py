@@ -225,8 +225,9 @@ def _read_limits() -> Limits:
     for name, value in zip(names, values, strict=True):
         if value and not value.isdecimal():
             raise CommandFailure(f"{name} must be a whole number, not {value!r}")
+    line_bytes, unpacked_bytes = values
     return Limits(
-        *(int(value) if value else default for value, default in zip(values, DEFAULT_LIMITS, strict=True))
+        int(line_bytes or DEFAULT_LIMITS.line_bytes), int(unpacked_bytes or DEFAULT_LIMITS.unpacked_bytes)
     )
 
 

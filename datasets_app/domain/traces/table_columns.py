@@ -19,8 +19,8 @@ COLUMNS: dict[str, tuple[str, ...]] = {
                    "line_number"),
     # What says a role comes before what may say a name.
     "role": ("role", "sender_role", "author_role", "speaker_role", "message_role", "sender_type",
-             "author_type", "user_type", "speaker", "sender", "author", "from", "participant", "type", "direction", "who",
-             "name"),
+             "author_type", "user_type", "speaker", "sender", "author", "from", "participant", "type",
+             "direction", "who", "name"),
     "text": ("text", "content", "message", "utterance", "body", "message_text", "message_body", "value",
              "comment",
              "transcript", "msg", "sentence", "message_content"),

@@ -19,6 +19,7 @@ from datasets_app.domain.pii.detector import (
     HANDLE,
     HOST,
     ID_NUMBER,
+    JUDGED_KINDS,
     MAC,
     PATH,
     PATTERN_KINDS,
@@ -99,9 +100,35 @@ _SEARCHES: tuple[_Search, ...] = (
 )
 
 
+# Letters of scripts in which people put no space beside an address or a number: "IPは192.0.2.17です".
+_UNSPACED = "\u0590-\u1cff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufefe"
+_BESIDE_ASCII = re.compile(f"(?<=[!-~])[{_UNSPACED}]|[{_UNSPACED}](?=[!-~])")
+
+
 def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     """The values of ``kinds`` in ``text``, by their start; those of different classes may overlap."""
     folded, encoded = fold_and_encode(text)
+    found = _search_folded(folded, encoded, kinds)
+    if len(encoded) != len(folded) and not kinds <= JUDGED_KINDS:
+        parted = _BESIDE_ASCII.sub(" ", folded)
+        if parted != folded:
+            parted_encoded = parted.encode("utf-8", "surrogatepass")
+            found = _unite(found, _search_folded(parted, parted_encoded, kinds - JUDGED_KINDS))
+    if found and folded is not text:
+        found = map_to_original(text, found)
+    return sorted(found, key=_get_place)
+
+
+def _unite(found: list[Match], more: list[Match]) -> list[Match]:
+    """All of both without those that lie within another of their class."""
+    united: list[Match] = []
+    for match in sorted([*found, *more], key=_get_place):
+        if not any(other.kind == match.kind and match.end <= other.end for other in united):
+            united.append(match)
+    return united
+
+
+def _search_folded(folded: str, encoded: bytes, kinds: frozenset[str]) -> list[Match]:
     found = [] if kinds.isdisjoint(_NUMBERS_AND_ADDRESSES) else patterns.search_folded(folded, encoded)
     if EMAIL in kinds and (b"dot" in encoded or _may_be_escaped(encoded)):
         found += find_spelled_emails(folded)
@@ -115,9 +142,7 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
     if not found:
         return found
     found = drop_protected(_drop_credentials_of_wallets(found), protected)
-    if folded is not text:
-        found = map_to_original(text, found)
-    return sorted((match for match in found if match.kind in kinds), key=_get_place)
+    return [match for match in found if match.kind in kinds]
 
 
 def _get_place(match: Match) -> tuple[int, int]:

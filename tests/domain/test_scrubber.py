@@ -468,3 +468,23 @@ def test_places_are_right_in_the_old_text_and_in_the_new(said: list[str], placeh
             rebuilt.append(word)
             at = item.start + item.length
         assert "".join([*rebuilt, old.text[at:]]) == new.text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "2026-03-01 09:12",
+        "2026-03-01 09:12:33 UTC",
+        "01.03.2026 09:12",
+        "3/1/2026, 9:12",
+        "Mar 3, 2026 10:00 AM",
+        "10:05 2026-03-03",
+        "2026-03-01 09:12 - 2026-03-03 10:00",
+        "2026年3月1日 09:12",
+        "2026 03 01",
+    ],
+)
+def test_a_date_with_its_time_or_without_a_word_is_nobodys_birth_date(value: str) -> None:
+    session = conversation(value, metadata={"created_at": value, "updated": value})
+    [turn] = scrubbed(session).turns
+    assert (turn.text, turn.metadata) == (value, {"created_at": value, "updated": value})

@@ -56,6 +56,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 # github.com/jane.
 _SIGNED = re.compile(r"[@/#$]|\w\.\w+\.\w")
 _DECIMAL = re.compile(r"\d*[.,]\d+")
+# Between a date and its time of day stands nothing but the rest of the date.
+_TIME_BEHIND = re.compile(r"[\d./-]{0,8},?[T ]{1,2}\d{1,2}:\d\d(?!\d)")
+_TIME_BEFORE = re.compile(r"\d:(?:\d\d[ ,]{1,2}[\d./-]{0,5})?\Z")
 _PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
@@ -220,13 +223,26 @@ def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[
     ]
 
 
+def _is_timestamp(text: str, match: Match) -> bool:
+    """Whether a time of day stands beside the date, or no word at all in the text: "2026-03-01 09:12"."""
+    return (
+        _TIME_BEHIND.match(text, match.end) is not None
+        or _TIME_BEFORE.search(text, max(0, match.start - 12), match.start) is not None
+        or not any(map(str.isalpha, text[: match.start] + text[match.end :]))
+    )
+
+
 def _is_of_thing(text: str, match: Match) -> bool:
     """Whether form or words before it say that it is a thing's: gcc13, 0.63202, order number 63202."""
     value = text[match.start : match.end]
     if match.kind == HANDLE:
         return is_numbered_thing(value) or not may_be_user_name(value)
+    if match.kind == DATE_OF_BIRTH:
+        return _is_timestamp(text, match)
     if match.kind not in _NUMBER_KINDS:
         return False
+    if _TIME_BEFORE.search(text, max(0, match.start - 8), match.start):
+        return True
     is_decimal = _DECIMAL.fullmatch(text, max(0, match.start - 2), match.end) is not None
     return is_decimal or is_of_thing(text, match.start, match.end)
 

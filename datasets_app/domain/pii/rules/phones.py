@@ -35,7 +35,7 @@ def count_digits(value: str) -> int:
 # --- told by how they are written -------------------------------------------------------------
 
 _EXTENSION = r"(?:,? {0,2}(?:ext\.?|extension|x|#) {0,2}\d{1,6})?"
-_NUMBER_START = rf"(?<![{_W}+])(?<!\d[-./])(?<!\d\()(?<!\d )"
+_NUMBER_START = rf"(?<![{_W}+])(?<!\d[-./:])(?<!\d\()(?<!\d )"
 _NUMBER_END = _EXTENSION + rf"(?![{_W}]|[-./]\d| \d)"
 _SHAPES = (
     # +49 151 64003691, +(44) 20 7946 0958

@@ -80,6 +80,30 @@ def test_a_hidden_file_of_an_archive_is_counted(tmp_path: Path) -> None:
     assert report.left_out[OTHER_MEMBERS].total == 1
 
 
+def test_every_sheet_of_a_workbook_is_read_or_named(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    head = ["session", "role", "text"]
+    sheets = {
+        "May": [head, ["s1", "user", ASK], ["s1", "assistant", ANSWER]],
+        "Empty": [],
+        "Head": [["notes"]],
+    }
+    sheets["June"] = [head, ["s2", "user", ASK], ["s2", "assistant", ANSWER, "beyond"]]
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert all_texts(tmp_path / "a.xlsx") == [[("user", ASK), ("assistant", ANSWER)]] * 2
+    assert not convert(tmp_path / "a.xlsx")[1].problem_total
+    book["Head"].append(["who knows"])
+    book.save(tmp_path / "a.xlsx")
+    report = convert(tmp_path / "a.xlsx")[1]
+    assert [problem.message for problem in report.problems] == [
+        "the sheet “Head” has other columns; save it as a file"
+    ]
+
+
 def test_a_workbook_has_the_rows_it_has(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for row in (["session", "role", "text"], ["s1", "user", ASK], ["s1", "assistant", ANSWER]):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.table_columns import COLUMNS, normalize
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
@@ -90,8 +91,9 @@ def _read_cell(value: Any) -> Any:
 # --- XLSX, Parquet, Arrow ----------------------------------------------------------------------
 
 
-def read_xlsx(path: Path, limits: Limits) -> Iterator[Document]:
-    """The rows of the first sheet; the first row names the columns."""
+def read_xlsx(path: Path, limits: Limits) -> Iterator[Document | LineError]:
+    """The rows of the first sheet, whose first row names the columns, and of others with the same columns;
+    an error for each other sheet with rows."""
     try:
         import openpyxl
     except ImportError:
@@ -113,19 +115,32 @@ def read_xlsx(path: Path, limits: Limits) -> Iterator[Document]:
         ) from None
 
 
-def _read_rows(book: Any) -> Iterator[Document]:
-    sheet = book.worksheets[0]
-    sheet.reset_dimensions()  # a file may state fewer rows than it has
-    rows = sheet.iter_rows(values_only=True)
-    header = [str(cell) if cell is not None else "" for cell in next(rows, ())[:MAX_COLUMNS]]
-    for number, row in enumerate(rows, 2):
-        cells = {
-            name: _read_cell(_plain(cell))
-            for name, cell in zip(header, row, strict=False)
-            if name and cell is not None
-        }
-        if cells:
-            yield Document(number, cells)
+def _read_rows(book: Any) -> Iterator[Document | LineError]:
+    columns: list[str] = []
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()  # a file may state fewer rows than it has
+        rows = sheet.iter_rows(values_only=True)
+        header = [str(cell) if cell is not None else "" for cell in next(rows, ())[:MAX_COLUMNS]]
+        if not any(header):
+            continue
+        columns = columns or header
+        read = (_read_sheet_row(header, row) for row in rows)
+        if header == columns:
+            yield from (Document(number, cells) for number, cells in enumerate(read, 2) if cells)
+        elif any(read):
+            yield LineError(
+                1, "E102", f"the sheet “{sheet.title}” has other columns; save it as a file"
+            )
+
+
+def _read_sheet_row(header: list[str], row: tuple[Any, ...]) -> dict[str, Any]:
+    cells = {
+        name: _read_cell(_plain(cell))
+        for name, cell in zip(header, row, strict=False)
+        if name and cell is not None
+    }
+    further = [str(cell) for cell in row[len(header) :] if cell is not None]
+    return {**cells, EXTRA_CELLS: further} if further else cells
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from datasets_app.management.terminal import command_error
 def add_detection_options(parser: Any) -> None:
     """To a parser or a group of its options."""
     parser.add_argument(
-        "--scrub-patterns", metavar="CLASSES", help=f"default: all, {'|'.join(list_class_names())}"
+        "--scrub-patterns", metavar="CLASSES", help=f"default: all but the last, {'|'.join(list_class_names())}"
     )
     parser.add_argument(
         "--pattern",

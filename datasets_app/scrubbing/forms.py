@@ -15,15 +15,15 @@ from unfold.widgets import (
 
 from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
-from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.policy import MAX_FUZZ_SECONDS, Policy, PolicyError
+from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
+from datasets_app.domain.pii.policy import ALL_KINDS, MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import ScrubParameters, read_parameters
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 
 DEFAULT_SAMPLE_SESSIONS, MAX_SAMPLE_SESSIONS = 200, 100_000
 DEFAULT_FUZZ_SECONDS = 86_400
-KIND_CHOICES = [(kind, KIND_LABELS[kind]) for kind in KINDS]
+KIND_CHOICES = [(kind, KIND_LABELS[kind]) for kind in ALL_KINDS]
 PLACEHOLDER_CHOICES = [
     ("plain", "Plain: every name becomes [NAME]"),
     ("numbered", "Numbered: people stay distinct within a session, as [NAME_1] and [NAME_2]"),
@@ -47,7 +47,7 @@ class ScrubForm(forms.Form):
         initial=list(KINDS),
         required=False,
         widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
-        help_text="Select all types to mark the dataset as scrubbed.",
+        help_text="Select all types but the last to mark the dataset as scrubbed.",
     )
     placeholders = forms.ChoiceField(
         choices=PLACEHOLDER_CHOICES, initial="plain", widget=UnfoldAdminRadioSelectWidget
@@ -133,7 +133,7 @@ class ScrubForm(forms.Form):
         cleaned = self.cleaned_data
         return replace(
             self._installed,
-            kinds=tuple(kind for kind in KINDS if kind in cleaned["kinds"]),
+            kinds=tuple(kind for kind in ALL_KINDS if kind in cleaned["kinds"]),
             patterns=tuple(pattern[:2] for pattern in cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
             name_models=tuple(settings.NAME_MODELS),
@@ -149,7 +149,9 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     job = scrub.job_run if scrub else None
     parameters = read_parameters(job, ScrubParameters) if job else ScrubParameters()
     if not parameters.policy:
-        return {"hash_session_ids": dataset.origin == Dataset.Origin.PRODUCTION}
+        is_production = dataset.origin == Dataset.Origin.PRODUCTION
+        kinds = [*KINDS, *OPTIONAL_KINDS] if is_production else list(KINDS)
+        return {"hash_session_ids": is_production, "kinds": kinds}
     policy = Policy.from_json(parameters.policy)
     return {
         "kinds": policy.kinds,

@@ -64,6 +64,7 @@ KIND_LABELS = {
     "SSN": "Social security numbers",
     "PHONE": "Telephone numbers",
     "NAME": "Names of people",
+    "ORDER_NUMBER": "Order, parcel and ticket numbers",
     "ID": "Values under keys such as user_id",
 }
 

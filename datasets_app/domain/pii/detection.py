@@ -15,6 +15,8 @@ from datasets_app.domain.pii.detector import (
     ID_NUMBER,
     NAME,
     NETWORK_KINDS,
+    ORDER_NUMBER,
+    PATTERN_KINDS,
     PHONE,
     Detector,
     Match,
@@ -34,6 +36,7 @@ from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.handle_shapes import is_numbered_thing
+from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
 from datasets_app.domain.pii.rules.other_words import is_of_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
 
@@ -76,7 +79,11 @@ class Detection:
 
     def __init__(self, policy: Policy, key: bytes, *, rules_only: bool = False) -> None:
         kinds = frozenset(policy.kinds)
-        self._rules: list[Detector] = [RuleDetector(kinds - {NAME})] if kinds - {NAME} else []
+        by_rules = kinds & frozenset(PATTERN_KINDS)
+        self._rules: list[Detector] = [RuleDetector(by_rules)] if by_rules else []
+        if ORDER_NUMBER in kinds:
+            self._rules.append(OrderNumbers())
+        self._told_by_keys = tuple(self._rules)
         if policy.patterns:
             self._rules.append(CustomPatterns(policy.patterns))
         if policy.recognizers:
@@ -147,7 +154,7 @@ class Detection:
     def _find_with_key(self, item: DetectionInput) -> list[Match]:
         """{"phone": "5551234567"}: the key says what the bare number is."""
         if (
-            not (self._rules and _PLAIN_KEY.fullmatch(item.key))
+            not (self._told_by_keys and _PLAIN_KEY.fullmatch(item.key))
             or len(item.text) > MAX_KEYED_VALUE_CHARACTERS
         ):
             return []
@@ -155,7 +162,8 @@ class Detection:
         shift = len(prefix)
         return [
             match._replace(start=match.start - shift, end=match.end - shift)
-            for match in self._rules[0].find(prefix + item.text)
+            for detector in self._told_by_keys
+            for match in detector.find(prefix + item.text)
             if match.start >= shift
         ]
 

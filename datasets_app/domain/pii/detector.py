@@ -8,7 +8,7 @@ CREDENTIAL, PATH, HOST, NAME = "CREDENTIAL", "PATH", "HOST", "NAME"
 HANDLE, ADDRESS, URL, DATE_OF_BIRTH = "HANDLE", "ADDRESS", "URL", "DATE_OF_BIRTH"
 IBAN, ACCOUNT, ID_NUMBER, CRYPTO_WALLET, MAC = "IBAN", "ACCOUNT", "ID_NUMBER", "CRYPTO_WALLET", "MAC"
 
-# Every class there is. Where two overlap, the earlier one names the whole.
+# Every class that a scrub replaces if none are chosen. Where two overlap, the earlier names the whole.
 KINDS = (
     CREDENTIAL,
     URL,
@@ -29,6 +29,10 @@ KINDS = (
     HANDLE,
     NAME,
 )
+# Replaced only if a policy names it: who gave such a number knows whose it is, and nobody else.
+ORDER_NUMBER = "ORDER_NUMBER"
+OPTIONAL_KINDS = (ORDER_NUMBER,)
+
 # Told by rules alone, so that a verification can insist on none being left.
 PATTERN_KINDS = tuple(kind for kind in KINDS if kind != NAME)
 

@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple, Self
 
-from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
 
 PLACEHOLDER_STYLES = ("plain", "numbered")
+# Every class that a policy may name.
+ALL_KINDS = (*KINDS, *OPTIONAL_KINDS)
 # A value that stands under a key such as user_id, of no class of its own.
 ID = "ID"
 # For a value that is personal and of no class, as a person says.
@@ -34,6 +36,7 @@ KIND_DESCRIPTIONS = {
     "URL": "web addresses that carry personal data",
     "CRYPTO_WALLET": "wallet addresses",
     "MAC": "hardware (MAC) addresses",
+    "ORDER_NUMBER": "order, parcel and ticket numbers",
 }
 # What a class is called on a command line besides its own name.
 _KIND_ALIASES = {"HOSTNAME": "HOST"}
@@ -104,7 +107,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         for kind in self.kinds:
-            if kind not in KINDS:
+            if kind not in ALL_KINDS:
                 raise PolicyError(
                     f"There is no class {kind!r}; choose among {', '.join(list_class_names())}."
                 )
@@ -120,7 +123,7 @@ class Policy:
     @property
     def labels(self) -> tuple[str, ...]:
         """Every word that may stand in a placeholder of this run."""
-        return (*KINDS, ID, *self.custom_labels)
+        return (*KINDS, *OPTIONAL_KINDS, ID, *self.custom_labels)
 
     @property
     def custom_labels(self) -> tuple[str, ...]:
@@ -177,7 +180,7 @@ class Policy:
 
     def describe(self) -> list[str]:
         """What a run under this policy does, for a metadata file's ``anonymization``."""
-        kinds = [KIND_DESCRIPTIONS[kind] for kind in KINDS if kind in self.kinds]
+        kinds = [KIND_DESCRIPTIONS[kind] for kind in ALL_KINDS if kind in self.kinds]
         kinds += [f"values of the pattern {label}" for label in self.custom_labels if label != OTHER]
         done = [f"{', '.join(kinds)} replaced by placeholders"] if kinds else []
         if self.hash_session_ids:
@@ -191,7 +194,7 @@ class Policy:
 
 def list_class_names() -> list[str]:
     """The classes as a command line names them."""
-    return [kind.lower() for kind in KINDS]
+    return [kind.lower() for kind in ALL_KINDS]
 
 
 def parse_kinds(text: str) -> tuple[str, ...]:
@@ -200,11 +203,11 @@ def parse_kinds(text: str) -> tuple[str, ...]:
     if not names:
         raise PolicyError(f"Name at least one class: {', '.join(list_class_names())}.")
     chosen = {_KIND_ALIASES.get(kind, kind) for kind in (name.upper().replace("-", "_") for name in names)}
-    for name in chosen.difference(KINDS):
+    for name in chosen.difference(ALL_KINDS):
         raise PolicyError(
             f"There is no class {name.lower()!r}; choose among {', '.join(list_class_names())}."
         )
-    return tuple(kind for kind in KINDS if kind in chosen)
+    return tuple(kind for kind in ALL_KINDS if kind in chosen)
 
 
 def check_label(label: str) -> None:

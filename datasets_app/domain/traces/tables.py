@@ -128,9 +128,7 @@ def _read_rows(book: Any) -> Iterator[Document | LineError]:
         if header == columns:
             yield from (Document(number, cells) for number, cells in enumerate(read, 2) if cells)
         elif any(read):
-            yield LineError(
-                1, "E102", f"the sheet “{sheet.title}” has other columns; save it as a file"
-            )
+            yield LineError(1, "E102", f"the sheet “{sheet.title}” has other columns; save it as a file")
 
 
 def _read_sheet_row(header: list[str], row: tuple[Any, ...]) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from datasets_app.management.terminal import command_error
 def add_detection_options(parser: Any) -> None:
     """To a parser or a group of its options."""
     parser.add_argument(
-        "--scrub-patterns", metavar="CLASSES", help=f"default: all but the last, {'|'.join(list_class_names())}"
+        "--scrub-patterns",
+        metavar="CLASSES",
+        help=f"default: all but the last, {'|'.join(list_class_names())}",
     )
     parser.add_argument(
         "--pattern",
@@ -33,11 +35,8 @@ def add_detection_options(parser: Any) -> None:
         metavar="TERM",
         help="a value to keep, such as a brand; may be repeated",
     )
-    parser.add_argument(
-        "--keep-terms",
-        metavar="FILE",
-        help="names of brands and products to keep, one a line; what --propose-terms wrote",
-    )
+    keep = "names of brands and products to keep, one a line; what --propose-terms wrote"
+    parser.add_argument("--keep-terms", metavar="FILE", help=keep)
     parser.add_argument(
         "--scrub-terms",
         metavar="FILE",

@@ -232,7 +232,7 @@ def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[
 
 
 def _is_timestamp(text: str, match: Match) -> bool:
-    """Whether a time of day stands beside the date, or no word at all in the text: "2026-03-01 09:12"."""
+    """Whether the date has a time of day, or the text no word at all: "2026-03-01 09:12"."""
     return (
         _TIME_BEHIND.match(text, match.end) is not None
         or _TIME_BEFORE.search(text, max(0, match.start - 12), match.start) is not None

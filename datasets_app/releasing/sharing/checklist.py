@@ -14,7 +14,7 @@ from django.utils.formats import date_format
 
 from datasets_app import hooks
 from datasets_app.catalog import gates
-from datasets_app.catalog.dataset_facts import format_kinds
+from datasets_app.catalog.dataset_facts import DatasetFacts, format_kinds
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.checking.check_dataset import current_report
 from datasets_app.domain.conversations.records import TurnRecord
@@ -110,8 +110,7 @@ def current_review(dataset: Dataset) -> SharingReview | None:
 
 
 def build_release_checklist(release: Release) -> list[ChecklistItem]:
-    """The answers that a release was made with, the signature that its dataset has got since, and what has
-    been required since."""
+    """The answers that a release was made with, and what has been signed and required since."""
     items = [ChecklistItem(**item) for item in release.sharing]
     answered = {item.title for item in items}
     later = "Required since, and not measured for this version: measure it, then release another version."
@@ -205,23 +204,14 @@ class _DatasetEvidence:
         codes = sorted(CODE_BY_KIND[kind] for kind in kinds if self.facts.must_be_gone(kind))
         return {code: totals[code] for code in codes if totals.get(code)}
 
-    def found_in_text(self, kinds: Collection[str]) -> dict[str, int]:
-        """Values by class, by the latest search; without those to review."""
-        found = self.facts.text.found
-        return {
-            kind: found[kind]
-            for kind in KINDS
-            if kind in kinds and self.facts.must_be_gone(kind) and found.get(kind)
-        }
+    def found_in_text(self, kinds: Collection[str], *, to_review: bool = False) -> dict[str, int]:
+        """Values by class, by the latest search: those that must be gone, or those to review."""
+        wanted = [kind for kind in KINDS if kind in kinds and self.facts.must_be_gone(kind) != to_review]
+        return {kind: count for kind in wanted if (count := self.facts.text.found.get(kind))}
 
     def describe_review(self, kinds: Collection[str]) -> str:
         """What the latest search found for people to review; empty without any."""
-        found = self.facts.text.found
-        judged = {
-            kind: found[kind]
-            for kind in KINDS
-            if kind in kinds and not self.facts.must_be_gone(kind) and found.get(kind)
-        }
+        judged = self.found_in_text(kinds, to_review=True)
         return f" To review: {format_kinds(judged)}." if judged else ""
 
     def find_exempt(self, scrub: ScrubRun | None) -> dict[str, ExemptCount]:
@@ -277,8 +267,7 @@ def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: 
     if missed := known.missed_since(newest[0] if newest else None, kinds):
         return ChecklistItem(title, NO, f"{format_count(missed, 'value')} marked as missed.", SCRUB)
     if known.report is not None and known.is_clean_in_checks(kinds):
-        review = known.describe_review(kinds)
-        return ChecklistItem(title, YES, _describe_check(known.report, kinds, review))
+        return ChecklistItem(title, YES, _describe_check(known.report, kinds, known.describe_review(kinds)))
     if grown:
         return ChecklistItem(title, UNKNOWN, _SESSIONS_ADDED, SCRUB)
     reason = "No scrub has looked for them." if known.verified_scrubs else _NEVER_SCRUBBED
@@ -286,9 +275,8 @@ def _check_item(title: str, known: _DatasetEvidence, kinds: set[str], *, grown: 
 
 
 def _describe_check(report: CheckReport, kinds: set[str], review: str) -> str:
-    turns = format_count(report.turn_count, "turn")
     model = " by rules and by a model, which misses some" if NAME in kinds else ""
-    found = f"{turns}.{review}" if review else f"none found in {turns}."
+    found = f"{'' if review else 'none found in '}{format_count(report.turn_count, 'turn')}.{review}"
     return f"Checked on {_format_time(report.created_at)}{model}: {found}"
 
 
@@ -356,10 +344,7 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     """A scrub knows the keys that identify people. The checks don't: they are enough where there are no keys,
     or no one to identify."""
     title = "Metadata identifies no one"
-    found = {
-        kind: n for kind, n in _find_in_stated_metadata(dataset).items() if known.facts.must_be_gone(kind)
-    }
-    if found:
+    if found := _find_in_stated_metadata(dataset, known.facts):
         reason = f"The source or provenance of the dataset itself contains {format_kinds(found)}."
         return ChecklistItem(title, NO, reason)
     item = _scrub_item(title, known, set(KINDS))
@@ -376,11 +361,11 @@ def _metadata_item(dataset: Dataset, known: _DatasetEvidence) -> ChecklistItem:
     return item
 
 
-def _find_in_stated_metadata(dataset: Dataset) -> dict[str, int]:
-    """Values by class in what metadata files and people state; it is written next to every export."""
+def _find_in_stated_metadata(dataset: Dataset, facts: DatasetFacts) -> dict[str, int]:
+    """Values that must be gone by class in what metadata files and people state, as every export has it."""
     tally = TextTally(list_exemptions(dataset))
     tally.add([TurnRecord("", 1, "user", dataset.source, [], metadata=dataset.provenance)])
-    return dict(tally.found)
+    return {kind: count for kind, count in tally.found.items() if facts.must_be_gone(kind)}
 
 
 def _text_only_item(title: str, known: _DatasetEvidence, report: CheckReport) -> ChecklistItem | None:

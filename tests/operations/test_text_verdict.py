@@ -263,6 +263,8 @@ def test_names_in_a_language_that_nobody_measured_keep_production_text_raw(tmp_p
     assert describe_text(facts) == (
         "Raw: it contains text whose scrub was verified except names in Ethiopic script (1 turn)."
     )
+    [names] = [item for item in build_checklist(dataset) if item.title == "Names are scrubbed"]
+    assert (names.answer, "names in Ethiopic script (1 turn)" in names.reason) == ("unknown", True)
     with pytest.raises(UserError, match="verified except names in Ethiopic script"):
         export(dataset)
     gates.attest(dataset, actor=None, reason="read by two people who know Amharic")

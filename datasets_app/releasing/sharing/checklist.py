@@ -227,14 +227,11 @@ class _DatasetEvidence:
             return False  # what is exempt has changed since
         return not self.found_by_checks(kinds)
 
-    def found_by_preview(self, kinds: Collection[str]) -> int:
-        return sum(self.preview.totals.get(kind, 0) for kind in kinds) if self.preview else 0
-
 
 def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> ChecklistItem:
     """Whether values of these classes are gone, by the newest scrub for all of them."""
     newest = known.newest_scrub(lambda policy: kinds <= set(policy.kinds))
-    previewed_count = known.found_by_preview(kinds)
+    previewed_count = sum(known.preview.totals.get(kind, 0) for kind in kinds) if known.preview else 0
     since_scrub = newest is None or (known.preview is not None and known.preview.pk > newest[0].pk)
     if previewed_count and since_scrub:
         previewed = format_count(known.preview.session_count if known.preview else 0, "session")
@@ -250,6 +247,10 @@ def _scrub_item(title: str, known: _DatasetEvidence, kinds: set[str]) -> Checkli
     if missed := known.missed_since(run, kinds):
         reason = f"{format_count(missed, 'value')} marked as missed since the last scrub."
         return ChecklistItem(title, NO, reason, SCRUB)
+    languages = known.facts.text.names_unknown
+    if kinds == {NAME} and languages and not known.facts.attestation:
+        reason = f"Verified except names in {languages}: somebody who reads it must vouch for them."
+        return ChecklistItem(title, UNKNOWN, reason, SCRUB)
     reason = _describe_scrub(run, policy, kinds)
     if NAME in kinds and ORDINARY in exempt:
         reason = f"{reason} Except {describe_exempt({ORDINARY: exempt[ORDINARY]})}."

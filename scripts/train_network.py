@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from datasets_app.domain.pii.network.features import FeatureReader
@@ -32,7 +33,7 @@ TEXTS = Path(__file__).parent / "network" / "texts"
 _NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 24_000, 6_000, 16_000
 _VARIANTS = 11  # of the marked texts
 # How often a chat line is in an epoch: one with invented identifiers, with slots for names, without slots.
-_INVENTED, _FILLINGS, _WRITTEN_OUT = 20, 4, 3
+_INVENTED, _FILLINGS, _WRITTEN_OUT = 40, 4, 3
 _HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know
 _CUT_SHARE, _MASKED_SHARE, _VARIED_SHARE = 0.2, 0.2, 0.3
 _READERS = 2
@@ -129,6 +130,17 @@ class _Hiding:
         return code - code % COMMON if is_hidden else code
 
 
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Those of packaged weights, to go on with."""
+    with np.load(path) as file:
+        layers = {name: file[name].astype(np.float32) for name in file.files}
+    del layers["dilations"]
+    scale = layers.pop("scale")
+    return {name: jnp.asarray(values) for name, values in layers.items()} | {
+        "table": jnp.asarray(layers["table"] * scale[:, None])
+    }
+
+
 def write_weights(parameters: dict[str, Any], path: Path) -> None:
     """The table in bytes with a scale for each row, layers in half precision."""
     table = np.asarray(parameters.pop("table"))
@@ -153,6 +165,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8500)
     parser.add_argument("--epochs", type=int, default=4, help="with different names")
     parser.add_argument("--rate", type=float, default=0.003)
+    parser.add_argument("--start", type=Path, help="weights to go on with")
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)
     arguments = parser.parse_args()
     choose = random.Random(7)
@@ -168,7 +181,8 @@ def main() -> None:
         )
     print(f"{len(fixed)} rows, {len(lines)} chat lines", flush=True)
     epochs = encode_epochs(fixed, lines, names, arguments.epochs)
-    write_weights(train(epochs, arguments.steps, arguments.rate, 1), arguments.out)
+    start = read_parameters(arguments.start) if arguments.start else None
+    write_weights(train(epochs, arguments.steps, arguments.rate, 1, start), arguments.out)
 
 
 if __name__ == "__main__":

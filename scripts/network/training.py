@@ -156,10 +156,17 @@ def compute_loss(
     return -(likely * counts).sum() / jnp.maximum(counts.sum(), 1) - _LANGUAGE_SHARE * said
 
 
-def train(encoded_epochs: Iterator[dict[int, Any]], steps: int, rate: float, seed: int) -> dict[str, Any]:
-    """``encoded_epochs``: the rows of each epoch. Stops when the steps are done."""
-    parameters = make_parameters(seed)
-    schedule = optax.warmup_cosine_decay_schedule(rate / 10, rate, 300, steps, rate / 50)
+def train(
+    encoded_epochs: Iterator[dict[int, Any]],
+    steps: int,
+    rate: float,
+    seed: int,
+    start: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """``encoded_epochs``: the rows of each epoch. Stops when the steps are done. ``start``: the parameters of a
+    network to go on with."""
+    parameters = start or make_parameters(seed)
+    schedule = optax.warmup_cosine_decay_schedule(rate / 10, rate, min(300, steps // 4), steps, rate / 50)
     optimizer = optax.adamw(schedule, b2=0.99, weight_decay=0.02)
     state, average = optimizer.init(parameters), jax.tree.map(jnp.copy, parameters)
 

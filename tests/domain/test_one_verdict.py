@@ -37,7 +37,7 @@ def read_texts(language: str) -> list[str]:
         if line and not line.startswith("#")
     ]
     chosen = random.Random(language).sample(lines, min(LINES, len(lines)))
-    return [re.sub(r"\{\w+\}", lambda slot: _SLOTS[slot[0]], _MARK.sub(r"\1", line)) for line in chosen]
+    return [re.sub(r"\{[a-z]+\}", lambda slot: _SLOTS[slot[0]], _MARK.sub(r"\1", line)) for line in chosen]
 
 
 def make_turns(texts: list[str]) -> list[TurnRecord]:

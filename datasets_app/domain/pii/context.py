@@ -181,8 +181,11 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
 
 
 def may_answer(question: str, reply: str) -> bool:
-    """Whether the network should read the reply behind the question."""
-    return 0 < len(reply) <= MAX_ANSWER_CHARACTERS and _REQUEST.search(question) is not None
+    """Whether the network should read the reply behind what was said before: a short one with a number, or to
+    a question."""
+    if not question or not 0 < len(reply) <= MAX_ANSWER_CHARACTERS:
+        return False
+    return any(map(str.isdigit, reply)) or _REQUEST.search(question) is not None
 
 
 class OpenRequests:

@@ -60,7 +60,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SIGNED = re.compile(r"[@/#$]|\w\.\w+\.\w")
 _DECIMAL = re.compile(r"\d*[.,]\d+")
 # Between a date and its time of day stands nothing but the rest of the date.
-_TIME_BEHIND = re.compile(r"[\d./-]{0,8},?[T ]{1,2}\d{1,2}:\d\d(?!\d)")
+_TIME_BEHIND = re.compile(r"[\d./年月日년월일-]{0,8},?[T ]{1,2}\d{1,2}:\d\d(?!\d)")
 _TIME_BEFORE = re.compile(r"\d:(?:\d\d[ ,]{1,2}[\d./-]{0,5})?\Z")
 _PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")

@@ -22,7 +22,7 @@ MAX_ENGLISH = 0.8
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
 # What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
 # the English model takes for a name where the language is uncertain.
-MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.03, 0.01
+MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.02, 0.002
 
 
 class _Class(NamedTuple):
@@ -38,17 +38,19 @@ class _Class(NamedTuple):
 
 
 _CLASSES = (
-    _Class(NAME, 0.2, 0.15, 0, "-‐‑.'’·・"),
-    _Class(HANDLE, 0.25, 0.18, 0, "@_.-#", "@"),
-    _Class(PHONE, 0.5, 0.3, 5, "+-–./()", "+("),
-    _Class(ADDRESS, 0.5, 0.3, 1, ",.-–/ºª'’"),
-    _Class(DATE_OF_BIRTH, 0.5, 0.3, 2, ".-–/,年月日년월일"),
-    _Class(ID_NUMBER, 0.5, 0.3, 3, ".-–/"),
-    _Class(ACCOUNT, 0.5, 0.3, 3, ".-–/"),
+    _Class(NAME, 0.15, 0.12, 0, "-‐‑.'’·・"),
+    _Class(HANDLE, 0.25, 0.16, 0, "@_.-#", "@"),
+    _Class(PHONE, 0.2, 0.13, 5, "+-–./()", "+("),
+    _Class(ADDRESS, 0.3, 0.2, 1, ",.-–/ºª'’"),
+    _Class(DATE_OF_BIRTH, 0.2, 0.13, 2, ".-–/,年月日년월일"),
+    _Class(ID_NUMBER, 0.2, 0.13, 3, ".-–/"),
+    _Class(ACCOUNT, 0.2, 0.13, 3, ".-–/"),
 )
 # What is written like any word must be this much more likely a user name.
 _PLAIN_SHARE = 0.65
 _MIN_HANDLE = 4
+# So many words may be a date without a digit: "the third of May nineteen eighty".
+_SPELLED_WORDS = 3
 _PERSONAL = [CLASSES.index(item.kind) for item in _CLASSES]
 
 
@@ -129,8 +131,29 @@ def _list_values(reading: Reading, item: _Class) -> Iterator[Match]:
             if end > start and words[end].start > words[end - 1].end + (item.kind != HANDLE):
                 break
             end += 1
-        yield from _make_match(words[start:end], scores[start:end], item)
+        first, last = _widen(words, start, end, item) if end > start else (start, end)
+        yield from _make_match(words[first:last], scores[first:last], item)
         start = max(end, start + 1)
+
+
+def _widen(words: Sequence[Word], start: int, end: int, item: _Class) -> tuple[int, int]:
+    """A user name goes whole, with what is joined to it: silver-otter."""
+    if item.kind != HANDLE:
+        return start, end
+    while start + 1 < end and words[start].text in "-_.":
+        start += 1
+    while start > 1 and words[start - 1].text in "-_." and _touch(words, start - 2, 2):
+        start -= 2
+    while end + 1 < len(words) and words[end].text in "-_." and _touch(words, end - 1, 2):
+        end += 2
+    return start, end
+
+
+def _touch(words: Sequence[Word], start: int, count: int) -> bool:
+    """Whether nothing stands between a word and the ``count`` behind it, of which the last has letters."""
+    beside = words[start : start + count + 1]
+    ends = beside[0].text[-1:].isalnum() and beside[-1].text[:1].isalnum()
+    return ends and all(one.end == other.start for one, other in zip(beside, beside[1:], strict=False))
 
 
 def _is_written_plainly(word: str) -> bool:
@@ -141,7 +164,8 @@ def _is_written_plainly(word: str) -> bool:
 def _make_match(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:
     if not words or scores.max() < item.threshold:
         return
-    if sum(sign.isdigit() for word in words for sign in word.text) < item.digits:
+    is_spelled = item.kind == DATE_OF_BIRTH and len(words) >= _SPELLED_WORDS
+    if not is_spelled and sum(sign.isdigit() for word in words for sign in word.text) < item.digits:
         return
     inner = [word for word in words if _has_letter_or_digit(word) or word.text in item.openers]
     while inner and not _has_letter_or_digit(inner[-1]):

@@ -40,11 +40,11 @@ class _Class(NamedTuple):
 _CLASSES = (
     _Class(NAME, 0.15, 0.12, 0, "-‐‑.'’·・"),
     _Class(HANDLE, 0.25, 0.16, 0, "@_.-#", "@"),
-    _Class(PHONE, 0.2, 0.13, 5, "+-–./()", "+("),
+    _Class(PHONE, 0.12, 0.08, 5, "+-–./()", "+("),
     _Class(ADDRESS, 0.3, 0.2, 1, ",.-–/ºª'’"),
     _Class(DATE_OF_BIRTH, 0.2, 0.13, 2, ".-–/,年月日년월일"),
-    _Class(ID_NUMBER, 0.2, 0.13, 3, ".-–/"),
-    _Class(ACCOUNT, 0.2, 0.13, 3, ".-–/"),
+    _Class(ID_NUMBER, 0.12, 0.08, 3, ".-–/"),
+    _Class(ACCOUNT, 0.12, 0.08, 3, ".-–/"),
 )
 # What is written like any word must be this much more likely a user name.
 _PLAIN_SHARE = 0.65

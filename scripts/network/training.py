@@ -163,8 +163,8 @@ def train(
     seed: int,
     start: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """``encoded_epochs``: the rows of each epoch. Stops when the steps are done. ``start``: parameters to go on
-    with."""
+    """``encoded_epochs``: the rows of each epoch. Stops when the steps are done. ``start``: the parameters to
+    go on with."""
     parameters = start or make_parameters(seed)
     schedule = optax.warmup_cosine_decay_schedule(rate / 10, rate, min(300, steps // 4), steps, rate / 50)
     optimizer = optax.adamw(schedule, b2=0.99, weight_decay=0.02)

@@ -16,7 +16,7 @@ from tests import preloaded
 from tests.llm_server import FAULTS, LlmServer
 from tests.terminal import decode_output, run_in_process
 
-KEY = "sk-canary-77aa01"
+KEY = "sk-planted-77aa01"
 NO_DATABASE = {"DATABASE_URL": "postgresql:///nowhere?host=/nowhere", "REDIS_URL": "unix:///nowhere"}
 
 
@@ -95,7 +95,7 @@ def test_a_file_is_written_named_what_failed_and_gone_on_with(bootstrap: Any, tm
     everything = [first, last, whole]
     told_all = "".join(each.stdout + each.stderr for each in everything)
     told_all += "".join(path.read_text() for path in tmp_path.iterdir())
-    assert "canary" not in told_all
+    assert "planted-" not in told_all
 
 
 def count(path: Path, tag: str) -> int:
@@ -161,7 +161,7 @@ def test_a_key_that_is_not_accepted_leaves_nothing_behind(bootstrap: Any, tmp_pa
         refused = bootstrap(server, "--out", "made.jsonl", "--sessions", 9)
     assert refused.returncode == 2
     assert "The endpoint does not accept the key, or asks for one (401)" in refused.stderr
-    assert "canary" not in refused.stdout + refused.stderr
+    assert "planted-" not in refused.stdout + refused.stderr
     assert list(tmp_path.iterdir()) == []
 
 
@@ -210,4 +210,4 @@ def test_a_dataset_is_added_to_and_the_key_is_in_no_table(
     assert (dataset.provenance["safety_traps"], dataset.provenance["brand_traps"]) == (2, 2)
     assert "failures" not in dataset.provenance
     stored = [*JobRun.objects.values(), *AuditEvent.objects.values(), *Dataset.objects.values()]
-    assert "canary" not in str(stored) + first.stdout + first.stderr + last.stdout + last.stderr
+    assert "planted-" not in str(stored) + first.stdout + first.stderr + last.stdout + last.stderr

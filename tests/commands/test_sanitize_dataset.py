@@ -484,7 +484,7 @@ batches._scrub_batch = faulty
         (["--input", "in.jsonl", "--out", "folder"], "is a directory"),
         (
             ["--input", "in.jsonl", "--dry-run", "--pattern", "X=(?=a)"],
-            "The pattern X has a mistake at column 1",
+            "The pattern X has a mistake at column 3",
         ),
         (["--input", "in.jsonl", "--dry-run", "--pattern", "a+"], "LABEL=REGEX"),
         (["--input", "in.jsonl", "--dry-run", "--pattern", "email=a"], "EMAIL is a class already"),

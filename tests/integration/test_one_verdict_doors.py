@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets_app.scrubbing.factory import make_scrubber
 
 from datasets_app.catalog import gates
+from datasets_app.catalog.scrubbers import make_scrubber
 from datasets_app.checking import check_dataset
 from datasets_app.command_line import validate
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, NAME

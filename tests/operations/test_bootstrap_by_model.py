@@ -16,7 +16,7 @@ from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.factories import run_task
 from tests.llm_server import FAULTS, LlmServer
 
-KEY = "sk-canary-9b1d"
+KEY = "sk-planted-9b1d"
 
 
 def curator() -> User:
@@ -74,7 +74,7 @@ def test_a_killed_worker_is_followed_by_one_that_asks_for_nothing_twice(
     )
     assert (dataset.origin, job.dataset_id) == ("synthetic", dataset.pk)
     stored = [*JobRun.objects.values(), *AuditEvent.objects.values(), *Dataset.objects.values()]
-    assert "canary" not in str(stored) + processes.log.read_text()
+    assert "planted-" not in str(stored) + processes.log.read_text()
 
 
 @pytest.mark.django_db(transaction=True)

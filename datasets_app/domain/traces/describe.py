@@ -21,6 +21,7 @@ from datasets_app.domain.traces.records import (
     REPEATED,
     SECOND_COPY,
     SUB_AGENTS,
+    TOO_DEEP,
     UNKNOWN_ROLES,
     UNREADABLE_FORM,
     Note,
@@ -92,6 +93,7 @@ def list_warnings(report: Report) -> list[str]:
 
 SINGULAR_REASONS = {
     NO_CONTENT: "call without content",
+    TOO_DEEP: "span nested too deeply to be read",
     UNKNOWN_ROLES: "message of an unknown role",
     CHOSEN_OUT: "message of a sender that is left out by choice",
     REPEATED: "exact repetition of a message",

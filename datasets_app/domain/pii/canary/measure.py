@@ -60,11 +60,10 @@ class Survival(NamedTuple):
 
     def facts(self, limit: float) -> dict[str, Any]:
         """For a job's row."""
-        stated = self.as_json()
         return {
             "planted": self.planted,
             "survived": self.survived,
-            "text": describe_survival(stated),
+            "text": describe_survival(self.as_json() | {"limit": limit}),
             "passed": self.upper <= limit,
         }
 

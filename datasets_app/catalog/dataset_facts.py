@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.canary.survival_text import describe_survival
-from datasets_app.domain.pii.detector import JUDGED_KINDS, KINDS, NAME
+from datasets_app.domain.pii.detector import DETECTION_VERSION, JUDGED_KINDS, KINDS, NAME
 from datasets_app.domain.pii.exemptions import ExemptCount, describe_exempt
 from datasets_app.domain.pii.network.languages import describe_shares, describe_unmeasured
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
@@ -60,7 +60,7 @@ class AuditFacts(NamedTuple):
 
 class TextFacts(NamedTuple):
     """What is known about the text: see :class:`TextScan`. ``missed`` are values that people marked as missed
-    since the last scrub."""
+    since the last scrub; ``earlier_version`` is that of the detection which alone has searched it, or 0."""
 
     last_session: int = 0
     scanned_to: int = 0
@@ -72,6 +72,7 @@ class TextFacts(NamedTuple):
     missed: int = 0
     names_searched: bool = False
     scanned_on: date | None = None
+    earlier_version: int = 0
     audit: AuditFacts | None = None
     canary: dict[str, Any] | None = None
 
@@ -157,13 +158,23 @@ class DatasetFacts(NamedTuple):
         if self.is_production and not self.is_scrubbed:
             return "production data without a verified scrub"
         if self.is_unscanned:
-            return "sessions that have not been searched for personal data"
+            return self._unsearched_text
         found = {kind: count for kind, count in self._findings.items() if self._closes_gates(kind)}
         if found:
             return f"personal data ({format_kinds(found)})"
         if text.missed:
             return f"{format_count(text.missed, 'value')} that a reviewer marked as missed"
         return self._unvouched_text
+
+    @property
+    def _unsearched_text(self) -> str:
+        if not self.text.earlier_version:
+            return "sessions that have not been searched for personal data"
+        did = "verified" if self.is_scrubbed else "searched"
+        return (
+            f"text that version {self.text.earlier_version} of the detection has {did}, and version "
+            f"{DETECTION_VERSION}, which is here now, has not searched yet"
+        )
 
     @property
     def _unvouched_text(self) -> str:
@@ -230,7 +241,7 @@ class DatasetFacts(NamedTuple):
     @property
     def remedy(self) -> Remedy:
         """What opens the gates of a raw dataset."""
-        if self.is_unscanned and not self.is_production:
+        if self.is_unscanned and (self.is_scrubbed or not self.is_production):
             return Remedy.CHECKS
         if self._unvouched_text and self.raw_because == self._unvouched_text:
             return Remedy.ATTEST

@@ -36,7 +36,7 @@ from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.pii.detector import RULES_VERSION
+from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.exemptions import read_exempt_counts
 from datasets_app.models import Attestation, Dataset, JobRun
 
@@ -58,8 +58,9 @@ def load_all_facts(datasets: QuerySet[Dataset]) -> dict[int, DatasetFacts]:
 def _build_facts(row: dict[str, Any]) -> DatasetFacts:
     text = {name: row[f"text_{name}"] for name in TEXT_FIELDS if row[f"text_{name}"] is not None}
     scanned_at = text.pop("scanned_at", None)
-    if text.pop("rules", RULES_VERSION) != RULES_VERSION:
-        text |= {"scanned_to": 0, "found": {}, "exempt": {}}  # earlier rules found less
+    version = text.pop("rules", DETECTION_VERSION)
+    if version != DETECTION_VERSION:  # it found less
+        text |= {"scanned_to": 0, "found": {}, "exempt": {}, "earlier_version": version}
     text["found"] = dict(Counter(text.get("found")) + Counter(text.pop("written", None)))
     audit = text.pop("audit", None)
     text["exempt"] = read_exempt_counts(text.get("exempt"))

@@ -130,7 +130,8 @@ def _decide_check(facts: StepFacts) -> Step:
 def _waits_for_search(facts: StepFacts) -> bool:
     """Whether only a search tells what the text holds. Terms to keep don't add to what the checks found."""
     dataset = facts.dataset
-    return dataset.is_raw and dataset.remedy == Remedy.CHECKS and facts.report != "same_text"
+    is_old_report = bool(dataset.text.earlier_version) or facts.report != "same_text"
+    return dataset.is_raw and dataset.remedy == Remedy.CHECKS and is_old_report
 
 
 def _decide_scrub(facts: StepFacts) -> Step:

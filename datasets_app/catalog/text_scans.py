@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.pii.detector import RULES_VERSION
+from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.exemptions import ExemptCount, Exemption, add_exempt_counts, read_exempt_counts
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Attestation, Dataset, ScrubMark, Session, TextScan
@@ -44,9 +44,9 @@ def start_scan(dataset: Dataset) -> ScanStart:
 
 def _open_scan(dataset: Dataset) -> TextScan:
     """The dataset's row, without what earlier rules have found."""
-    scan, _ = TextScan.objects.get_or_create(dataset=dataset, defaults={"rules": RULES_VERSION})
-    if scan.rules != RULES_VERSION:
-        _reset(dataset, rules=RULES_VERSION)
+    scan, _ = TextScan.objects.get_or_create(dataset=dataset, defaults={"rules": DETECTION_VERSION})
+    if scan.rules != DETECTION_VERSION:
+        _reset(dataset, rules=DETECTION_VERSION)
         scan.refresh_from_db()
     return scan
 
@@ -128,7 +128,7 @@ def record_scrub(
     TextScan.objects.update_or_create(
         dataset=dataset,
         defaults={
-            "rules": RULES_VERSION,
+            "rules": DETECTION_VERSION,
             "audit": audit and {**audit, "scrubbed_since": True},
             "scanned_to": last_session,
             "scrubbed_to": last_session,

@@ -1,5 +1,6 @@
 """Names of people in other languages than English."""
 
+import hashlib
 import unicodedata
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.names.names import load_name_finder
 from datasets_app.domain.pii.network.languages import load_measured
-from datasets_app.domain.pii.network.runtime import LANGUAGES, load_network
+from datasets_app.domain.pii.network.runtime import LANGUAGES, WEIGHTS_PATH, load_network
 from datasets_app.domain.pii.network.words import split_words
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
@@ -149,6 +151,12 @@ def test_no_word_is_cut_where_a_name_is_known_again() -> None:
     assert "]ा" not in second
     for text in scrub("मुझे शर्मिला से बात करनी है", "शर्मिला"):
         assert not unicodedata.category(text.partition("]")[2][:1] or " ").startswith("M")
+
+
+def test_other_weights_are_another_version_of_the_detection() -> None:
+    # Text that only earlier weights have searched has to be searched again: raise the version with them.
+    weights = hashlib.sha256(WEIGHTS_PATH.read_bytes()).hexdigest()
+    assert (DETECTION_VERSION, weights[:12]) == (9, "7ad1a02cf00c")
 
 
 def test_languages_are_those_that_were_measured() -> None:

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from datasets_app.catalog import gates
-from datasets_app.catalog.dataset_facts import describe_text
+from datasets_app.catalog import gates, steps
+from datasets_app.catalog.dataset_facts import Remedy, describe_text
 from datasets_app.catalog.facts import build_metadata
 from datasets_app.catalog.text_scans import record_text_change, scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.command_line import validate
 from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.exporting.export_dataset import export_dataset
 from datasets_app.models import AuditEvent, Dataset, ScrubMark, ScrubRun, TextScan
+from datasets_app.releasing.next_steps import load_step_facts
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.sharing.checklist import build_checklist
 from datasets_app.scrubbing.marks import mark_not_personal, remove_mark
@@ -42,6 +44,24 @@ def test_text_that_only_earlier_rules_have_searched_is_searched_again(tmp_path: 
     scan_new_text(dataset)
     facts = gates.load_facts(dataset)
     assert (facts.is_unscanned, facts.text.found) == (False, {"EMAIL": 1})
+
+
+def test_text_that_an_earlier_version_verified_says_so_until_the_checks_search_it(tmp_path: Path) -> None:
+    dataset = make_mails(tmp_path, "production")
+    scrub_dataset(dataset, parse_policy(None))
+    verified = describe_text(gates.load_facts(dataset))
+    TextScan.objects.update(rules=DETECTION_VERSION - 1)
+    facts = gates.load_facts(dataset)
+    assert describe_text(facts) == (
+        f"Raw: it contains text that version {DETECTION_VERSION - 1} of the detection has verified, and "
+        f"version {DETECTION_VERSION}, which is here now, has not searched yet."
+    )
+    assert facts.remedy == Remedy.CHECKS
+    [check] = [step for step in steps.decide_steps(load_step_facts(dataset)) if step.name == "check"]
+    assert (check.action, check.state) == ("Run checks", steps.OPEN)
+    check_dataset(dataset, actor=None)
+    assert describe_text(gates.load_facts(dataset)) == verified
+    assert export(dataset)
 
 
 def export(dataset: Dataset, **options: Any) -> bytes:

@@ -46,8 +46,8 @@ NETWORK_KINDS = frozenset({NAME, HANDLE, PHONE, ADDRESS, DATE_OF_BIRTH, ID_NUMBE
 # Stands for a replaced value or an earlier placeholder while a scrub goes on: no detector matches it.
 HOLE = "\ufffc"
 
-# Grows when the rules find more: text that only earlier ones have searched is searched again.
-RULES_VERSION = 8
+# Grows when rules or weights find more: text that only an earlier version has searched is searched again.
+DETECTION_VERSION = 9
 
 # Classes whose values are digits, with or without signs between them.
 DIGIT_KINDS = frozenset({CREDIT_CARD, PHONE, SSN})

@@ -39,9 +39,9 @@ def list_missing_migrations() -> list[str]:
 @cache
 def _known_migrations() -> frozenset[tuple[str, str]]:
     loader = MigrationLoader(None)
-    return frozenset(
-        key for key, migration in loader.disk_migrations.items() if key not in loader.replacements
-    )
+    on_disk = loader.disk_migrations
+    # One that stands for others is recorded instead of them only where these have been removed.
+    return frozenset(key for key, one in on_disk.items() if on_disk.keys().isdisjoint(one.replaces))
 
 
 def _are_migrations_applied() -> bool:

@@ -46,7 +46,8 @@ def check_manifest(manifest: dict[str, Any]) -> None:
     was erased since."""
     if manifest.get("format") != archive.FORMAT:
         raise UserError("A later version of the application made this backup. Install that version first.")
-    known = {f"{app}.{name}" for app, name in MigrationLoader(None).disk_migrations}
+    on_disk = MigrationLoader(None).disk_migrations
+    known = {f"{app}.{name}" for key, one in on_disk.items() for app, name in (key, *one.replaces)}
     if unknown := sorted(set(manifest["migrations"]) - known):
         raise UserError(
             f"A later version of the application made this backup: this one doesn't have "

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("datasets_app", "0037_table_mapping_names")]
+    dependencies = [("datasets_app", "0001_squashed_0037")]
 
     operations = [
         migrations.AddField(

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
-from alignmenter_site.postgresql.roles import application_role, grant_privileges
 from datasets_app.auditing.heads import heads_path, read_heads, verify_and_append_head, verify_with_heads
 from datasets_app.auditing.verify_audit import get_head, verify_audit
 from datasets_app.core import audit
@@ -17,8 +15,6 @@ from datasets_app.models import AuditEvent, AuditSeal, Dataset, SourceFile
 from tests.conftest import as_owner
 
 EVENTS, SEALS = "datasets_app_auditevent", "datasets_app_auditseal"
-# The only ones that change seals, so that none of those between and after has to be taken back.
-AUDIT_MIGRATIONS = ("0008_audit_chain", "0011_audit_owner")
 
 
 def sql(*statements: str) -> None:
@@ -240,35 +236,6 @@ def test_the_seal_that_was_altered_is_told_from_the_event_that_was() -> None:
         other = [*links]
         other[place] = links[place]._replace(event_text="[0]")
         assert [(fault.position, fault.event) for fault in find_faults(other)] == [(place + 1, place + 11)]
-
-
-def change_audit_tables(verb: str, *names: str) -> None:
-    executor = MigrationExecutor(connection)
-    for name in names:
-        key = ("datasets_app", name)
-        state = executor.loader.project_state(key, at_end=False)
-        getattr(executor, verb)(state, executor.loader.get_migration(*key))
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_migration_seals_what_stands_and_can_be_taken_back() -> None:
-    for number in range(3):
-        audit.record("probe", actor=None, number=number)
-    before = list(AuditSeal.objects.values_list("position", "event_id", "digest"))
-    assert len(before) == 3
-    try:
-        with as_owner():
-            change_audit_tables("unapply_migration", *reversed(AUDIT_MIGRATIONS))
-            grant_privileges(connection, application_role(connection.settings_dict))
-        assert not AuditSeal.objects.exists()
-        audit.record("probe", actor=None, number="without a chain")
-        assert not AuditSeal.objects.exists()
-    finally:
-        with as_owner():
-            change_audit_tables("apply_migration", *AUDIT_MIGRATIONS)
-            grant_privileges(connection, application_role(connection.settings_dict))
-    assert list(AuditSeal.objects.values_list("position", "event_id", "digest"))[:3] == before
-    assert (AuditSeal.objects.count(), verify_audit().fault_count) == (4, 0)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,6 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from alignmenter_site.monitoring import health
+from datasets_app.backups.manifest import build_manifest, check_manifest
 from datasets_app.models import AuditEvent, Dataset
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import apply, erase_session
@@ -21,7 +22,7 @@ from tests.conftest import as_owner
 from tests.factories import make_dataset, make_sessions
 
 # The last migrations of the version that began this.
-LAST_FREE = {"datasets_app": "0026", "annotations_app": "0004"}
+LAST_FREE = {"datasets_app": "0001", "annotations_app": "0001"}
 # Migrations that the version before can't work with: CHANGELOG.md must tell people to stop it.
 WITH_DOWNTIME: set[tuple[str, str]] = set()
 _REMOVING = (
@@ -70,6 +71,25 @@ def test_the_rule_finds_what_the_version_before_cannot_work_with() -> None:
         ]
 
     assert find_faults(Later) == ["Remove field license from dataset", "Add field filled to dataset"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_with_the_migrations_that_were_put_together_goes_on() -> None:
+    on_disk = MigrationLoader(None).disk_migrations
+    together = {key: one.replaces for key, one in on_disk.items() if key[0] in LAST_FREE and one.replaces}
+    assert [name for _, name in sorted(together)] == ["0001_squashed_0005", "0001_squashed_0037"]
+    with as_owner() as cursor:
+        for app, name in together:
+            cursor.execute("DELETE FROM django_migrations WHERE app = %s AND name = %s", [app, name])
+        for before in together.values():
+            cursor.executemany(
+                "INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", before
+            )
+    assert len(health.list_missing_migrations()) == len(together)
+    call_command("migrate", verbosity=0)
+    assert health.list_missing_migrations() == []
+    before = [".".join(one) for one in together["datasets_app", "0001_squashed_0037"]]
+    check_manifest({**build_manifest(""), "migrations": before})
 
 
 @pytest.fixture

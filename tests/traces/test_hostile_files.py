@@ -162,3 +162,25 @@ def test_numbers_that_are_none_are_left_out(name: str, tmp_path: Path) -> None:
     assert len(sessions) == 2
     assert not report.problem_total
     assert [turns[0].metadata for turns in sessions.values()] == [{"attributes": {"cost": 3}}] * 2
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "Infinity", "-Infinity"])
+def test_a_number_that_is_too_large_is_not_changed_to_another(
+    number: str, name: str, tmp_path: Path
+) -> None:
+    lines = [f'{{"prompt": "Hi", "completion": "Yes", "rating": {rating}}}' for rating in (number, 3)]
+    text = f"[{lines[1]}, {lines[0]}]" if name == "x.json" else "\n".join(reversed(lines))
+    _, report = convert(write(tmp_path, text, name))
+    [problem] = report.problems
+    assert problem.code == "E101"
+    assert "a number is too large" in problem.message
+
+
+def test_a_number_of_any_length_is_kept(tmp_path: Path) -> None:
+    number = 10**40 + 7
+    record = {"session_id": "a", "text": "Hi", "metadata": {"number": number}}
+    text = "".join(json.dumps({**record, "role": role}) + "\n" for role in ("user", "assistant"))
+    sessions, report = convert(write(tmp_path, text, "x.jsonl"))
+    assert not report.problem_total
+    assert [turn.metadata for turn in sessions["a"]] == [{"number": number}] * 2

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import islice
+from math import isinf, isnan
 from typing import IO, Any, NamedTuple
 
 import msgspec
@@ -38,8 +39,19 @@ _NO_SPACE = re.compile(r"[^ \t\r\n,]")
 _CUT_OBJECT = "the file ends in the middle of an object; transfer it again"
 
 _decode_line = msgspec.json.Decoder().decode
-# NaN and Infinity, which pandas writes, are no JSON: nothing is known there.
-_decoder = json.JSONDecoder(parse_constant=lambda _: None)
+
+
+
+
+def _read_number(text: str) -> float | None:
+    """None for NaN, which pandas writes where nothing is known. An infinite number can't be stored."""
+    number = float(text)
+    if isinf(number):
+        raise ValueError("number out of range")
+    return None if isnan(number) else number
+
+
+_decoder = json.JSONDecoder(parse_constant=_read_number, parse_float=_read_number)
 _decode_text = _decoder.raw_decode
 
 
@@ -218,7 +230,7 @@ class _Text:
             except json.JSONDecodeError as error:
                 if self.ended or (error.pos < len(self.text) - 64 and "Unterminated" not in error.msg):
                     raise self._explain(error) from None
-            except ValueError:  # more digits than Python reads
+            except ValueError:  # infinite, or more digits than Python reads
                 raise self.make_error("a number is too large") from None
             else:
                 if end < len(self.text) or self.ended:

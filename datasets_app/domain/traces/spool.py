@@ -15,14 +15,16 @@ BUFFER_BYTES = 24 << 20
 T = TypeVar("T")
 _Entry = tuple[str, float, int, bytes]
 _decode_entry = msgspec.msgpack.Decoder(tuple[str, float, int, bytes]).decode
-_encode = msgspec.msgpack.Encoder().encode
+# MessagePack has no integers of more than 64 bits.
+_encode = msgspec.json.Encoder().encode
+_encode_entry = msgspec.msgpack.Encoder().encode
 
 
 class Spool(Generic[T]):
     """``add()`` everything, then read it once: sorted by key, then by order, then as added."""
 
     def __init__(self, type: type[T]) -> None:
-        self._decode: Callable[[bytes], T] = msgspec.msgpack.Decoder(type).decode
+        self._decode: Callable[[bytes], T] = msgspec.json.Decoder(type).decode
         self._held: list[_Entry] = []
         self._size = self._count = 0
         self._runs: list[IO[bytes]] = []
@@ -58,7 +60,7 @@ class Spool(Generic[T]):
             tempfile.TemporaryFile(prefix="alignmenter-traces-")  # noqa: SIM115  (closed by the stack)
         )
         for entry in self._held:
-            raw = _encode(entry)
+            raw = _encode_entry(entry)
             run.write(len(raw).to_bytes(4, "little") + raw)
         self._runs.append(run)
         self._held, self._size = [], 0

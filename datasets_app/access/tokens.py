@@ -105,7 +105,7 @@ def limit_user(token: ApiToken) -> Any:
     def has_perm_in_scope(permission: str, obj: Any = None) -> bool:
         return permission in allowed and has_perm(permission, obj)
 
-    user.has_perm, user.has_token = has_perm_in_scope, True
+    user.has_perm, user.has_token, user.has_perm_without_token = has_perm_in_scope, True, has_perm
     if token.is_limited:
         user.token_datasets = frozenset(token.datasets.values_list("pk", flat=True))
     return user

@@ -9,10 +9,9 @@ from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
 from datasets_app.api.schemas import EraseIn, JobOut, PersonIn, PersonOut
 from datasets_app.catalog import raw_access
-from datasets_app.models import Dataset
 from datasets_app.retention.find_person import (
     DatasetMatches,
-    PersonMatch,
+    PersonSearch,
     find_visible_person,
     group_by_dataset,
     make_erasure,
@@ -27,17 +26,19 @@ NEEDS = ("datasets_app.view_dataset", "datasets_app.view_session", "datasets_app
 def find_person(request: Any, person: PersonIn) -> Any:
     """How many sessions of each dataset name somebody, by a user ID, an e-mail address or a name. What is
     searched for is stored nowhere."""
-    found = _find(request, person.person)
-    return {"sessions": len(found), "datasets": [_describe(row) for row in group_by_dataset(found)]}
+    found, not_searched = _find(request, person.person)
+    datasets = [_describe(row) for row in group_by_dataset(found)]
+    return {"sessions": len(found), "datasets": datasets, "not_searched": not_searched}
 
 
 @route(router, "POST", "/people/erase", JobOut, needs=NEEDS, status=202, errors=(409,))
 def erase_person(request: Any, options: EraseIn) -> Any:
     """Erase all sessions that name somebody, for good. `sessions` is the number that `find` gave: if it is
     another one by now, nothing is erased (409)."""
-    found = _find(request, options.person)
+    search = _find(request, options.person)
+    found = search.found
     if not found:
-        raise ApiError(404, "not_found", "No session names this person.")
+        raise ApiError(404, "not_found", f"No session names this person. {search.gap}".rstrip())
     if len(found) != options.sessions:
         raise ApiError(409, "changed", f"{len(found):,} sessions name this person, not {options.sessions:,}.")
     if held := sorted({match.session.dataset.name for match in found if match.session.dataset.legal_hold}):
@@ -46,11 +47,11 @@ def erase_person(request: Any, options: EraseIn) -> Any:
     return start_job(request, "erase_session", found[0].session.dataset, parameters, scope="people:erase")
 
 
-def _find(request: Any, value: str) -> list[PersonMatch]:
-    found = find_visible_person(value, Dataset.objects.visible_to(request.person))
-    for row in group_by_dataset(found):
+def _find(request: Any, value: str) -> PersonSearch:
+    search = find_visible_person(value, request.person)
+    for row in group_by_dataset(search.found):
         raw_access.record_access(row.dataset, request.person, place="api people", sessions=row.sessions)
-    return found
+    return search
 
 
 def _describe(row: DatasetMatches) -> dict[str, Any]:

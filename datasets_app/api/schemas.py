@@ -205,10 +205,11 @@ class PersonMatchesOut(Schema):
 
 
 class PersonOut(Schema):
-    """`sessions` is of all datasets."""
+    """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read."""
 
     sessions: int
     datasets: list[PersonMatchesOut]
+    not_searched: list[str]
 
 
 class ScrubIn(Input):

@@ -14,6 +14,7 @@ from django.db.models import CharField, Func, Q, QuerySet, Sum, Value
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app import hooks
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.jobs.parameters import EraseParameters
@@ -30,6 +31,19 @@ class PersonMatch(NamedTuple):
 
     session: Session
     places: Counter[str]
+
+
+class PersonSearch(NamedTuple):
+    """The matches, and the names of datasets that weren't searched."""
+
+    found: list[PersonMatch]
+    not_searched: list[str]
+
+    @property
+    def gap(self) -> str:
+        """What the matches say nothing about; empty if everything was searched."""
+        names = ", ".join(self.not_searched)
+        return f"Not searched, because you don't have access to their raw text: {names}." if names else ""
 
 
 class DatasetMatches(NamedTuple):
@@ -62,12 +76,19 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
     return found
 
 
-def find_visible_person(value: str, visible: QuerySet[Dataset]) -> list[PersonMatch]:
-    """:func:`find_person` while a request waits. Raises UserError if there is too much text for that."""
+def find_visible_person(value: str, user: Any) -> PersonSearch:
+    """:func:`find_person` for ``user`` while a request waits: whether a text names somebody is told only to
+    people who may read it. A token to find people needs no scope to read. Raises UserError if there is too
+    much text for that."""
+    visible, withheld = Dataset.objects.visible_to(user), set[int]()
+    if not getattr(user, "has_perm_without_token", user.has_perm)(gates.READ_PERMISSION):
+        withheld = raw_access.find_raw(visible)
+    not_searched = sorted(visible.filter(pk__in=withheld).values_list("name", flat=True))
+    visible = visible.exclude(pk__in=withheld)
     turns = visible.aggregate(turns=Sum("turn_count"))["turns"] or 0
     if turns > MAX_TURNS_SEARCHED:
         raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
-    return find_person(value, visible)
+    return PersonSearch(find_person(value, visible), not_searched)
 
 
 def group_by_dataset(found: Iterable[PersonMatch]) -> list[DatasetMatches]:

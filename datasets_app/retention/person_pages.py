@@ -1,6 +1,7 @@
 """Erase a person: find the sessions that name them in all datasets, list how many, then start the job."""
 
 from django import forms
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from unfold.widgets import UnfoldAdminTextInputWidget
 
@@ -8,11 +9,10 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import render_page, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.models import Dataset
 from datasets_app.retention.find_person import (
     MAX_CHARACTERS,
     MIN_CHARACTERS,
-    PersonMatch,
+    PersonSearch,
     find_visible_person,
     group_by_dataset,
     make_erasure,
@@ -36,10 +36,13 @@ def erase_person(request: HttpRequest) -> HttpResponse:
     is_erasing = request.POST.get("do") == "erase"
     find_form = FindPersonForm(request.POST or None)
     reason_form = ReasonForm(request.POST if is_erasing else None)
-    found = _find(request, find_form) if request.method == "POST" and find_form.is_valid() else None
-    listed = group_by_dataset(found or [])
+    search = _find(request, find_form) if request.method == "POST" and find_form.is_valid() else None
+    found = search.found if search else []
+    listed = group_by_dataset(found)
     held = [row.dataset for row in listed if row.dataset.legal_hold]
-    if found and is_erasing and reason_form.is_valid() and not held:
+    if search and found and is_erasing and reason_form.is_valid() and not held:
+        if search.gap:
+            messages.warning(request, search.gap)
         parameters = make_erasure(found, reason_form.cleaned_data["reason"])
         return start_and_show_job(request, "erase_session", found[0].session.dataset, parameters)
     for row in listed:
@@ -48,18 +51,18 @@ def erase_person(request: HttpRequest) -> HttpResponse:
         "find_form": find_form,
         "reason_form": reason_form,
         "person": request.POST.get("person", ""),
-        "is_searched": found is not None,
+        "search": search,
         "listed": listed,
-        "sessions": len(found or []),
+        "sessions": len(found),
         "held": held,
     }
     return render_page(request, "datasets_app/erase_person.html", [("Erase a person", None)], context)
 
 
-def _find(request: HttpRequest, form: FindPersonForm) -> list[PersonMatch] | None:
+def _find(request: HttpRequest, form: FindPersonForm) -> PersonSearch | None:
     """None if it can't be searched; the form says why."""
     try:
-        return find_visible_person(form.cleaned_data["person"], Dataset.objects.visible_to(request.user))
+        return find_visible_person(form.cleaned_data["person"], request.user)
     except UserError as error:
         form.add_error("person", error.message)
         return None

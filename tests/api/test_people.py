@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Group, Permission
 
 from datasets_app.models import ApiAnswer, AuditEvent, JobRun, Session
 from tests.api.calls import Caller, make_user
@@ -35,6 +36,7 @@ def test_a_person_is_found_and_erased(officer: Caller, empty_queue: Any) -> None
         "datasets": [
             {"dataset": "support", "sessions": 2, "places": {"text": 1, "tags": 1}, "legal_hold": False}
         ],
+        "not_searched": [],
     }
     started = officer("POST", "/people/erase", BODY, Idempotency_Key="two")
     assert (started.status_code, started.json()["operation"]) == (202, "erase_session")
@@ -56,6 +58,21 @@ def test_what_has_changed_since_is_not_erased(officer: Caller, empty_queue: Any)
     assert recorded.count() == 2, "a refusal tells how many there are, and is on record"
     assert not ApiAnswer.objects.exists()
     assert not JobRun.objects.filter(operation="erase_session").exists()
+
+
+def test_raw_text_is_searched_only_for_people_who_may_read_it(officer: Caller) -> None:
+    group = Group.objects.get(name="privacy officer")
+    group.permissions.remove(Permission.objects.get(codename="read_raw"))
+    for person in (CANARY, "john.doe@mailbox.org"):
+        answer = officer("POST", "/people/find", {"person": person})
+        assert answer.json() == {"sessions": 0, "datasets": [], "not_searched": ["support"]}
+        refused = officer("POST", "/people/erase", {**BODY, "person": person})
+        assert refused.status_code == 404
+        assert (
+            "Not searched, because you don't have access to their raw text: support."
+            in refused.json()["detail"]
+        )
+    assert Session.objects.count() == 3
 
 
 def test_it_takes_the_scope_and_the_role(officer: Caller, empty_queue: Any) -> None:

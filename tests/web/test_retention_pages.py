@@ -1,13 +1,17 @@
 """Retention on pages: why a dataset is kept, what goes when, holds, deleting by hand, erasing a session."""
 
+import html
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.urls import reverse
 from django.utils import timezone
 
+from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy, Session
@@ -150,6 +154,34 @@ def test_a_person_is_found_listed_and_erased_from_all_datasets(
     written = str([*JobRun.objects.values(), *AuditEvent.objects.values()])
     assert mail not in written
     assert sign_in("curator").get(address).status_code == 403
+
+
+def test_a_search_tells_nothing_about_text_that_one_may_not_read(tmp_path: Path, sign_in: Any) -> None:
+    """Who may erase, and see only the structure of raw text, can't find out word by word what it says."""
+    eraser = sign_in("none")
+    needed = Permission.objects.filter(codename__in=["erase_session", "view_session", "view_dataset"])
+    eraser.user.user_permissions.set(needed)
+    mail = "jane.roe@mailbox.org"
+    factories.make_dataset(tmp_path, [factories.make_turn(text=f"Ask Jane Roe, {mail}")], "raw_one")
+    scan_new_text(
+        factories.make_dataset(tmp_path, [factories.make_turn("b", text="Ask Jane Roe")], "clean_one")
+    )
+    address = reverse("admin:datasets_app_dataset_erase_person")
+    gap = "Not searched, because you don't have access to their raw text: raw_one."
+    page = text(eraser.post(address, {"person": "Jane Roe", "do": "find"}))
+    assert "Erase 1 session<" in page
+    assert gap in html.unescape(page)
+    there, absent = (
+        text(eraser.post(address, {"person": value, "do": "find"})).replace(value, "")
+        for value in (mail, "john.doe@mailbox.org")
+    )
+    assert "No session names this person" in there
+    assert re.sub(r'value="[^"]*"', "", there) == re.sub(r'value="[^"]*"', "", absent)
+    erase = {"person": "Jane Roe", "do": "erase", "reason": "Request of 3 May"}
+    assert gap in html.unescape(text(eraser.post(address, erase, follow=True)))
+    run = factories.run_task(JobRun.objects.get(operation="erase_session"))
+    assert run["sessions"] == 1
+    assert [match.session.dataset.name for match in find_person("Jane Roe")] == ["raw_one"]
 
 
 def test_an_erasure_tells_who_holds_a_copy_and_names_datasets_as_they_are(

@@ -8,9 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from annotations_app.campaigns.edit import edit_campaign
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, SharingReview
 from datasets_app.releasing.release_dataset import release_dataset
 from tests import factories
+from tests.campaigns import label_all_replies, make_campaign, make_replies
 from tests.factories import run_task
 
 # A name is sent, and ignored: who signs is the account.
@@ -55,6 +57,22 @@ def test_who_may_signs_and_it_is_shown_who_did(sign_in: Any, dataset: Dataset, t
     assert "but sessions have been added since" in shown
     assert "no longer" in shown
     assert "Sign the legal review" in shown
+
+
+def test_who_signs_reads_that_the_next_label_ends_the_signature(sign_in: Any, tmp_path: Path) -> None:
+    officer, dataset = sign_in("privacy officer"), make_replies(tmp_path, 2)
+    ends = "the next label ends the signature"
+    assert ends not in html(officer, "sharing", dataset)
+    campaign = make_campaign(dataset, "ada", overlap=1)
+    assert ends in html(officer, "sharing", dataset)
+    officer.post(address("sharing", dataset), SIGN)
+    shown = html(officer, "sharing", dataset)
+    assert "signed on" in shown
+    assert ends in shown
+    label_all_replies(campaign, "ada", limit=1)
+    assert "sign it again" in html(officer, "sharing", dataset)
+    edit_campaign(campaign, changes={"status": "closed"}, actor=None)
+    assert ends not in html(officer, "sharing", dataset)
 
 
 def test_after_a_release_the_form_offers_its_package(curator: Any, dataset: Dataset, tmp_path: Path) -> None:

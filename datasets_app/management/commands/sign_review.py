@@ -4,7 +4,7 @@ from typing import Any
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.management.accounts import authenticate_account
 from datasets_app.management.base import BaseCommand
-from datasets_app.releasing.sharing.sign_review import sign_review
+from datasets_app.releasing.sharing.sign_review import describe_end, sign_review
 
 
 class Command(BaseCommand):
@@ -13,8 +13,8 @@ class Command(BaseCommand):
 You sign with your account, which needs the permission to sign, and its password: it is asked
 for, or read from standard input.
 
-The signature applies to the dataset as it is now. Adding sessions, or a scrub that changes
-something, makes it invalid; then the review must be signed again.
+The signature applies to the dataset as it is now. Whatever changes what a package holds makes
+it invalid, each new label of an open campaign as well; then the review must be signed again.
 
 example:
   manage.py sign_review support --as dortiz --statement "Reviewed under case 7-2026."
@@ -35,3 +35,5 @@ exit codes:
         account = authenticate_account(options["username"], "datasets_app.sign_review")
         review = sign_review(dataset, statement=options["statement"], actor=account)
         self.stdout.write(f"{dataset.name}: {review.name} has signed the review.")
+        if end := describe_end(dataset):
+            self.stderr.write(end)

@@ -17,6 +17,7 @@ from datasets_app.models import Dataset, SharingReview
 from datasets_app.releasing.sharing.checklist import YES, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import (
     MAX_STATEMENT_CHARACTERS,
+    describe_end,
     format_signer,
     get_state,
     sign_review,
@@ -55,6 +56,7 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
         "form": form if may_sign and (form.is_bound or can_be_signed) else None,
         "signer": format_signer(request.user),
         "review": current_review(dataset),
+        "end": describe_end(dataset),
         "reviews": SharingReview.objects.filter(dataset=dataset).select_related("signed_by")[
             :MAX_REVIEWS_SHOWN
         ],

@@ -5,15 +5,30 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
 from datasets_app.releasing.sharing.checklist import was_edited_since
 
 MAX_STATEMENT_CHARACTERS = 2_000
+
+
+def describe_end(dataset: Dataset) -> str:
+    """What will end a signature soon; empty if nobody is labeling."""
+    open_count = sum(count_labels(dataset)[1] for count_labels in hooks.label_progress)
+    if not open_count:
+        return ""
+    isnt = "isn't" if open_count == 1 else "aren't"
+    return (
+        f"{format_count(open_count, 'campaign')} of this dataset {isnt} closed: the next label ends the "
+        "signature. Sign once labeling is over, or release a version while the signature is valid: it "
+        "keeps the signature."
+    )
 
 
 class ReviewedState(NamedTuple):

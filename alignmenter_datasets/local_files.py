@@ -3,9 +3,20 @@
 import argparse
 import os
 import secrets
-from itertools import groupby
+import sys
 from pathlib import Path
 
+from datasets_app.command_line.conversion import (
+    MissingSessions,
+    add_reading_options,
+    describe_conversion,
+    describe_unreadable,
+    is_complete,
+    list_problems,
+    read_mapping,
+    write_conversations,
+)
+from datasets_app.command_line.remedies import SESSIONS_REMEDY
 from datasets_app.command_line.streams import (
     EXIT_FINDINGS,
     CommandFailure,
@@ -18,20 +29,17 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.pii.batches import ScrubSetup
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError
 from datasets_app.domain.traces.convert import ConvertOptions
-from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import describe_report, list_left_out
-from datasets_app.domain.traces.targets import TARGETS, Conversations
+from datasets_app.domain.traces.converted_file import open_conversation_file
+from datasets_app.domain.traces.targets import TARGETS
 from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file
 
 KEY_VARIABLE = "ALIGNMENTER_HASH_KEY"
 MIN_KEY_CHARACTERS = 32
 SMALL_FILE_BYTES = 1 << 20
-MAX_PROBLEMS_LISTED = 100
 
 
 def add_sanitize(parser: argparse.ArgumentParser) -> None:
@@ -128,8 +136,9 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FILE")
     parser.add_argument("--to", choices=tuple(TARGETS), default="turns")
     parser.add_argument("--format", default="auto", help="default: told by the content")
+    add_reading_options(parser)
     parser.add_argument(
-        "--assistant", default="", metavar="NAME", help="who is the assistant, in chats of people"
+        "--mapping", default="", metavar="FILE", dest="saved_mapping", help="columns from a JSON file"
     )
     parser.add_argument(
         "--answered-only", action="store_true", help="leave out conversations without an answer"
@@ -138,7 +147,8 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    reading = ConvertOptions(options.assistant, {}, options.answered_only)
+    mapping = read_mapping(options.mapping, options.saved_mapping)
+    reading = ConvertOptions(options.assistant, mapping, options.answered_only)
     with provide_local_file(options.file) as path:
         if options.out.exists() and options.out.samefile(path):
             raise CommandFailure(f"{options.out} is the input, which is never overwritten")
@@ -146,27 +156,12 @@ def _convert(options: argparse.Namespace) -> int:
             file = open_conversation_file(
                 path, format=options.format, name=Path(options.file).name, options=reading
             )
-            file.scan()
-            problems = list[LineError]()
             with write_atomically(options.out.resolve()) as target:
-                for block in TARGETS[options.to](_group(file, problems)):
-                    target.write(block)
+                report = write_conversations(file, TARGETS[options.to], target)
+        except MissingSessions as error:
+            raise CommandFailure(f"{error}{SESSIONS_REMEDY}") from None
         except UnreadableFile as error:
-            raise CommandFailure(f"{options.file} {error}") from None
-    for problem in problems[:MAX_PROBLEMS_LISTED]:
-        print(escape_terminal(f"{options.file}:{problem.line}: {problem.code} {problem.message}"))
-    if isinstance(file, ConvertedFile):
-        print(escape_terminal(describe_report(file.report)))
-        for reason, count in list_left_out(file.report):
-            print(f"  left out: {count:,} {reason}")
-    print(f"{options.out}: written, {len(problems):,} lines left out.")
-    return EXIT_FINDINGS if problems else 0
-
-
-def _group(file: ConversationFile, problems: list[LineError]) -> Conversations:
-    """Conversations one at a time; lines that can't be read go to ``problems``."""
-    for _, group in groupby(file.turns(), key=lambda turn: turn.session_id):
-        found = list(group)
-        problems += (turn for turn in found if isinstance(turn, LineError))
-        if turns := [turn for turn in found if isinstance(turn, TurnRecord)]:
-            yield turns
+            raise CommandFailure(describe_unreadable(options.file, error)) from None
+    for line in (*list_problems(options.file, report), *describe_conversion(options.file, report)):
+        print(escape_terminal(line), file=sys.stderr)
+    return 0 if is_complete(report) else EXIT_FINDINGS

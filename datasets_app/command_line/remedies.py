@@ -5,6 +5,8 @@ _OPTION_BY_CODE = {
     "E207": "--append skips identical sessions",
     "E208": "--on-error quarantine leaves it out",
 }
+# For a table that doesn't say which rows are one conversation.
+SESSIONS_REMEDY = " Pass --map session_id=COLUMN, session_id=one-conversation or session_id=each-row."
 
 
 def append_remedy(code: str, message: str) -> str:

@@ -8,25 +8,18 @@ from typing import IO, Any
 
 from django.core.management.base import CommandError
 
+from datasets_app.command_line.conversion import describe_conversion, describe_unreadable
 from datasets_app.command_line.streams import provide_local_file
 from datasets_app.core.atomic_files import PRIVATE_MODE, write_atomically
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.traces.convert import ConvertOptions, Report
+from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import (
-    describe_report,
-    explain_missing_sessions,
-    list_left_out_with_lines,
-    list_warnings,
-)
-from datasets_app.domain.traces.records import UNKNOWN_ROLES
-from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.traces.describe import explain_missing_sessions
 from datasets_app.management.terminal import command_error
 
 STDIN_NAME = "standard input"
-MAX_SENDERS_LISTED = 50
 
 
 @contextmanager
@@ -55,23 +48,8 @@ def open_conversations(
             raise unreadable_error(shown, error) from None
 
 
-def describe_conversion(name: str, report: Report) -> list[str]:
-    """What became of a file, line by line, with the roles that nobody knows: for the person who reads it."""
-    lines = [f"{name}: {describe_report(report)}"]
-    lines += [f"  left out: {described}" for described in list_left_out_with_lines(report)]
-    if unknown := report.left_out.get(UNKNOWN_ROLES):
-        roles = ", ".join(
-            f"{role} {count:,}" for role, count in unknown.kinds.most_common(MAX_SENDERS_LISTED)
-        )
-        lines.append(f"  unknown roles: {roles}. Say what each is: --map 'sender:ROLE=user'")
-    return lines + [f"  warning: {warning}" for warning in list_warnings(report)]
-
-
 def unreadable_error(name: str, error: UnreadableFile) -> CommandError:
-    """With the senders there are, if nobody has the name that was given for the assistant."""
-    senders = error.senders[:MAX_SENDERS_LISTED] if isinstance(error, UnknownSender) else []
-    listed = f": {', '.join(senders)}" if senders else ""
-    return command_error(f"{name}: {error}{listed}.")
+    return command_error(describe_unreadable(name, error))
 
 
 def read_text(file_name: str) -> str:

@@ -1,36 +1,14 @@
 """Options of commands that read files of other tools."""
 
-import json
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from datasets_app.command_line.conversion import read_mapping
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import check_columns, parse_columns
 from datasets_app.domain.traces.label_rules import LabelRules, read_label_rules
-from datasets_app.management.files import read_text
 from datasets_app.management.terminal import command_error
-
-
-def add_reading_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--assistant",
-        default="",
-        metavar="NAME",
-        help="who is the assistant in a messenger's export or a table; default: all but the first sender",
-    )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        dest="mapping",
-        metavar="FIELD=COLUMN",
-        help="a table's column for session_id, turn_index, role, text, timestamp or tags; again and again. "
-        "Without a session column: session_id=one-conversation or each-row. For dates like 03/04/2026: "
-        "dates=day-first or month-first, in every format. What a sender or a role is: 'sender:NAME=user', "
-        "=assistant or =leave-out. repeated=drop leaves out exact repetitions of a message",
-    )
 
 
 def add_mapping_options(parser: ArgumentParser, *, of_files: bool, saves: bool = True) -> None:
@@ -48,7 +26,8 @@ def add_mapping_options(parser: ArgumentParser, *, of_files: bool, saves: bool =
         "--save-mapping",
         metavar="FILE" if of_files else "NAME",
         default="",
-        help="save the columns that were used, to use them again with --mapping",
+        help="save the columns that were used, and what each sender is, with the senders' names: treat it "
+        "like the data. --mapping uses it again",
     )
 
 
@@ -79,16 +58,7 @@ def parse_mapping(
     options: dict[str, Any], load: Callable[[str], dict[str, str]] | None = None
 ) -> dict[str, str]:
     """The columns of --mapping, a file or a name for ``load``, with those of --map in their place."""
-    chosen: Any = {}
     name = options["saved_mapping"]
-    try:
-        if name and (load is None or Path(name).is_file()):
-            chosen = json.loads(read_text(name))
-            check_columns(chosen)
-        elif name and load:
-            chosen = load(name)
-        return {**chosen, **parse_columns(options["mapping"])}
-    except ValueError:
-        raise command_error(f"--mapping: {name} is no JSON.") from None
-    except UnreadableFile as error:
-        raise command_error(f"--map, --mapping: {error}.") from None
+    if not name or load is None or Path(name).is_file():
+        return read_mapping(options["mapping"], name)
+    return {**load(name), **read_mapping(options["mapping"])}

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
-from datasets_app.command_line.remedies import append_remedy
+from datasets_app.command_line.remedies import SESSIONS_REMEDY, append_remedy
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
     EXIT_FINDINGS,
@@ -24,7 +24,7 @@ MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
 # What a command line can do about a refusal; pages word their own remedies.
 OPTION_BY_REMEDY = {
     "override": " Pass it with --override.",
-    "sessions": " Pass --map session_id=COLUMN, session_id=one-conversation or session_id=each-row.",
+    "sessions": SESSIONS_REMEDY,
 }
 
 

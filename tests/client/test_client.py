@@ -205,6 +205,24 @@ def test_files_are_scrubbed_and_converted_without_a_server(
     capsys.readouterr()
 
 
+def test_a_conversion_says_what_it_left_out_and_fails_as_on_the_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table, turns = tmp_path / "desk.csv", tmp_path / "turns.jsonl"
+    rows = "customer,Hello,False\nagent,Hi,False\nagent,He is cross,True\ncustomer,Thanks,False\n"
+    table.write_text("role,text,internal\n" + rows)
+    convert = ["convert", str(table), "--out", str(turns)]
+    assert main(convert) == 2
+    assert "session_id=one-conversation" in capsys.readouterr().err
+    assert not turns.exists()
+    assert main([*convert, "--map", "session_id=one-conversation"]) == 0
+    assert "1 private note (line 4)" in capsys.readouterr().err
+    assert len(turns.read_text().splitlines()) == 3
+    table.write_text(json.dumps({"messages": [{"role": "system", "content": "Be kind."}]}))
+    assert main(convert) == 1
+    assert "0 conversations" in capsys.readouterr().err
+
+
 def test_the_client_needs_no_django() -> None:
     code = "import sys, alignmenter_datasets.command; sys.exit('django' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,27 +1,34 @@
 from argparse import ArgumentParser
-from itertools import chain, groupby
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
-from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, provide_local_file
+from datasets_app.command_line.conversion import (
+    MissingSessions,
+    add_reading_options,
+    describe_conversion,
+    is_complete,
+    list_problems,
+    write_conversations,
+)
+from datasets_app.command_line.streams import EXIT_FINDINGS, provide_local_file
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
-from datasets_app.domain.traces.converted_file import ALL_FORMATS, ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import explain_missing_sessions, list_left_out, list_warnings
+from datasets_app.domain.traces.converted_file import ALL_FORMATS, open_conversation_file
+from datasets_app.domain.traces.describe import list_left_out, list_warnings
 from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
-from datasets_app.domain.traces.targets import Conversations, Encoder
+from datasets_app.domain.traces.targets import Encoder
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME, describe_conversion, open_output, unreadable_error
-from datasets_app.management.format_options import add_mapping_options, add_reading_options, parse_mapping
-from datasets_app.management.terminal import command_error, format_problem, print_limited
+from datasets_app.management.files import STDIN_NAME, open_output, unreadable_error
+from datasets_app.management.format_options import add_mapping_options, parse_mapping
+from datasets_app.management.terminal import command_error
 
 TARGETS: dict[str, Encoder] = TEXT_TARGETS | {
     "parquet": lambda conversations: (
@@ -97,7 +104,7 @@ How to export from each tool: docs/formats.md"""
                     name=Path(name).name,
                     options=reading,
                 )
-                report = self._write(file, options, Progress("Converting"))
+                report = self._write(file, options)
             except UnreadableFile as error:
                 raise unreadable_error(name, error) from None
         if options["report"]:
@@ -106,57 +113,17 @@ How to export from each tool: docs/formats.md"""
         if options["save_mapping"] and (mapping := {**report.mapping, **reading.mapping}):
             with open_output(options["save_mapping"], self.stdout) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(mapping)) + b"\n")
-        self._print_report(name, report)
-        if report.problem_total or not report.conversations:
+        for line in (*list_problems(name, report), *describe_conversion(name, report)):
+            self.stderr.write(line, style_func=str)
+        if not is_complete(report):
             raise SystemExit(EXIT_FINDINGS)
 
-    def _write(self, file: ConversationFile, options: dict[str, Any], progress: Progress) -> Report:
-        """Raises UserError for a table that doesn't say which rows are one conversation."""
-        report = Report(format=file.format)
-        with progress, open_output(options["out"], self.stdout) as out:
-            file.scan(lambda done: progress(done, file.bytes_total))
-            if isinstance(file, ConvertedFile):
-                report = file.report
-                if reason := explain_missing_sessions(report):
-                    raise UserError(f"{file.name}: {reason}", remedy="sessions")
-            for block in TARGETS[options["to"]](_group(file, report)):
-                out.write(block)
-        return report
-
-    def _print_report(self, name: str, report: Report) -> None:
-        write = self.stderr.write
-        listed = [
-            format_problem(file=name, line=problem.line, code=problem.code, message=problem.message)
-            for problem in report.problems[:100]
-        ]
-        print_limited(listed, report.problem_total, write)
-        for line in describe_conversion(name, report):
-            write(line, style_func=str)
-
-
-def _group(file: ConversationFile, report: Report) -> Conversations:
-    """Conversations one at a time; problems of a file that needs no conversion are counted here."""
-    converted = isinstance(file, ConvertedFile)
-    for _, group in groupby(
-        file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
-    ):
-        turns = []
-        for turn in group:
-            if isinstance(turn, TurnRecord):
-                turns.append(turn)
-            elif not converted or turn not in report.problems:
-                _add_problem(report, turn)
-        if turns and not converted:
-            report.conversations += 1
-            report.turns += len(turns)
-        if turns:
-            yield turns
-
-
-def _add_problem(report: Report, problem: LineError) -> None:
-    report.problem_total += 1
-    if len(report.problems) < 100:
-        report.problems.append(problem)
+    def _write(self, file: ConversationFile, options: dict[str, Any]) -> Report:
+        try:
+            with open_output(options["out"], self.stdout) as out:
+                return write_conversations(file, TARGETS[options["to"]], out)
+        except MissingSessions as error:
+            raise UserError(str(error), remedy="sessions") from None
 
 
 def _refuse_same_file(path: Path, out: str) -> None:

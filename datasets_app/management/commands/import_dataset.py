@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
+from datasets_app.command_line.conversion import add_reading_options
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.traces.convert import ConvertOptions, format_columns
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
@@ -21,7 +22,6 @@ from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (
     add_label_options,
     add_mapping_options,
-    add_reading_options,
     parse_label_rules,
     parse_mapping,
 )

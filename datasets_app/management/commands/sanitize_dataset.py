@@ -1,11 +1,12 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.command_line.conversion import add_reading_options
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.management import dataset_scrubbing, file_scrubbing
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.format_options import add_mapping_options, add_reading_options
+from datasets_app.management.format_options import add_mapping_options
 from datasets_app.management.policy_options import add_detection_options, build_policy
 from datasets_app.management.terminal import command_error
 

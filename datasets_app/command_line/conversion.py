@@ -1,0 +1,139 @@
+"""``convert_dataset`` and ``alignmenter-datasets convert``: a file of any format into another one."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import IO
+
+from datasets_app.command_line.remedies import append_remedy
+from datasets_app.command_line.streams import CommandFailure, Progress
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.conversations.reading import ConversationFile
+from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.traces.convert import Report, check_columns, parse_columns
+from datasets_app.domain.traces.converted_file import ConvertedFile
+from datasets_app.domain.traces.describe import (
+    describe_report,
+    explain_missing_sessions,
+    list_left_out_with_lines,
+    list_warnings,
+)
+from datasets_app.domain.traces.records import UNKNOWN_ROLES
+from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.traces.targets import Conversations, Encoder
+
+MAX_SENDERS_LISTED = 50
+MAX_PROBLEMS_KEPT = 100
+
+
+def add_reading_options(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--assistant",
+        default="",
+        metavar="NAME",
+        help="who is the assistant in a messenger's export or a table; default: all but the first sender",
+    )
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        dest="mapping",
+        metavar="FIELD=COLUMN",
+        help="a table's column for session_id, turn_index, role, text, timestamp or tags; again and again. "
+        "Without a session column: session_id=one-conversation or each-row. For dates like 03/04/2026: "
+        "dates=day-first or month-first, in every format. What a sender or a role is: 'sender:NAME=user', "
+        "=assistant or =leave-out. repeated=drop leaves out exact repetitions of a message",
+    )
+
+
+def read_mapping(items: Sequence[str], file_name: str = "") -> dict[str, str]:
+    """The columns of --mapping FILE, with those of --map in their place. Raises CommandFailure."""
+    try:
+        chosen = json.loads(Path(file_name).read_text(encoding="utf-8")) if file_name else {}
+        check_columns(chosen)
+        return {**chosen, **parse_columns(items)}
+    except OSError as error:
+        raise CommandFailure(f"{file_name} can't be read: {error.strerror}.") from None
+    except ValueError:
+        raise CommandFailure(f"--mapping: {file_name} is not JSON.") from None
+    except UnreadableFile as error:
+        raise CommandFailure(f"--map, --mapping: {error}.") from None
+
+
+class MissingSessions(Exception):
+    """A table that doesn't say which rows are one conversation."""
+
+
+def write_conversations(file: ConversationFile, encode: Encoder, out: IO[bytes]) -> Report:
+    """Raises UnreadableFile, and MissingSessions before anything is written."""
+    report = Report(format=file.format)
+    with Progress("Converting") as progress:
+        file.scan(lambda done: progress(done, file.bytes_total))
+        if isinstance(file, ConvertedFile):
+            report = file.report
+            if reason := explain_missing_sessions(report):
+                raise MissingSessions(f"{file.name}: {reason}")
+        for block in encode(_group(file, report)):
+            out.write(block)
+    return report
+
+
+def is_complete(report: Report) -> bool:
+    """Whether all of the file was read, and there was something to read: exit code 0."""
+    return bool(report.conversations) and not report.problem_total
+
+
+def list_problems(name: str, report: Report) -> list[str]:
+    """In the format of linters, and how many more there are."""
+    listed = [
+        f"{name}:{problem.line}: {problem.code} {append_remedy(problem.code, problem.message)}"
+        for problem in report.problems[:MAX_PROBLEMS_KEPT]
+    ]
+    more = report.problem_total - len(listed)
+    return [*listed, f"… and {more:,} more."] if more > 0 else listed
+
+
+def describe_conversion(name: str, report: Report) -> list[str]:
+    """What became of a file, line by line, with the roles that nobody knows: for the person who reads it."""
+    lines = [f"{name}: {describe_report(report)}"]
+    lines += [f"  left out: {described}" for described in list_left_out_with_lines(report)]
+    if unknown := report.left_out.get(UNKNOWN_ROLES):
+        roles = ", ".join(
+            f"{role} {count:,}" for role, count in unknown.kinds.most_common(MAX_SENDERS_LISTED)
+        )
+        lines.append(f"  unknown roles: {roles}. Say what each is: --map 'sender:ROLE=user'")
+    return lines + [f"  warning: {warning}" for warning in list_warnings(report)]
+
+
+def describe_unreadable(name: str, error: UnreadableFile) -> str:
+    """With the senders there are, if nobody has the name that was given for the assistant."""
+    senders = error.senders[:MAX_SENDERS_LISTED] if isinstance(error, UnknownSender) else []
+    listed = f": {', '.join(senders)}" if senders else ""
+    return f"{name}: {error}{listed}."
+
+
+def _group(file: ConversationFile, report: Report) -> Conversations:
+    """Conversations one at a time; problems of a file that needs no conversion are counted here."""
+    converted = isinstance(file, ConvertedFile)
+    for _, group in groupby(
+        file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
+    ):
+        turns = []
+        for turn in group:
+            if isinstance(turn, TurnRecord):
+                turns.append(turn)
+            elif not converted or turn not in report.problems:
+                _add_problem(report, turn)
+        if turns and not converted:
+            report.conversations += 1
+            report.turns += len(turns)
+        if turns:
+            yield turns
+
+
+def _add_problem(report: Report, problem: LineError) -> None:
+    report.problem_total += 1
+    if len(report.problems) < MAX_PROBLEMS_KEPT:
+        report.problems.append(problem)

@@ -2,10 +2,12 @@
 
 import random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii import detection
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, HANDLE, ID_NUMBER, PHONE
 from datasets_app.domain.pii.policy import Policy
@@ -100,6 +102,17 @@ def test_the_question_decides_what_a_reply_is() -> None:
     ):
         assert scrub(question, reply) == [question, f"[{kind}]"]
     assert scrub("What does the parcel label say?", "40217765")[1] == "40217765"
+
+
+def test_a_scrub_of_more_replies_than_are_remembered_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detection, "MAX_CACHED_TEXTS", 1)
+    question = "What is your user name on Discord?"
+    assert scrub(question, "snorlax_fan", question, "No, I have none.") == [
+        question,
+        "[HANDLE]",
+        question,
+        "No, I have none.",
+    ]
 
 
 @settings(max_examples=100)

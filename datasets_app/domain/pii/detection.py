@@ -115,13 +115,15 @@ class Detection:
         kinds = self._judged | ({NAME} if self._names else set())
         if not kinds or not pairs:
             return [[] for _ in pairs]
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._answers]
+        known = self._answers
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
         judged = read_texts([_join(*pair) for pair in new])
         found = {pair: _find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new}
-        if len(self._answers) > MAX_CACHED_TEXTS:
-            self._answers.clear()
-        self._answers.update(found)
-        return [found[pair] if pair in found else self._answers[pair] for pair in pairs]
+        answer = [found[pair] if pair in found else known[pair] for pair in pairs]
+        if len(known) > MAX_CACHED_TEXTS:
+            known.clear()
+        known.update(found)
+        return answer
 
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         is_judging = self._judged or self._names is not None

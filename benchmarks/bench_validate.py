@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from benchmarks.harness import run_measured
-from datasets_app.checking.searching import open_searching
+from datasets_app.catalog.searching import estimate_turns, open_searching
 from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.quality.files import FileChecker
 
@@ -95,7 +95,7 @@ def time_json(path: Path) -> float:
 def run_child(path: Path, processes: int) -> None:
     """Validate as the command does, or in this process alone."""
     started = time.perf_counter()
-    with open_searching([path]) if processes > 1 else nullcontext() as search_batches:
+    with open_searching(estimate_turns([path])) if processes > 1 else nullcontext() as search_batches:
         findings = sum(1 for _ in FileChecker(path, search_batches=search_batches).findings())
     print(json.dumps({"seconds": time.perf_counter() - started, "findings": findings}))
 

@@ -14,6 +14,7 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.catalog.searching import open_searching
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.exemptions import ExemptCount, Exemption, add_exempt_counts, read_exempt_counts
@@ -21,8 +22,8 @@ from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Attestation, Dataset, ScrubMark, Session, TextScan
 
 # Searched in one go; each is saved by itself, so that a search that was stopped continues.
-TURNS_PER_BATCH = 20_000
-SESSIONS_PER_BATCH = 10_000
+TURNS_PER_BATCH = 50_000
+SESSIONS_PER_BATCH = 50_000
 
 
 class ScanStart(NamedTuple):
@@ -58,16 +59,17 @@ def _find_last_session(dataset: Dataset) -> int:
 def scan_new_text(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> None:
     """Search the sessions that no scan, check or scrub has searched. Progress is in turns of the dataset."""
     exemptions = list_exemptions(dataset)
-    while True:
-        scan = _open_scan(dataset)
-        if scan.scanned_to >= _find_last_session(dataset):
-            return
-        last = _choose_batch(dataset, scan.scanned_to)
-        tally = TextTally(exemptions)
-        tally.add(read_turns(dataset, Selection(keys=(scan.scanned_to, last))))
-        _add_batch(scan, last, tally)
-        done = scan.turn_count + tally.turn_count
-        report_progress(done, max(done, dataset.turn_count))
+    with open_searching(dataset.turn_count - _open_scan(dataset).turn_count, exemptions) as search_batches:
+        while True:
+            scan = _open_scan(dataset)
+            if scan.scanned_to >= _find_last_session(dataset):
+                return
+            last = _choose_batch(dataset, scan.scanned_to)
+            tally = TextTally(exemptions)
+            tally.add(read_turns(dataset, Selection(keys=(scan.scanned_to, last))), search_batches)
+            _add_batch(scan, last, tally)
+            done = scan.turn_count + tally.turn_count
+            report_progress(done, max(done, dataset.turn_count))
 
 
 def _choose_batch(dataset: Dataset, after: int) -> int:

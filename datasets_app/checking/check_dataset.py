@@ -11,6 +11,7 @@ from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.catalog.rows.turn_reader import read_turns
+from datasets_app.catalog.searching import open_searching
 from datasets_app.catalog.text_scans import list_exemptions, record_check, start_scan
 from datasets_app.core import audit, outgoing
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -51,12 +52,14 @@ def check_dataset(
     checks = _list_checks(dataset, name_models, exemptions)
     totals = Totals()
     kept: list[Finding] = []
-    turns = tally.count_terms(counted.turns())
-    findings = run_checks(turns, checks, make_pattern_exemptions(exemptions))
-    for finding in chain(run_metadata_checks(dataset_metadata(dataset)), findings):
-        totals[finding.code] += 1
-        if totals[finding.code] <= MAX_FINDINGS_PER_CODE:
-            kept.append(finding)
+    approved = make_pattern_exemptions(exemptions)
+    with open_searching(dataset.turn_count, exemptions) as search_batches:
+        turns = tally.count_terms(counted.turns())
+        findings = run_checks(turns, checks, approved, search_batches=search_batches)
+        for finding in chain(run_metadata_checks(dataset_metadata(dataset)), findings):
+            totals[finding.code] += 1
+            if totals[finding.code] <= MAX_FINDINGS_PER_CODE:
+                kept.append(finding)
     with transaction.atomic():
         report = CheckReport.objects.create(
             dataset=dataset,

@@ -12,7 +12,7 @@ from django.utils import timezone
 from datasets_app.catalog import gates, steps
 from datasets_app.catalog.dataset_facts import Remedy, describe_text
 from datasets_app.catalog.facts import build_metadata
-from datasets_app.catalog.text_scans import record_text_change, scan_new_text
+from datasets_app.catalog.text_scans import discard_scan, record_text_change, scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.command_line import validate
 from datasets_app.core.errors import UserError
@@ -331,3 +331,29 @@ def test_what_is_judged_closes_the_gates_for_production_data(tmp_path: Path) -> 
     assert "A search after the scrub found user names: 1." in {
         item.reason for item in build_checklist(dataset)
     }
+
+
+def test_many_turns_are_searched_by_several_processes_with_the_same_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [
+        make_turn(f"s{number}", text=f"Mail jo{number}@example.org or support@acme.example")
+        for number in range(2_300)
+    ]
+    dataset = make_dataset(tmp_path, lines)
+    ScrubMark.objects.create(
+        dataset=dataset, term="support@acme.example", kind="EMAIL", verdict="not_personal"
+    )
+    scan_new_text(dataset)
+    alone = TextScan.objects.get()
+
+    monkeypatch.setattr("datasets_app.catalog.searching.MIN_TURNS", 0)
+    monkeypatch.setattr("datasets_app.catalog.searching.available_cpus", lambda: 2)
+    discard_scan(dataset)
+    scan_new_text(dataset)
+
+    shared = TextScan.objects.get()
+    assert (shared.found, shared.exempt, shared.turn_count) == (alone.found, alone.exempt, 2_300)
+    assert shared.found == {"EMAIL": 2_300}
+    report = check_dataset(dataset, actor=None)
+    assert report.totals["E401"] == 2_300

@@ -33,8 +33,7 @@ def run_checks(
     search_batches: SearchBatches | None = None,
 ) -> Iterator[Finding]:
     """Findings over a stream of turns, in the order of the stream. ``exempt`` values are not personal data.
-    ``search_batches`` may search for personal data in other processes, each with :func:`make_batch_search`,
-    but doesn't know these.
+    ``search_batches`` may search for personal data in other processes, each with :func:`make_batch_search`.
 
     Sessions must be in one piece and ``turn_index`` must not fall within one. Memory does not
     grow with the stream (but for 20 bytes for each assistant text, where W302 is among the checks).
@@ -62,15 +61,15 @@ def run_checks(
     yield from _call_hooks(_collect_hooks(instances, "end"))
 
 
-def make_batch_search() -> Callable[[SearchTask], list[list[Finding]]]:
-    """A search of batches for all personal data."""
+def make_batch_search(exempt: AllowList = NOTHING_EXEMPT) -> Callable[[SearchTask], list[list[Finding]]]:
+    """A search of batches for all personal data but ``exempt`` values."""
 
     @cache
     def make_search(names: NameOptions | None) -> PersonalDataSearch:
         checks = [check() for check in PERSONAL_DATA_CHECKS]
         if names is not None:
             checks.append(make_names_check(names[0], kept_terms=names[1], persona_terms=names[2])())
-        return PersonalDataSearch(checks)
+        return PersonalDataSearch(checks, exempt)
 
     return lambda task: make_search(task.names).batch(task)
 

@@ -12,7 +12,7 @@ from datasets_app.domain.pii.exemptions import (
     make_pattern_exemptions,
 )
 from datasets_app.domain.pii.pieces import Place, visit_turn
-from datasets_app.domain.quality.personal_data import PersonalDataSearch
+from datasets_app.domain.quality.personal_data import PersonalDataSearch, SearchBatches
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND, PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 
@@ -35,8 +35,11 @@ class TextTally:
     def exempt(self) -> dict[str, ExemptCount]:
         return self._terms.totals() if self._terms else {}
 
-    def add(self, turns: Iterable[TurnRecord]) -> None:
-        for finding in run_checks(self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved):
+    def add(self, turns: Iterable[TurnRecord], search_batches: SearchBatches | None = None) -> None:
+        """Count what is in ``turns``; ``search_batches`` as in :func:`run_checks`."""
+        for finding in run_checks(
+            self.count_terms(turns), PERSONAL_DATA_CHECKS, self._approved, search_batches=search_batches
+        ):
             self.found[KINDS_BY_CODE[finding.code]] += 1
 
     def add_label(self, label: LabelRecord) -> None:

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
+from datasets_app.catalog.searching import estimate_turns, open_searching
 from datasets_app.checking.check_dataset import check_dataset
-from datasets_app.checking.searching import open_searching
 from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import CommandFailure, Progress
@@ -41,7 +41,8 @@ class Command(BaseCommand):
         models = () if options["no_names"] else validate.load_name_models(settings.NAME_MODELS)
         if options["dataset"] is not None:
             _check_dataset(options["dataset"], models, output)
-        with open_searching([Path(name) for name in options["files"]]) as search_batches:
+        turns = estimate_turns([Path(name) for name in options["files"]])
+        with open_searching(turns) as search_batches:
             validate.check_files(options, output, models, configured_limits(), search_batches)
         output.close()
         self.stdout.flush()

@@ -10,15 +10,18 @@ from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.sql import count_code, count_minority
+from datasets_app.domain.labels.values import describe_label, is_code, name_of, opposite
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.models import Dataset, Turn
 
 DEFAULT_LIMIT = 20
 
-_DISPUTED_SQL = """
+_DISPUTED_SQL = f"""
 SELECT turn_id, labels, on_brand, dispute, settled FROM (
-    SELECT a.turn_id, count(*) AS labels, sum(a.label) AS on_brand,
-           2000000 * least(sum(a.label), count(*) - sum(a.label)) / count(*) AS dispute,
+    SELECT a.turn_id, count(*) AS labels, {count_code(ON_BRAND.top, "a.label")} AS on_brand,
+           2000000 * {count_minority(ON_BRAND, "a.label")} / count(*) AS dispute,
            EXISTS (SELECT FROM annotations_app_annotation d
                    WHERE d.turn_id = a.turn_id AND d.persona_id = %(persona)s AND d.kind = 'adjudicated')
                AS settled
@@ -86,7 +89,7 @@ def adjudicate(
     turn: Turn,
     persona_id: str,
     *,
-    label: int,
+    label: int | None,
     reason: str,
     campaign: Campaign | None = None,
     actor: Any,
@@ -96,13 +99,13 @@ def adjudicate(
     Raises UserError if the turn is no reply, or if most labels (of the campaign, if given) say otherwise and
     ``reason`` is empty, or holds personal data.
     """
-    if type(label) is not int or label not in (0, 1):
-        raise UserError("A label is 1 (on-brand) or 0 (off-brand).")
+    if label is None or not is_code(ON_BRAND, label):
+        raise UserError(describe_label(ON_BRAND))
     notes = _clean_reason(reason)
     if turn.role != Turn.Role.ASSISTANT:
         raise UserError("Only an assistant's reply can be adjudicated.")
     if notes is None and _overrules_majority(turn, persona_id, label, campaign):
-        most, chosen = ("off-brand", "on-brand") if label else ("on-brand", "off-brand")
+        most, chosen = (name_of(ON_BRAND, code) for code in (opposite(ON_BRAND, label), label))
         raise UserError(
             f"Most annotators say {most}. Explain briefly why the reply is {chosen}: others learn from it."
         )

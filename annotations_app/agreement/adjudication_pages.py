@@ -23,6 +23,8 @@ from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, parse_
 from datasets_app.core.web.turns import format_turns
 from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.turn_metadata import list_steps
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.values import parse_level
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
 
@@ -110,7 +112,7 @@ def _save_adjudication(request: HttpRequest, disputes: DisputeQueue, turn: Turn)
         adjudicate(
             turn,
             disputes.persona_id,
-            label=int(label) if label in {"0", "1"} else -1,
+            label=parse_level(ON_BRAND, label),
             reason=reason,
             campaign=disputes.campaign,
             actor=request.user,

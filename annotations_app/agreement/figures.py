@@ -7,6 +7,8 @@ from typing import NamedTuple
 from django.db import connection
 
 from annotations_app.models import Campaign, CampaignMember
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.sql import count_code
 
 # The end of a campaign is reckoned from the labels of so many days.
 RATE_PERIOD_DAYS = 7
@@ -105,9 +107,9 @@ def recent_labeling_rate(campaign: Campaign, now: datetime) -> LabelingRate:
 # --- of a dataset -----------------------------------------------------------------------------
 
 # Counted by annotator first: sorting a million names to count the different ones takes most of a second.
-_LABELS_BY_PERSONA_SQL = """
+_LABELS_BY_PERSONA_SQL = f"""
 SELECT persona_id, sum(labels)::bigint, sum(on_brand)::bigint, count(annotator) FROM (
-    SELECT persona_id, annotator, count(*) AS labels, sum(label) AS on_brand
+    SELECT persona_id, annotator, count(*) AS labels, {count_code(ON_BRAND.top, "label")} AS on_brand
     FROM annotations_app_annotation WHERE dataset_id = %s AND kind = 'label' GROUP BY 1, 2
 ) said GROUP BY 1 ORDER BY 1
 """

@@ -4,6 +4,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.sql import count_minority
+
 # The replies of a campaign, without excluded sessions. Without a split, the locked test split is left out.
 _REPLIES_SQL = """
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
@@ -21,9 +24,9 @@ _EXISTS_SQL = (
 )
 _COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {_HAS_ADJUDICATED_SQL}) {_REPLIES_SQL}"
 # How divided the existing labels are, from 0 (all agree) to 1 (half and half).
-_DISPUTE_JOIN_SQL = """
+_DISPUTE_JOIN_SQL = f"""
 LEFT JOIN (
-    SELECT turn_id, 2.0 * least(sum(label), count(*) - sum(label)) / count(*) AS dispute, count(*) AS labels
+    SELECT turn_id, 2.0 * {count_minority(ON_BRAND, "label")} / count(*) AS dispute, count(*) AS labels
     FROM annotations_app_annotation
     WHERE dataset_id = %(dataset)s AND persona_id = %(persona)s AND kind = 'label'
     GROUP BY turn_id

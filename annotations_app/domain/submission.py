@@ -5,6 +5,9 @@ import re
 import uuid
 from typing import NamedTuple
 
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.values import describe_label, is_code
+
 SUBMISSION_KINDS = ("label", "skip", "flag", "undo")
 MAX_NOTE_LENGTH = 2000
 # Line breaks and tabs are text; all other control characters are not.
@@ -51,8 +54,8 @@ def validate_submission(
     own_key = _parse_key(key)
     if kind != "label":
         label = confidence = None
-    elif type(label) is not int or label not in (0, 1):
-        raise InvalidSubmission("A label is 1 (on-brand) or 0 (off-brand).")
+    elif not is_code(ON_BRAND, label):
+        raise InvalidSubmission(describe_label(ON_BRAND))
     said = None if kind == "undo" else clean_notes(notes)
     if kind == "flag" and not said:
         raise InvalidSubmission("Say why you flag this reply.")

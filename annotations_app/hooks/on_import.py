@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import connection
 
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.sql import decode_json, json_values, opposite_code
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS, MAX_VALUES, LabelRules, map_labels
 
 # The few turns with labels, read before anything is joined to them: without statistics of a table just filled
@@ -20,10 +22,10 @@ FROM labeled t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.
 # What is no label, no name, no number of the right kind stays with the turn only: it is a key
 # like any other there (``label`` may be an intent), and must not make an import fail.
 _INSERT_ANNOTATIONS_SQL = f"""
-{_TURNS.format(condition="extra->'label' IN ('0', '1')")}
+{_TURNS.format(condition=f"extra->'label' IN ({json_values(ON_BRAND)})")}
 INSERT INTO annotations_app_annotation
     (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp)
-SELECT s.dataset_id, t.id, CASE WHEN t.extra->'label' = '1' THEN 1 ELSE 0 END, s.persona_id,
+SELECT s.dataset_id, t.id, {decode_json(ON_BRAND, "t.extra->'label'")}, s.persona_id,
        CASE WHEN length(annotator.name) <= 200 THEN annotator.name END,
        CASE WHEN jsonb_typeof(t.extra->'notes') = 'string' THEN t.extra->>'notes' END,
        CASE WHEN jsonb_typeof(t.extra->'confidence') = 'number'
@@ -68,7 +70,9 @@ _INSERT_LABELS = f"""
 INSERT INTO annotations_app_annotation
     (dataset_id, turn_id, label, persona_id, annotator, notes, confidence, timestamp)
 SELECT s.dataset_id, t.id,
-       CASE WHEN item.label->'applies' = 'false' THEN 1 - known.label ELSE known.label END, s.persona_id,
+       CASE WHEN item.label->'applies' = 'false' THEN {opposite_code(ON_BRAND, "known.label")}
+            ELSE known.label END,
+       s.persona_id,
        CASE WHEN length(item.label->>'annotator') BETWEEN 1 AND 200 THEN item.label->>'annotator' END,
        CASE WHEN jsonb_typeof(item.label->'notes') = 'string' THEN item.label->>'notes' END,
        CASE WHEN jsonb_typeof(item.label->'confidence') = 'number'

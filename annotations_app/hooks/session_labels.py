@@ -6,10 +6,13 @@ from typing import Any
 from django.db import connection
 from django.urls import reverse
 
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.sql import count_code
+from datasets_app.domain.labels.values import name_of
 from datasets_app.hooks import SessionLabels
 
-_COUNTS = """
-SELECT t.session_id, count(*) FILTER (WHERE a.label = 1), count(*) FILTER (WHERE a.label = 0)
+_COUNTS = f"""
+SELECT t.session_id, {", ".join(count_code(code, "a.label") for code, _ in ON_BRAND.downwards)}
 FROM datasets_app_turn t JOIN annotations_app_annotation a ON a.turn_id = t.id
 WHERE t.dataset_id = %(dataset)s AND t.session_id = ANY(%(sessions)s) AND a.kind IN ('label', 'adjudicated')
 GROUP BY t.session_id
@@ -24,10 +27,8 @@ _HAS_LABEL = """EXISTS (
     SELECT FROM datasets_app_turn t JOIN annotations_app_annotation a ON a.turn_id = t.id
     WHERE t.dataset_id = %(dataset)s AND t.session_id = s.id AND a.kind IN ('label', 'adjudicated'){which}
     OFFSET 0)"""
-_WHICH = {
-    "any": ("Labeled", ""),
-    "on": ("On-brand", " AND a.label = 1"),
-    "off": ("Off-brand", " AND a.label = 0"),
+_WHICH = {"any": ("Labeled", "")} | {
+    level.slug: (level.name, f" AND a.label = {code}") for code, level in ON_BRAND.downwards
 }
 
 
@@ -35,12 +36,12 @@ def describe_labels(dataset: int, sessions: Sequence[int]) -> dict[int, list[str
     """ "3 on-brand" and "1 off-brand" for each session with labels."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNTS, {"dataset": dataset, "sessions": list(sessions)})
-        return {session: _describe(on, off) for session, on, off in cursor.fetchall()}
+        return {session: _describe(counts) for session, *counts in cursor.fetchall()}
 
 
-def _describe(on: int, off: int) -> list[str]:
-    counts = ((on, "on-brand"), (off, "off-brand"))
-    return [f"{count:,} {name}" for count, name in counts if count]
+def _describe(counts: list[int]) -> list[str]:
+    names = [name_of(ON_BRAND, code) for code, _ in ON_BRAND.downwards]
+    return [f"{count:,} {name}" for count, name in zip(counts, names, strict=True) if count]
 
 
 SESSION_LABELS = SessionLabels(

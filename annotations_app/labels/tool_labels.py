@@ -11,6 +11,8 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, check_timesta
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.conversations.records import LabelRecord, LineError, TurnRecord
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.values import decode_value, opposite
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally, read_value
@@ -42,7 +44,7 @@ class ToolLabels:
                 value = read_value(label) if type(label) is dict else None
                 mapped = self._mapped.get((str(label.get("question") or ""), value)) if value else None
                 if mapped is not None:
-                    mapped = 1 - mapped if label.get("applies") is False else mapped
+                    mapped = opposite(ON_BRAND, mapped) if label.get("applies") is False else mapped
                     yield self._make_record(turn, metadata.get("place"), label, mapped, number)
 
     def _turns(self) -> Iterator[tuple[TurnRecord, dict[str, Any]]]:
@@ -57,7 +59,7 @@ class ToolLabels:
         index, confidence = found.get("turn_index"), label.get("confidence")
         value = {
             "text": turn.text,
-            "label": mapped,
+            "label": decode_value(ON_BRAND, mapped),
             "persona_id": found.get("persona_id") or self.persona,
             "session_id": str(found["session_id"]) if found.get("session_id") else None,
             "turn_index": int(str(index)) if str(index).isdecimal() else None,

@@ -4,18 +4,15 @@ from django.db.models.functions import Now
 
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.querysets import AnnotationQuerySet
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
 
 
 class Annotation(models.Model):
-    """One person's label of one turn: does it sound like the persona?
+    """One person's label of one turn, by the built-in criterion.
 
     ``timestamp`` is kept as the characters the file had.
     """
-
-    class Label(models.IntegerChoices):
-        OFF_BRAND = 0, "Off-brand"
-        ON_BRAND = 1, "On-brand"
 
     class Kind(models.TextChoices):
         LABEL = "label", "Label"
@@ -32,7 +29,7 @@ class Annotation(models.Model):
         Campaign, models.SET_NULL, null=True, blank=True, editable=False, related_name="annotations"
     )
     kind = models.CharField(max_length=11, choices=Kind, db_default=Kind.LABEL, editable=False)
-    label = models.SmallIntegerField(choices=Label)
+    label = models.SmallIntegerField(choices=ON_BRAND.choices)
     persona_id = models.CharField(max_length=500)
     persona_digest = models.CharField(
         max_length=64,
@@ -60,7 +57,9 @@ class Annotation(models.Model):
             ("export_annotation", "Can export labels"),
         ]
         constraints = [
-            models.CheckConstraint(condition=Q(label__in=[0, 1]), name="annotation_label_0_or_1"),
+            models.CheckConstraint(
+                condition=Q(label__in=list(ON_BRAND.codes)), name="annotation_label_0_or_1"
+            ),
             models.CheckConstraint(condition=~Q(persona_id=""), name="annotation_persona_id_not_empty"),
             models.CheckConstraint(
                 condition=Q(kind__in=["label", "repeat", "adjudicated", "withdrawn"]),

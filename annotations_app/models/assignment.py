@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from annotations_app.models.annotation import Annotation
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.querysets import AssignmentQuerySet
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import Session, Turn
 
 
@@ -122,7 +123,7 @@ class Decision(models.Model):
     assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="decisions")
     key = models.UUIDField(unique=True)
     kind = models.CharField(max_length=7, choices=Kind)
-    label = models.SmallIntegerField(choices=Annotation.Label, null=True, blank=True)
+    label = models.SmallIntegerField(choices=ON_BRAND.choices, null=True, blank=True)
     notes = models.TextField(null=True, blank=True, help_text="The note, or the reason for a flag.")
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)

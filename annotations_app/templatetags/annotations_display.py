@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.wording import format_count
 
 register = template.Library()
@@ -95,7 +96,7 @@ def explain_consensus(consensus: ConsensusReport) -> str:
 
 @register.filter
 def label_name(label: Any) -> str:
-    return "–" if label is None else "On-brand" if int(label) else "Off-brand"
+    return "–" if label is None else ON_BRAND.levels[int(label)].name
 
 
 @register.filter

@@ -14,6 +14,8 @@ from datasets_app.domain.conversations.jsonl import (
     make_field_error,
 )
 from datasets_app.domain.conversations.records import LabelRecord, LineError
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_level
 
 
 def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:
@@ -30,12 +32,13 @@ def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
     label = value.pop("label", None)
     if type(text) is not str:
         raise make_field_error("text", "a string", text)
-    # 1.0 and true come from tools that also write 0.5 and null: not guessed at.
-    if type(label) is not int or label not in (0, 1):
-        raise make_field_error("label", "0 (off-brand) or 1 (on-brand)", label)
+    try:
+        code = encode_level(ON_BRAND, label)
+    except InvalidValue as error:
+        raise make_field_error("label", str(error), label) from None
     return LabelRecord(
         text=text,
-        label=label,
+        label=code,
         persona_id=check_name("persona_id", value.pop("persona_id", None)),
         session_id=_pop_name(value, "session_id"),
         turn_index=_pop_turn_index(value),
@@ -52,7 +55,7 @@ def encode_label(record: LabelRecord) -> bytes:
     """The line of ``record``: fields without a value left out, the annotator under both names."""
     value: dict[str, Any] = {
         "text": record.text,
-        "label": record.label,
+        "label": decode_value(ON_BRAND, record.label),
         "persona_id": record.persona_id,
     }
     optional = {

@@ -21,6 +21,7 @@ from datasets_app.domain.conversations.lines import (
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.conversations.survey import renumber_turns
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
@@ -252,7 +253,7 @@ def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_
     preview.turns = turns[:max_turns]
     _count_labels(preview, turns)
     preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
-    preview.labels = sum((turn.extra or {}).get("label") in (0, 1) for turn in turns)
+    preview.labels = sum((turn.extra or {}).get("label") in ON_BRAND.values for turn in turns)
     if records and not turns and not preview.error and not preview.annotation_file:
         preview.error = "E100 No conversations found. Is this the right file?"
     return preview

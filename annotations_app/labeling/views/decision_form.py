@@ -6,9 +6,14 @@ from django import forms
 from django.utils.translation import gettext
 
 from annotations_app.domain.flag_reasons import FLAG_REASONS, describe_reason
+from datasets_app.domain.labels.on_brand import ON_BRAND
 
 MAX_COMMENT_LENGTH = 500
-DECISIONS = {"on": ("label", 1), "off": ("label", 0), "skip": ("skip", None), "flag": ("flag", None)}
+DECISIONS: dict[str, tuple[str, int | None]] = {
+    **{level.slug: ("label", code) for code, level in ON_BRAND.downwards},
+    "skip": ("skip", None),
+    "flag": ("flag", None),
+}
 DECISION_CHOICES = [(name, name) for name in (*DECISIONS, "undo")]
 
 

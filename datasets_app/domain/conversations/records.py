@@ -36,7 +36,7 @@ class SessionRecord(NamedTuple):
 
 
 class LabelRecord(NamedTuple):
-    """One line of annotation JSONL: ``label`` is 1 for on-brand, 0 for off-brand."""
+    """One line of annotation JSONL: ``label`` is the code of the answer."""
 
     text: str
     label: int

@@ -6,20 +6,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.labels.on_brand import NAMES, NO, ON_BRAND, YES
+from datasets_app.domain.labels.values import name_of
 
 MAX_VALUE_CHARACTERS = 100
 MAX_VALUES = 1000
-_BRAND = {"on brand": 1, "onbrand": 1, "off brand": 0, "offbrand": 0, "not on brand": 0}
 _YES_NO = {
-    "yes": 1, "y": 1, "true": 1, "1": 1, "thumbs up": 1, "thumbsup": 1, "\U0001f44d": 1,
-    "no": 0, "n": 0, "false": 0, "0": 0, "thumbs down": 0, "thumbsdown": 0, "\U0001f44e": 0,
-}  # fmt: skip
+    **dict.fromkeys(("yes", "y", "true", "1", "thumbs up", "thumbsup", "\U0001f44d"), YES),
+    **dict.fromkeys(("no", "n", "false", "0", "thumbs down", "thumbsdown", "\U0001f44e"), NO),
+}
 _SPACE = re.compile(r"[\s_-]+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 class LabelRules(NamedTuple):
-    """``values``: 1 (on-brand) or 0 (off-brand) by normalized value; ``question``: the only one that counts.
+    """``values``: the code of the answer by normalized value; ``question``: the only one that counts.
     Without them, values and names of questions decide."""
 
     question: str = ""
@@ -31,7 +32,7 @@ def read_label_rules(question: str, values: str) -> LabelRules:
     found = {}
     for item in values.split(",") if values.strip() else ():
         name, equals, label = item.rpartition("=")
-        known = {**_BRAND, **_YES_NO}.get(_normalize(label))
+        known = {**NAMES, **_YES_NO}.get(_normalize(label))
         if not equals or not name.strip() or known is None:
             raise UnreadableFile("name values of labels like this: good=1, bad=0")
         found[_normalize(name)] = known
@@ -39,7 +40,7 @@ def read_label_rules(question: str, values: str) -> LabelRules:
 
 
 def map_labels(found: Iterable[tuple[str, str]], rules: LabelRules) -> dict[tuple[str, str], int]:
-    """1 or 0 for those pairs of a question and a value that say on-brand or off-brand."""
+    """The codes of those pairs of a question and a value that answer the built-in criterion."""
     by_question = defaultdict(list)
     for question, value in found:
         if not rules.question or question == rules.question:
@@ -58,10 +59,10 @@ def _choose_words(question: str, values: list[str], rules: LabelRules) -> Mappin
         return rules.values
     name = _normalize(question)
     if not (rules.question or name == "label" or "brand" in name or "persona" in name):
-        return _BRAND
+        return NAMES
     if {value for value in values if _NUMBER.fullmatch(value)} <= {"0", "1"}:
-        return {**_BRAND, **_YES_NO}
-    return {word: label for word, label in {**_BRAND, **_YES_NO}.items() if word not in "01"}  # a scale
+        return {**NAMES, **_YES_NO}
+    return {word: label for word, label in {**NAMES, **_YES_NO}.items() if word not in "01"}  # a scale
 
 
 def _normalize(value: str) -> str:
@@ -101,16 +102,18 @@ class LabelTally:
     def describe(self, rules: LabelRules) -> list[tuple[str, str]]:
         """(question, what becomes of its labels), the most frequent question first."""
         mapped = self.map(rules)
-        questions: dict[str, dict[str, int]] = defaultdict(lambda: {"on-brand": 0, "off-brand": 0, "": 0})
+        names: dict[int | None, str] = {code: name_of(ON_BRAND, code) for code, _ in ON_BRAND.downwards}
+        names[None] = ""
+        questions: dict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(names.values(), 0))
         for (question, value), count in self.values.items():
             label = mapped.get((question, value)) if value is not None else None
-            questions[question][{1: "on-brand", 0: "off-brand", None: ""}[label]] += count
+            questions[question][names[label]] += count
         ordered = sorted(questions.items(), key=lambda item: (-sum(item[1].values()), item[0]))
         return [(question, _describe_counts(counts)) for question, counts in ordered]
 
 
 def _describe_counts(counts: dict[str, int]) -> str:
-    parts = [f"{counts[name]:,} {name}" for name in ("on-brand", "off-brand") if counts[name]]
+    parts = [f"{count:,} {name}" for name, count in counts.items() if name and count]
     if counts[""]:
         parts.append(f"{counts['']:,} kept in the metadata")
     return ", ".join(parts)

@@ -10,13 +10,12 @@ class AnnotationsConfig(AppConfig):
         from annotations_app import tasks  # noqa: F401  (registers them)
         from annotations_app.agreement.dataset_panel import annotations_panel
         from annotations_app.demo import DEMO_DATASET
-        from annotations_app.hooks import delete_labels, find_person, panels
+        from annotations_app.hooks import panels, session_data
         from annotations_app.hooks.announcements import announce_campaigns
         from annotations_app.hooks.label_changes import was_labeled_since
         from annotations_app.hooks.on_import import annotate_imported_turns
         from annotations_app.hooks.package import build_label_facts, write_label_files
         from annotations_app.hooks.readers import list_campaign_readers
-        from annotations_app.hooks.scrub_notes import TABLES, read_notes, write_notes
         from annotations_app.hooks.session_labels import SESSION_LABELS, list_selection_links
         from datasets_app import hooks
         from datasets_app.access.roles import ensure_roles
@@ -37,12 +36,7 @@ class AnnotationsConfig(AppConfig):
         hooks.label_changes.append(was_labeled_since)
         hooks.label_facts.append(build_label_facts)
         hooks.package_labels.append(write_label_files)
-        hooks.scrub_hooks.append(hooks.ScrubHook(read_notes, write_notes, TABLES))
-        hooks.deletion_hooks.append(delete_labels.DELETION_HOOK)
-        hooks.erasure_hooks.append(
-            hooks.ErasureHook(delete_labels.find_label_sessions, delete_labels.delete_labels_naming)
-        )
-        hooks.person_searches.append(find_person.search_labels)
+        session_data.register_models()
         hooks.job_permissions |= {
             "add_to_campaign": "annotations_app.change_campaign",
             "create_campaign": "annotations_app.add_campaign",

@@ -11,12 +11,12 @@ class DatasetsConfig(AppConfig):
         from datasets_app import (
             dispatch,  # noqa: F401  (importing it registers its job)
             hooks,
+            session_data,
             tasks,  # noqa: F401  (importing it connects signals)
         )
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
         from datasets_app.backups import tasks as backup_tasks  # noqa: F401
-        from datasets_app.browsing import comments
         from datasets_app.browsing import tasks as browsing_tasks  # noqa: F401
         from datasets_app.browsing.mentions import list_mentions
         from datasets_app.exporting import tasks as exporting_tasks  # noqa: F401
@@ -24,19 +24,7 @@ class DatasetsConfig(AppConfig):
         from datasets_app.releasing.next_steps import find_next_steps
         from datasets_app.sources import tasks as source_tasks  # noqa: F401
 
-        hooks.scrub_hooks.append(
-            hooks.ScrubHook(comments.read_comments, comments.write_comments, comments.TABLES)
-        )
-        hooks.deletion_hooks.append(
-            hooks.DeletionHook(
-                comments.count_comments,
-                comments.delete_comments,
-                comments.delete_comment_batch,
-                comments.keep_commenting,
-                comments.finish_deletion,
-                comments.TABLES,
-            )
-        )
+        session_data.register_models()
         hooks.attention.append(list_mentions)
         hooks.next_steps.append(find_next_steps)
         permission_events.connect_signals()

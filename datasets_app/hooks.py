@@ -4,7 +4,7 @@ An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/app
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,69 +79,6 @@ label_counters: list[Callable[[Any], int]] = []
 # to the dataset.
 reply_access_reasons: list[Callable[[Any], dict[int, list[str]]]] = []
 
-
-class ScrubHook(NamedTuple):
-    """JSON objects that belong to sessions and are scrubbed in the same transaction.
-
-    ``read`` takes the primary key of a dataset and those of some of its sessions and returns, for each
-    session, pairs of a reference and an object; it locks their rows. An object may have a "turn_index".
-    ``write`` takes the dataset's primary key, triples of a reference, the old object and the new one, and the
-    function that hashes session ids if the scrub does that. Both use a fixed number of queries.
-    """
-
-    read: Callable[[int, Sequence[int]], dict[int, list[tuple[Any, dict[str, Any]]]]]
-    write: Callable[
-        [int, list[tuple[Any, dict[str, Any], dict[str, Any]]], Callable[[str], str] | None], None
-    ]
-    # Tables that ``core.purge`` rewrites to remove old versions of these rows from the disk.
-    tables: tuple[str, ...]
-
-
-scrub_hooks: list[ScrubHook] = []
-
-
-class DeletionHook(NamedTuple):
-    """Rows that belong to the sessions of a dataset and are deleted with them.
-
-    All counts are by kind, as in deletion certificates: {"labels": 12}.
-    """
-
-    # Takes a dataset and primary keys of some of its sessions, or None for all; returns the current counts.
-    count: Callable[[Any, Sequence[int] | None], dict[str, int]]
-    # Takes the primary key of a dataset and those of sessions that will be deleted; returns deleted counts.
-    delete: Callable[[int, Sequence[int]], dict[str, int]]
-    # Takes the primary key of an expired dataset and a number; deletes at most so many of the rows. Returns
-    # deleted counts, which are empty if there were none.
-    delete_batch: Callable[[int, int], dict[str, int]]
-    # Takes a dataset in the transaction that expires it; prevents any new work on it.
-    close: Callable[[Any], None]
-    # Takes a dataset without sessions and deletes the rows of the dataset as a whole; returns deleted counts.
-    finish: Callable[[Any], dict[str, int]]
-    # Tables that ``core.purge`` rewrites to remove old versions of these rows from the disk.
-    tables: tuple[str, ...]
-
-
-deletion_hooks: list[DeletionHook] = []
-
-
-class ErasureHook(NamedTuple):
-    """Rows that mention an erased session without belonging to it: labels imported before the session was.
-
-    Both functions take the dataset and a function that tells whether an id is the erased session's, hashed
-    or not.
-    """
-
-    # Returns primary keys of sessions that were created only for such labels and hold the session's text.
-    find_sessions: Callable[[Any, Callable[[str], bool]], set[int]]
-    # Called in the transaction that deletes the session; returns deleted counts by kind.
-    delete: Callable[[Any, Callable[[str], bool]], dict[str, int]]
-
-
-erasure_hooks: list[ErasureHook] = []
-
-# Called with a dataset and a test of texts and JSON; yield (primary key of a session, place) where rows of
-# another app pass it.
-person_searches: list[Callable[[Any, Callable[[Any], bool]], Iterator[tuple[int, str]]]] = []
 
 # Called with a dataset and a time; returns whether labels were changed since by what the audit log doesn't
 # record.

@@ -65,6 +65,7 @@ def _clean_up(self: TransactionTestCase) -> None:
     takes longer than most tests.
     """
     if not _kept_rows or _read_kept_rows() != _kept_rows[0]:
+        _drop_partitions()
         _flush_with_audit_log(self)
         _kept_rows[:] = [_read_kept_rows()]
         return

@@ -22,6 +22,7 @@ FLOORS = {
         {"domain"},
         {"command_line"},
         {"models", "hooks"},
+        {"session_data"},
         {"core"},
         {"catalog"},
         {"templatetags"},

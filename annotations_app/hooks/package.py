@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 from django.db.models import QuerySet
 
 from annotations_app.agreement.figures import persona_label_stats
-from annotations_app.hooks.scrub_notes import make_pseudonym
+from annotations_app.hooks.session_data import make_pseudonym
 from annotations_app.labels.label_places import split_hashed_ids, without_place
 from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies

@@ -1,12 +1,10 @@
 """Comments on sessions. They may quote the text, so they are read, scrubbed and deleted as the text is."""
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db import connection, transaction
+from django.db import transaction
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.facts import lock_dataset
@@ -16,7 +14,6 @@ from datasets_app.models import Dataset, Session, SessionComment
 from datasets_app.models.browsing import MAX_COMMENT_LENGTH
 
 MAX_MENTIONS = 20
-TABLES = ("datasets_app_sessioncomment",)
 # A user name, of the characters that Django allows; not the second part of an e-mail address.
 _MENTION = re.compile(r"(?<![\w.+-])@([\w.@+-]{1,150})")
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -95,61 +92,3 @@ def split_mentions(comment: SessionComment) -> list[tuple[str, bool]]:
         pieces += [(comment.text[at : match.start()], False), (match[0], True)]
         at = match.end()
     return [piece for piece in [*pieces, (comment.text[at:], False)] if piece[0]]
-
-
-# --- scrubs and deletions: see hooks.py -----------------------------------------------------------------
-
-
-def read_comments(dataset: int, sessions: Sequence[int]) -> dict[int, list[tuple[Any, dict[str, Any]]]]:
-    """For each session its comments, to be scrubbed."""
-    rows = SessionComment.objects.filter(dataset=dataset, session__in=sessions).order_by("id")
-    found: dict[int, list[tuple[Any, dict[str, Any]]]] = defaultdict(list)
-    for session, pk, turn_index, text in rows.select_for_update(of=("self",)).values_list(
-        "session", "pk", "turn_index", "text"
-    ):
-        place = {} if turn_index is None else {"turn_index": turn_index}
-        found[session].append((pk, {**place, "notes": text}))
-    return found
-
-
-def write_comments(
-    dataset: int,
-    changes: list[tuple[int, dict[str, Any], dict[str, Any]]],
-    hash_id: Callable[[str], str] | None,
-) -> None:
-    """Replace comments by their scrubbed text."""
-    changed = [(pk, after["notes"]) for pk, before, after in changes if after["notes"] != before["notes"]]
-    if changed:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE datasets_app_sessioncomment c SET text = n.text "
-                "FROM unnest(%s::bigint[], %s::text[]) AS n (id, text) WHERE c.id = n.id",
-                [list(column) for column in zip(*changed, strict=True)],
-            )
-
-
-def count_comments(dataset: Any, sessions: Sequence[int] | None = None) -> dict[str, int]:
-    return {"comments": _select(dataset, sessions).count()}
-
-
-def delete_comments(dataset: int, sessions: Sequence[int]) -> dict[str, int]:
-    return {"comments": _select(dataset, sessions).delete()[0]}
-
-
-def delete_comment_batch(dataset: int, limit: int) -> dict[str, int]:
-    keys = list(_select(dataset, None).values_list("pk", flat=True)[:limit])
-    deleted = SessionComment.objects.filter(pk__in=keys).delete()[0]
-    return {"comments": deleted} if deleted else {}
-
-
-def keep_commenting(dataset: Any) -> None:
-    """Nothing is left open: comments need the lock on the dataset, which has expired by then."""
-
-
-def finish_deletion(dataset: Any) -> dict[str, int]:
-    return delete_comment_batch(dataset.pk, 10**9)
-
-
-def _select(dataset: Any, sessions: Iterable[int] | None) -> Any:
-    rows = SessionComment.objects.filter(dataset=dataset)
-    return rows if sessions is None else rows.filter(session__in=list(sessions))

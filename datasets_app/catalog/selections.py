@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from datasets_app.core.errors import UserError
-from datasets_app.models import Dataset, SavedView, SessionSelection
+from datasets_app.models import Dataset, SessionSelection
 
 MAX_SELECTED = 1_000_000
 # Jobs that use one may wait; after that it is deleted.
@@ -42,9 +42,3 @@ def read_selected_turns(dataset: Dataset, pk: int) -> tuple[tuple[int, ...], tup
     if found is None:
         raise UserError("What was selected is no longer known. Select it again.")
     return tuple(found.keys), None if found.turns is None else tuple(found.turns)
-
-
-def delete_views_with_text(dataset: Dataset) -> int:
-    """Delete saved views that name something from a conversation, such as a searched word; returns how
-    many."""
-    return SavedView.objects.filter(dataset=dataset, has_text=True).delete()[0]

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 
-# The kinds that delete_contents counts, in display order.
+# The kinds of ``models/session_data.py`` and of files, in display order.
 _KIND_LABELS = {
     "sessions": ("session", "sessions"),
     "turns": ("turn", "turns"),
+    "comments": ("comment", "comments"),
     "labels": ("label", "labels"),
     "decisions": ("annotator decision", "annotator decisions"),
     "assignments": ("assignment", "assignments"),
@@ -21,6 +22,10 @@ _KIND_LABELS = {
     "source_files": ("source file record", "source file records"),
     "reviews": ("signed review", "signed reviews"),
     "attestations": ("attestation", "attestations"),
+    "saved_views": ("saved view", "saved views"),
+    "selections": ("selection", "selections"),
+    "received_requests": ("received request", "received requests"),
+    "received_spans": ("received span", "received spans"),
     "files": ("job file", "job files"),
     "releases": ("release", "releases"),
 }

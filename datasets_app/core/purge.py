@@ -13,33 +13,11 @@ from typing import Any
 
 from django.db import DatabaseError, connection
 
-from datasets_app import hooks
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.models.session_data import list_tables
 
 log = logging.getLogger(__name__)
 
-# Tables with facts about raw text. The text itself is in the partitions of a dataset.
-SCRUB_TABLES = (
-    "datasets_app_scrubfinding",
-    "datasets_app_checkfinding",
-    "datasets_app_checkreport",
-    "datasets_app_jobfile",
-    "datasets_app_jobrun",
-    "datasets_app_receivedrequest",
-    "datasets_app_receivedspan",
-    "datasets_app_savedview",
-    "datasets_app_sourcefile",
-    "datasets_app_dataset",
-)
-# Further tables that deleting a session or a dataset affects.
-DELETION_TABLES = (
-    *SCRUB_TABLES,
-    "datasets_app_scrubmark",
-    "datasets_app_scrubrun",
-    "datasets_app_release",
-    "datasets_app_releasefile",
-    "datasets_app_sharingreview",
-)
 # The planner's statistics contain the most common values. Rewritten last, since the others update them.
 STATISTICS_TABLES = ("pg_catalog.pg_statistic", "pg_catalog.pg_statistic_ext_data")
 
@@ -89,12 +67,7 @@ def remove_traces(
     if connection.in_atomic_block:
         return ["Old row versions are still on the disk: they can't be removed within a transaction."]
     try:
-        own, linked = (
-            (DELETION_TABLES, hooks.deletion_hooks) if deleted else (SCRUB_TABLES, hooks.scrub_hooks)
-        )
-        tables = list(
-            dict.fromkeys([*partitions, *own, *(table for hook in linked for table in hook.tables)])
-        )
+        tables = [*partitions, *list_tables(deleted=deleted)]
         left = [*_wait_for_older_transactions(report_progress), *_rewrite_tables(tables, report_progress)]
         return [*left, *_remove_old_logs()]
     except DatabaseError as error:

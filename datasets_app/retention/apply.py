@@ -14,7 +14,6 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.rows.partitions import drop_unused_partitions, list_tables
@@ -24,7 +23,7 @@ from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
-from datasets_app.models import Dataset, JobRun, Release, ReleaseFile, SourceFile
+from datasets_app.models import Dataset, JobRun, Release, ReleaseFile, SourceFile, session_data
 from datasets_app.releasing import files
 from datasets_app.retention import delete_contents, due
 from datasets_app.retention.dry_run import rule_details
@@ -148,11 +147,12 @@ def _begin_certificate(
 
 def _mark_expired(row: Dataset, facts: dict[str, Any]) -> None:
     row.status, row.expired_at = Dataset.Status.EXPIRED, timezone.now()
-    row.source = row.license = row.attribution = row.hold_reason = ""
-    row.provenance, row.split_settings, row.warned_of = {DELETION_KEY: facts}, None, None
+    for name, value in session_data.find(Dataset).make_empty().items():
+        setattr(row, name, value)
+    row.provenance, row.warned_of = {DELETION_KEY: facts}, None
     row.save()
-    for hook in hooks.deletion_hooks:
-        hook.close(row)
+    for data in session_data.list_deleted():
+        data.close(row)
 
 
 # --- deleting -------------------------------------------------------------------------------------
@@ -165,16 +165,16 @@ def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgres
     delete_contents.clear_jobs(jobs)
     _destroy_releases(row)
     delete_contents.delete_files(jobs, lambda deleted: _add_to_certificate(row, deleted))
-    while delete_contents.retry_transaction(partial(_delete_linked_batch, row)):
+    while delete_contents.retry_transaction(partial(_delete_batch, row)):
         progress.report()
     deleted = delete_contents.retry_transaction(partial(_delete_sessions, row))
     progress.add(deleted["turns"])
 
 
-def _delete_linked_batch(row: Dataset) -> Counter[str]:
+def _delete_batch(row: Dataset) -> Counter[str]:
     # Lock the row first, so that two runs on one dataset count every deletion once.
     lock_dataset(row.pk)
-    deleted = delete_contents.delete_linked_batch(row)
+    deleted = delete_contents.delete_batch(row)
     _add_to_certificate(row, deleted)
     return deleted
 
@@ -195,7 +195,7 @@ def _add_to_certificate(row: Dataset, deleted: Counter[str]) -> None:
         return  # another run has issued it meanwhile
     sums = Counter(facts["deleted"])
     sums.update(deleted)
-    facts["deleted"] = {kind: count for kind, count in sorted(sums.items()) if count}
+    facts["deleted"] = {kind: count for kind, count in sorted(sums.items()) if kind and count}
     stored.save(update_fields=["provenance"])
 
 
@@ -227,9 +227,9 @@ def _destroy_releases(row: Dataset) -> None:
         raise UserError(
             f"Release files of {row.name} can't be deleted. Check that the file storage is reachable."
         )
-    Release.objects.filter(dataset=row).update(
-        notes="", changelog="", override_reason="", fault="", checks={}, sharing=[], fields=[], splits={}
-    )
+    for data in session_data.list_all():
+        if data.dataset and data.emptied:
+            data.rows(row).update(**data.make_empty())
 
 
 # --- certifying -----------------------------------------------------------------------------------

@@ -11,11 +11,9 @@ from typing import Any, NoReturn
 
 from django.utils import timezone
 
-from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset, lock_dataset
 from datasets_app.catalog.rows.partitions import list_tables
-from datasets_app.catalog.selections import delete_views_with_text
 from datasets_app.catalog.text_scans import record_deletion
 from datasets_app.catalog.tombstones import bury_sessions
 from datasets_app.core import audit
@@ -24,7 +22,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
 from datasets_app.jobs.parameters import EraseParameters, read_parameters
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, Session
+from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, Session, session_data
 from datasets_app.releasing import files
 from datasets_app.releasing.reissue import reissue_release
 from datasets_app.retention import delete_contents
@@ -206,10 +204,10 @@ def _delete_sessions(
         return None
     terms, also_in = list_session_terms(dataset, sessions), list_other_datasets(session)
     bury_sessions(dataset, sessions, timezone.now())
+    for data in session_data.list_all():
+        deleted[data.kind] += data.delete_quoting(dataset)
+        deleted[data.kind] += data.delete_naming(dataset, match_any([session]))
     deleted.update(delete_contents.delete_reports(dataset))
-    deleted.update(saved_views=delete_views_with_text(dataset))
-    for hook in hooks.erasure_hooks:
-        deleted.update(hook.delete(dataset, match_any([session])))
     deleted.update(received_spans=sum(delete_received_of(dataset, target) for target in sessions))
     deleted.update(delete_contents.delete_sessions(dataset, [target.pk for target in sessions]))
     redact_jobs(dataset, [target.session_id for target in sessions], terms, job_run)

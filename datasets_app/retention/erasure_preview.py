@@ -1,11 +1,9 @@
 """What erasing a session would delete, and who has received copies of it."""
 
 import json
-from collections import Counter
 from typing import Any
 
-from datasets_app import hooks
-from datasets_app.models import AuditEvent, Dataset, Release, ScrubFinding, Session
+from datasets_app.models import AuditEvent, Dataset, Release, Session, session_data
 from datasets_app.releasing.freeze import read_release_lines
 from datasets_app.retention.session_identity import find_label_sessions, list_other_datasets, match_any
 
@@ -16,9 +14,13 @@ def preview_erasure(session: Session, *, include_releases: bool = True) -> dict[
     releases = list_releases(dataset) if include_releases else []
     sessions = [session, *find_label_sessions(session)]
     versions = [release.version for release in releases if _contains_any(release, sessions)]
-    counts: Counter[str] = Counter(scrub_findings=ScrubFinding.objects.filter(session__in=sessions).count())
-    for hook in hooks.deletion_hooks:
-        counts.update(hook.count(dataset, [target.pk for target in sessions]))
+    keys = [target.pk for target in sessions]
+    counts = {
+        data.kind: data.rows(dataset, keys).count()
+        for data in session_data.list_deleted(of_sessions=True)
+        # Reports with findings are deleted as a whole.
+        if not data.partitioned and not data.quoted
+    }
     return {
         "sessions": len(sessions),
         "turns": sum(target.turn_count for target in sessions),

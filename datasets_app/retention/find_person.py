@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from django.db.models import CharField, Func, Q, QuerySet, Sum, Value
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import CharField, Func, JSONField, Q, QuerySet, Sum, Value
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app import hooks
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.jobs.parameters import EraseParameters
-from datasets_app.models import Dataset, Session, SessionComment, Turn
+from datasets_app.models import Dataset, Session
+from datasets_app.models.session_data import SessionData, list_all
 
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
 # With more turns, a search takes longer than a request may: the command has no limit.
@@ -132,36 +133,30 @@ def _search_dataset(
     dataset: Dataset, needles: Iterable[str], names_person: Callable[[Any], bool]
 ) -> Iterator[tuple[int, str]]:
     """(session, place) of each finding."""
-    wanted = _contains("session_id", needles) | _contains("persona_id", needles)
-    sessions = Session.objects.filter(dataset=dataset).filter(wanted)
-    for key, name, persona in sessions.values_list("pk", "session_id", "persona_id").iterator(_BATCH_ROWS):
-        if names_person(name):
-            yield key, "session ID"
-        if names_person(persona):
-            yield key, "metadata"
-    turns: Any = Turn.objects.filter(dataset=dataset).annotate(
-        joined_tags=Func("tags", Value("\n"), function="array_to_string", output_field=CharField())
-    )
-    # PostgreSQL compares the JSON of the last two, with its escapes.
-    escaped = [json.dumps(needle, ensure_ascii=False)[1:-1] for needle in needles]
-    wanted = _contains("text", needles) | _contains("joined_tags", needles)
-    wanted |= _contains("metadata", escaped) | _contains("extra", escaped)
-    rows = turns.filter(wanted).values_list("session_id", "text", "joined_tags", "metadata", "extra")
-    for session, *values in rows.iterator(_BATCH_ROWS):
-        for place, found in zip(("text", "tags", "metadata", "metadata"), values, strict=True):
-            if found and names_person(found):
-                yield session, place
-    comments = SessionComment.objects.filter(dataset=dataset).filter(_contains("text", needles))
-    for session, text in comments.values_list("session_id", "text").iterator(_BATCH_ROWS):
-        if names_person(text):
-            yield session, "comments"
-    for search in hooks.person_searches:
-        yield from search(dataset, names_person)
+    for data in list_all():
+        places = {name: place for name, place in data.scrubbed.items() if place and data.session}
+        if places:
+            rows = _select_candidates(data, dataset, list(places), needles)
+            for session, *values in rows.values_list(data.session, *places).iterator(_BATCH_ROWS):
+                for place, value in zip(places.values(), values, strict=True):
+                    if value and names_person(value):
+                        yield session, place
 
 
-def _contains(field: str, needles: Iterable[str]) -> Q:
+def _select_candidates(
+    data: SessionData, dataset: Dataset, columns: Iterable[str], needles: Iterable[str]
+) -> QuerySet[Any]:
     """What the database leaves to look at closely: rows that hold the first word of what is searched for."""
-    wanted = Q()
-    for needle in needles:
-        wanted |= Q(**{f"{field}__icontains": needle.split()[0]})
-    return wanted
+    # PostgreSQL compares JSON with its escapes.
+    escaped = [json.dumps(needle, ensure_ascii=False)[1:-1] for needle in needles]
+    rows, wanted = data.rows(dataset), Q()
+    for column in columns:
+        field = data.model._meta.get_field(column)
+        searched = escaped if isinstance(field, JSONField) else needles
+        if isinstance(field, ArrayField):
+            joined = Func(column, Value("\n"), function="array_to_string", output_field=CharField())
+            column = f"joined_{column}"
+            rows = rows.annotate(**{column: joined})
+        for needle in searched:
+            wanted |= Q(**{f"{column}__icontains": needle.split()[0]})
+    return rows.filter(wanted)

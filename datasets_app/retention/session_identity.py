@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from django.db.models import QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app import hooks
 from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Dataset, Session
+from datasets_app.models.session_data import list_all
 
 _DIGEST_PREFIX = b"erased session\0"
 
@@ -61,7 +61,7 @@ def match_any(sessions: Iterable[Session]) -> Callable[[str], bool]:
 def find_label_sessions(session: Session) -> list[Session]:
     """Sessions of the same dataset that were created for labels of this one before it was imported."""
     matches = match_any([session])
-    keys = {key for hook in hooks.erasure_hooks for key in hook.find_sessions(session.dataset, matches)}
+    keys = {key for data in list_all() for key in data.find_naming(session.dataset, matches)}
     found = Session.objects.filter(dataset=session.dataset_id, pk__in=keys - {session.pk})
     return list(found.order_by("pk"))
 

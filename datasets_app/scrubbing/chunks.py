@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from django.db import connection, transaction
 from django.db.models import Count, Q, Sum
 
-from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.records import TurnRecord
@@ -24,6 +23,7 @@ from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import RemainingValue, Scrubber, SessionInput
 from datasets_app.domain.wording import format_count
 from datasets_app.models import ScrubChunk, ScrubRun
+from datasets_app.models.session_data import list_said
 from datasets_app.scrubbing import rows as scrub_rows
 from datasets_app.scrubbing.rows import SessionChange, StoredSession
 
@@ -198,12 +198,12 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         if claimed is None:
             return False
         stored = scrub_rows.read_sessions(scrub.dataset_id, claimed.session_keys)
-        hook_objects = _HookObjects(scrub.dataset_id, claimed.session_keys)
+        said = _Said(scrub.dataset_id, claimed.session_keys)
         stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
             SessionInput(
                 item.turns,
-                hook_objects.list_objects(item.key),
+                said.list_objects(item.key),
                 # An id must not be hashed again: those of a file whose metadata states so are hashes already.
                 item.id_hashed or (stated and session_ids.is_hashed_id(item.turns[0].session_id)),
             )
@@ -216,7 +216,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
             _require_no_matches(scrubber, results, [item.key for item in stored])
             _refuse_during_hold(scrub)
             _write_changes(scrub.dataset_id, pairs, changes)
-            hook_objects.write(pairs, scrubber)
+            said.write(pairs, scrubber)
         _store_findings(scrub, pairs)
         _mark_done(claimed, pairs, len(changes))
     return True
@@ -302,12 +302,12 @@ def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) 
     )
 
 
-class _HookObjects:
-    """Reads and writes the objects of other apps that belong to the sessions of a chunk."""
+class _Said:
+    """Reads and writes what people say of the sessions of a chunk."""
 
     def __init__(self, dataset_id: int, session_keys: list[int]) -> None:
         self._dataset_id = dataset_id
-        self._found = [(hook, hook.read(dataset_id, session_keys)) for hook in hooks.scrub_hooks]
+        self._found = [(data, data.read_said(dataset_id, session_keys)) for data in list_said()]
 
     def list_objects(self, session: int) -> list[dict[str, Any]]:
         return [value for _, found in self._found for _, value in found.get(session, ())]
@@ -317,7 +317,7 @@ class _HookObjects:
             return session_ids.hash_session_id(session_id, scrubber.key)
 
         scrubbed = {session.key: iter(result.attached) for session, result in pairs}
-        for hook, found in self._found:
+        for data, found in self._found:
             changes = [
                 (own, old, next(scrubbed[session]))
                 for session, objects in found.items()
@@ -326,4 +326,4 @@ class _HookObjects:
             ]
             if changes:
                 hashed = hash_id if scrubber.policy.hash_session_ids else None
-                hook.write(self._dataset_id, changes, hashed)
+                data.write_said(self._dataset_id, changes, hashed)

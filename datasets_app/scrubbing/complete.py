@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from datasets_app.catalog import facts, gates
 from datasets_app.catalog.dataset_facts import describe_text
-from datasets_app.catalog.selections import delete_views_with_text
 from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit, outgoing
 from datasets_app.domain.pii import session_ids
@@ -20,7 +19,7 @@ from datasets_app.domain.pii.network.languages import describe_languages
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.jobs import files
-from datasets_app.models import CheckFinding, Dataset, JobFile, JobRun, ScrubRun, Session, SourceFile
+from datasets_app.models import Dataset, JobFile, JobRun, ScrubRun, Session, session_data
 from datasets_app.splitting.split_dataset import clear_split_report
 
 ROW_BATCH_SIZE = 500
@@ -127,23 +126,18 @@ def _scrub_stated_metadata(dataset: Dataset, scrubber: Scrubber) -> None:
 
 
 def _remove_raw_text(dataset: Dataset, scrub: ScrubRun, scrubber: Scrubber) -> None:
-    # Messages of findings name raw session ids and places; the counts of a report stay.
-    CheckFinding.objects.filter(report__dataset=dataset).delete()
-    delete_views_with_text(dataset)
-    for source in SourceFile.objects.filter(dataset=dataset).iterator(ROW_BATCH_SIZE):
-        name = scrubber.scrub_text(source.name)[-255:]
-        if name != source.name:
-            SourceFile.objects.filter(pk=source.pk).update(name=name)
+    for data in session_data.list_all():
+        data.delete_quoting(dataset)
+        if data.dataset and not data.session:
+            data.scrub_columns(data.rows(dataset), scrubber.scrub_text)
     jobs = JobRun.objects.filter(Q(dataset=dataset) | Q(dataset_name=dataset.name))
     earlier = jobs.exclude(operation__in=["scrub_dataset", "scrub_part"])
     for job in earlier.order_by("pk").iterator(ROW_BATCH_SIZE):
         _scrub_job(job, scrubber)
-    for job_file in JobFile.objects.filter(job_run__in=earlier).iterator(ROW_BATCH_SIZE):
-        if job_file.file:
-            files.discard_file(job_file)
-        name = scrubber.scrub_text(job_file.name)[-255:]
-        if name != job_file.name:
-            JobFile.objects.filter(pk=job_file.pk).update(name=name)
+    stored = JobFile.objects.filter(job_run__in=earlier)
+    for job_file in stored.exclude(file="").iterator(ROW_BATCH_SIZE):
+        files.discard_file(job_file)
+    session_data.find(JobFile).scrub_columns(stored, scrubber.scrub_text)
 
 
 def _scrub_job(job: JobRun, scrubber: Scrubber) -> None:

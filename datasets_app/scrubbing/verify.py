@@ -7,12 +7,12 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app import hooks
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.pii.exemptions import ExemptionCounter
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 from datasets_app.models import Dataset, Session
+from datasets_app.models.session_data import list_said
 from datasets_app.scrubbing.chunks import MAX_PLACES, MAX_TURNS_PER_CHUNK, describe_place
 from datasets_app.scrubbing.rows import read_sessions
 
@@ -75,12 +75,12 @@ def _read_batches(dataset: Dataset) -> Iterator[list[int]]:
 
 
 def _load_texts(dataset: Dataset, keys: list[int]) -> list[SessionInput]:
-    with transaction.atomic():  # the hooks lock what they read
-        hook_objects = [hook.read(dataset.pk, keys) for hook in hooks.scrub_hooks]
+    with transaction.atomic():  # what is read is locked
+        said = [data.read_said(dataset.pk, keys) for data in list_said()]
     return [
         SessionInput(
             session.turns,
-            [value for objects in hook_objects for _, value in objects.get(session.key, ())],
+            [value for rows in said for _, value in rows.get(session.key, ())],
             session.id_hashed,
         )
         for session in read_sessions(dataset.pk, keys)

@@ -190,7 +190,7 @@ def test_what_was_cut_short_is_ended_by_the_next_run_with_one_certificate(
     with_everything(tmp_path)
     rule()
     said = preview_retention().deletions[0].counts
-    monkeypatch.setattr(delete_contents, "LINKED_BATCH_SIZE", 2)
+    monkeypatch.setattr(delete_contents, "BATCH_SIZE", 2)
 
     def stop(done: int, total: int | None) -> None:
         raise OperationCanceled

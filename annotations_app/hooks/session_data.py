@@ -1,0 +1,203 @@
+"""What this app stores about sessions, column by column: see ``datasets_app/models/session_data.py``.
+
+Labels, and the campaign work behind them, are scrubbed and deleted together with their conversations.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.models import Exists, F, OuterRef, Q
+
+from alignmenter_site.keys.hash_key import hash_key
+from annotations_app.campaigns.counters import subtract_sessions
+from annotations_app.labels.label_places import (
+    ORIGINAL_SESSION,
+    PLACE_SESSION,
+    find_labels_naming,
+    split_hashed_ids,
+)
+from annotations_app.labels.label_writing import CONTACT
+from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from datasets_app.catalog.rows.turn_writer import encode_jsonb
+from datasets_app.domain.pii.session_ids import hash_session_id
+from datasets_app.models import Persona
+from datasets_app.models.session_data import SaidBySession, SessionData, register
+from datasets_app.session_data import DIGEST, NAME, TIME, WRITTEN
+
+# Keys of a label that hold a session id.
+_SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
+
+# The turns have been scrubbed before.
+_UPDATE_TIMES = """
+UPDATE annotations_app_annotation a SET timestamp = t.timestamp
+FROM datasets_app_turn t
+WHERE a.id = ANY(%s) AND t.dataset_id = %s AND t.id = a.turn_id AND a.timestamp IS DISTINCT FROM t.timestamp
+"""
+# In the order in which everything else locks them: see labeling/leases.py.
+_LOCK_MEMBERS = """
+SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
+    SELECT campaign_id FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)
+) ORDER BY id FOR NO KEY UPDATE
+"""
+_UPDATE_CAMPAIGN_COUNTERS = """
+UPDATE annotations_app_campaign m
+SET item_count = m.item_count - c.items, gold_count = m.gold_count - c.gold
+FROM (
+    SELECT campaign_id, count(*) AS items, count(*) FILTER (WHERE gold) AS gold
+    FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s) GROUP BY campaign_id
+) c WHERE m.id = c.campaign_id
+"""
+_CLEAR_MEMBER_SESSIONS = (
+    "UPDATE annotations_app_campaignmember SET session_id = NULL WHERE session_id = ANY(%(sessions)s)"
+)
+_LOCK_ALL_MEMBERS = """
+SELECT m.id FROM annotations_app_campaignmember m JOIN annotations_app_campaign c ON c.id = m.campaign_id
+WHERE c.dataset_id = %s ORDER BY m.id FOR NO KEY UPDATE OF m
+"""
+
+
+def make_pseudonym(annotator: str) -> str:
+    """Keeps annotators apart, as one placeholder for all would not."""
+    return f"annotator-{hash_session_id(annotator, hash_key())[:8]}"
+
+
+class _Campaigns(SessionData):
+    def close(self, dataset: Any) -> None:
+        """Stop giving replies of the dataset to annotators."""
+        self.rows(dataset).update(status=Campaign.Status.CLOSED)
+
+    def prepare_deletion(self, dataset: Any, sessions: Iterable[int] | None) -> None:
+        """Correct the counters of campaigns and annotators; those of a whole dataset are deleted."""
+        with connection.cursor() as cursor:
+            if sessions is None:
+                cursor.execute(_LOCK_ALL_MEMBERS, [dataset.pk])
+                return
+            values = {"sessions": list(sessions)}
+            cursor.execute(_LOCK_MEMBERS, values)
+            subtract_sessions(values["sessions"])
+            cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
+            cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
+
+
+class _Labels(SessionData):
+    """References are pairs of a label and of its unknown keys that are no text to look at."""
+
+    def read_said(self, dataset: int, sessions: Sequence[int]) -> SaidBySession:
+        """Labels with notes or unknown keys, those that repeat the turn's time (they came with the turn, in a
+        conversation file) or a persona that is none, and imported ones whose annotator is an address or a
+        number."""
+        personas = Persona.objects.filter(persona_id=OuterRef("persona_id"))
+        rows = (
+            self.rows(dataset, sessions)
+            .annotate(
+                unknown_persona=~Exists(personas),
+                same_time=Q(timestamp=F("turn__timestamp")),
+                # Names of accounts are known here. So are those of people in files: they stay.
+                is_contact=Q(campaign=None, annotator__regex=CONTACT.pattern),
+            )
+            .filter(
+                Q(notes__isnull=False)
+                | Q(extra__isnull=False)
+                | Q(unknown_persona=True)
+                | Q(same_time=True)
+                | Q(is_contact=True)
+            )
+            .order_by("id")
+            .select_for_update(of=("self",))
+            .select_related("turn")
+            .only("notes", "extra", "persona_id", "annotator", "turn__session_id", "turn__turn_index")
+        )
+        found: SaidBySession = defaultdict(list)
+        for label in rows:
+            kept, others = split_hashed_ids(label.extra)
+            value = {
+                "turn_index": label.turn.turn_index,
+                "notes": label.notes,
+                "extra": others or None,
+                "persona_id": label.persona_id if label.unknown_persona else None,
+                "annotator": label.annotator if label.is_contact else None,
+            }
+            said = {key: item for key, item in value.items() if item is not None}
+            found[label.turn.session_id].append(((label, kept), said))
+        return found
+
+    def write_said(
+        self,
+        dataset: int,
+        changes: list[tuple[Any, dict[str, Any], dict[str, Any]]],
+        hash_id: Callable[[str], str] | None,
+    ) -> None:
+        rows: list[tuple[Any, ...]] = []
+        for (label, kept), before, after in changes:
+            said, annotator = after.get("extra") or {}, label.annotator
+            if after.get("annotator") != before.get("annotator"):
+                annotator = make_pseudonym(before["annotator"])
+            if hash_id is not None:
+                said = _with_hashed_ids(said, before.get("extra") or {}, hash_id)
+            extra = {**kept, **said} or None
+            changed = (after.get("notes"), after.get("persona_id", label.persona_id), annotator)
+            if (extra, *changed) != (label.extra or None, label.notes, label.persona_id, label.annotator):
+                rows.append((label.pk, extra and encode_jsonb(extra), *changed))
+        self.update_rows(["extra", "notes", "persona_id", "annotator"], rows)
+        timed = [label.pk for (label, _), _, _ in changes if label.same_time]
+        with connection.cursor() as cursor:
+            cursor.execute(_UPDATE_TIMES, [timed, dataset])
+
+    def find_naming(self, dataset: Any, matches: Callable[[str], bool]) -> set[int]:
+        """Sessions that were made for labels of the erased session, imported where it was not stored."""
+        named = find_labels_naming(dataset, matches, PLACE_SESSION)
+        return {session for _, session, turn_count in named if turn_count == 1}
+
+    def delete_naming(self, dataset: Any, matches: Callable[[str], bool]) -> int:
+        """Labels of the erased session that were joined to a turn of another one by its text."""
+        named = [label for label, *_ in find_labels_naming(dataset, matches, *_SESSION_KEYS)]
+        Annotation.objects.filter(pk__in=named).delete()
+        return len(named)
+
+
+def _with_hashed_ids(
+    said: dict[str, Any], before: dict[str, Any], hash_id: Callable[[str], str]
+) -> dict[str, Any]:
+    named = {key: before[key] for key in _SESSION_KEYS if type(before.get(key)) is str}
+    return {**said, **{key: hash_id(session_id) for key, session_id in named.items()}}
+
+
+def register_models() -> None:
+    register(
+        _Campaigns(
+            Campaign,
+            "campaigns",
+            dataset="dataset",
+            left={WRITTEN: "guidelines tag"},
+            harmless={NAME: "name", "one of three": "split"},
+        ),
+        SessionData(CampaignMember, dataset="campaign__dataset"),
+        _Labels(
+            Annotation,
+            "labels",
+            dataset="dataset",
+            session="turn__session",
+            turn="turn__turn_index",
+            scrubbed={"notes": "labels", "extra": "labels", "persona_id": "", "annotator": ""},
+            harmless={DIGEST: "persona_digest", TIME: "timestamp"},
+        ),
+        SessionData(CampaignItem, "campaign_items", dataset="campaign__dataset", session="session"),
+        SessionData(
+            Assignment,
+            "assignments",
+            dataset="campaign__dataset",
+            session="item__session",
+            harmless={DIGEST: "persona_digest"},
+        ),
+        SessionData(
+            Decision,
+            "decisions",
+            dataset="assignment__campaign__dataset",
+            session="assignment__item__session",
+            turn="assignment__item__turn__turn_index",
+            scrubbed={"notes": "labels"},
+            harmless={DIGEST: "persona_digest"},
+        ),
+    )

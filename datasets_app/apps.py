@@ -18,15 +18,13 @@ class DatasetsConfig(AppConfig):
         from datasets_app.auditing import permission_events
         from datasets_app.backups import tasks as backup_tasks  # noqa: F401
         from datasets_app.browsing import tasks as browsing_tasks  # noqa: F401
-        from datasets_app.browsing.mentions import list_mentions
         from datasets_app.exporting import tasks as exporting_tasks  # noqa: F401
         from datasets_app.jobs.permissions import cancel_pending_jobs
         from datasets_app.releasing.next_steps import find_next_steps
         from datasets_app.sources import tasks as source_tasks  # noqa: F401
 
         session_data.register_models()
-        hooks.attention.append(list_mentions)
-        hooks.next_steps.append(find_next_steps)
+        hooks.find_next_steps = find_next_steps
         permission_events.connect_signals()
         pre_migrate.connect(snapshot_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)

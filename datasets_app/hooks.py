@@ -1,33 +1,16 @@
-"""Extension points for other apps, so that this one never imports them.
+"""What this app takes from the one with labels, which it never imports: two protocols.
 
-An app appends its functions in ``AppConfig.ready()``; see ``annotations_app/apps.py`` for all of them in use.
+Modules with functions of these names fulfill them; that app's ``AppConfig.ready()`` says which.
 """
 
 import hashlib
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from datasets_app.domain.packages.package import LabelFile, LabelSummary
 from datasets_app.domain.traces.label_rules import LabelRules
-
-# Called with (dataset, first session pk, last session pk, LabelRules) in the transaction of an import, after
-# the turns are stored; the dataset's sessions in that range are the new ones. The returned counts are added
-# to the import's result.
-after_import: list[Callable[[Any, int, int, LabelRules], dict[str, int]]] = []
-
-# Called with (dataset, user) for the dataset page; returns {"title", "template", "context"} or None.
-dataset_panels: list[Callable[[Any, Any], dict[str, Any] | None]] = []
-
-# Called with (dataset, user); returns the pages of its tab "Labels" that the user may open: name, title, URL.
-label_pages: list[Callable[[Any, Any], list[tuple[str, str, str]]]] = []
-
-# Called with a dataset; returns whether it has labels, and how many campaigns are open.
-label_progress: list[Callable[[Any], tuple[bool, int]]] = []
-
-# Called with (dataset, user) for the header of a dataset's pages; returns the NextSteps of ``releasing``.
-# This app registers it itself: ``core`` renders the header, and knows nothing of releases.
-next_steps: list[Callable[[Any, Any], Any]] = []
 
 
 class AttentionItem(NamedTuple):
@@ -51,48 +34,6 @@ class AttentionItem(NamedTuple):
         return hashlib.sha256(f"{self.icon} {self.url}".encode()).hexdigest()[:32]
 
 
-# Called with a user for the home page; returns items for "Needs attention" in a fixed number of
-# queries.
-attention: list[Callable[[Any], list[AttentionItem]]] = []
-
-# Called every minute by the scheduler: writes outgoing events about what no single change brings about.
-announcements: list[Callable[[], None]] = []
-
-# Called with the datasets that a user may see and a time; returns labels since then by the week's Monday.
-weekly_labels: list[Callable[[Any, Any], dict[Any, int]]] = []
-
-# The URL that loads the demonstration data, by the name of its page; the names of its datasets.
-demo_pages: list[str] = []
-demo_datasets: list[str] = []
-
-# Called with (session, turns shown, user) for the session page; returns short notes to show under turns, by
-# their primary keys, in a fixed number of queries.
-turn_notes: list[Callable[[Any, Any, Any], dict[int, list[str]]]] = []
-
-# Operation → permission to start its jobs, cancel them and download their files, for other apps' operations.
-job_permissions: dict[str, str] = {}
-
-# Called with a persona whose text is about to change; returns the number of its labels so far.
-label_counters: list[Callable[[Any], int]] = []
-
-# Called with a dataset; returns, by users' primary keys, why they can read some of its replies without access
-# to the dataset.
-reply_access_reasons: list[Callable[[Any], dict[int, list[str]]]] = []
-
-
-# Called with a dataset and a time; returns whether labels were changed since by what the audit log doesn't
-# record.
-label_changes: list[Callable[[Any, datetime], bool]] = []
-
-# Called with a dataset when a package is exported; returns the LabelFacts (domain/packages) of its labels, or
-# None if it has none.
-label_facts: list[Callable[[Any], Any]] = []
-
-# Called with (dataset, folder, files of its turns, actor, override) when a package with labels is written;
-# writes them into the folder. Returns (LabelFile of domain/packages for each file, notices).
-package_labels: list[Callable[[Any, Path, Sequence[Path], Any, str], Any]] = []
-
-
 class SessionLabels(NamedTuple):
     """What another app knows about sessions, for the list of the sessions of a dataset.
 
@@ -107,8 +48,70 @@ class SessionLabels(NamedTuple):
     filters: dict[str, tuple[str, str, str]]
 
 
-session_labels: list[SessionLabels] = []
+class Labels(Protocol):
+    """The labels of a dataset."""
 
-# Called with (dataset, selection, user) for the page of a selection; returns (title, URL) of what else
-# can be done with them.
-selection_links: list[Callable[[Any, Any, Any], list[tuple[str, str]]]] = []
+    SESSION_LABELS: SessionLabels
+
+    def annotate_imported_turns(
+        self, dataset: Any, first_session: int, last_session: int, rules: LabelRules
+    ) -> dict[str, int]:
+        """Called in the transaction of an import, after the turns of the sessions in this range of primary
+        keys are stored. The returned counts are added to the import's result."""
+
+    def find_label_progress(self, dataset: Any) -> tuple[bool, int]:
+        """Whether the dataset has labels, and how many campaigns are open."""
+
+    def count_weekly_labels(self, datasets: Any, since: datetime) -> dict[date, int]:
+        """Labels since then by the week's Monday."""
+
+    def count_labels_for_persona(self, persona: Any) -> int:
+        """How many labels become stale if the persona's text changes."""
+
+    def list_campaign_readers(self, dataset: Any) -> dict[int, list[str]]:
+        """By users' primary keys, why they can read some replies without access to the dataset."""
+
+    def was_labeled_since(self, dataset: Any, since: datetime) -> bool:
+        """Whether labels were changed by what the audit log doesn't record."""
+
+    def build_label_facts(self, dataset: Any) -> LabelSummary | None:
+        """What a package says of the labels; None if there are none."""
+
+    def write_label_files(
+        self, dataset: Any, folder: Path, data: Sequence[Path], actor: Any, override: str
+    ) -> tuple[list[LabelFile], list[str]]:
+        """Write the labels of the turns in ``data`` into the folder of a package; the files, and notices."""
+
+
+class Panels(Protocol):
+    """What pages show of labels and campaigns, and offer to do with them."""
+
+    # The page that loads the demonstration data, and the name of its dataset.
+    DEMO_PAGE: str
+    DEMO_DATASET: str
+
+    def annotations_panel(self, dataset: Any, user: Any) -> dict[str, Any] | None:
+        """For the dataset's overview: "title", "template" and "context"."""
+
+    def list_label_pages(self, dataset: Any, user: Any) -> list[tuple[str, str, str]]:
+        """The pages of the tab "Labels" that the user may open: name, title, URL."""
+
+    def list_selection_links(self, dataset: Any, selection: Any, user: Any) -> list[tuple[str, str]]:
+        """(title, URL) of what can be done with selected sessions or turns."""
+
+    def turn_label_notes(self, session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
+        """Short notes to show under turns, by their primary keys, in a fixed number of queries."""
+
+    def list_campaign_attention(self, user: Any) -> list[AttentionItem]:
+        """For the home page, in a fixed number of queries."""
+
+    def announce_campaigns(self) -> None:
+        """Called every minute: writes outgoing events about what no single change brings about."""
+
+
+labels: Labels
+panels: Panels
+
+# Called with (dataset, user) for the header of a dataset's pages; returns the NextSteps of ``releasing``.
+# This app registers it itself: ``core`` renders the header, and knows nothing of releases.
+find_next_steps: Callable[[Any, Any], Any]

@@ -47,7 +47,7 @@ def list_accounts(dataset: Dataset) -> "QuerySet[Any]":
     return User.objects.filter(is_active=True).annotate(
         sees=Case(
             When(_sees_whole_dataset(dataset, restricted=dataset.restricted), then=Value(ALL)),
-            When(pk__in=list(_collect_reply_reasons(dataset)), then=Value(REPLIES)),
+            When(pk__in=list(hooks.labels.list_campaign_readers(dataset)), then=Value(REPLIES)),
             default=Value(NO_ACCESS),
         )
     )
@@ -106,14 +106,6 @@ def _has_grant(dataset: Dataset) -> Q:
     return Q(pk__in=grants.exclude(user=None).values("user")) | Q(pk__in=by_group.values("user"))
 
 
-def _collect_reply_reasons(dataset: Dataset) -> dict[int, list[str]]:
-    by_user: dict[int, list[str]] = defaultdict(list)
-    for collect in hooks.reply_access_reasons:
-        for user, reasons in collect(dataset).items():
-            by_user[user] += reasons
-    return by_user
-
-
 # --- reasons ----------------------------------------------------------------------------------------
 
 
@@ -125,7 +117,7 @@ class _AccessFacts:
         # By user and permission: where the user has it from.
         self.sources: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         self.groups: dict[int, set[int]] = defaultdict(set)
-        self.replies = _collect_reply_reasons(dataset)
+        self.replies = hooks.labels.list_campaign_readers(dataset)
         self._read_permissions(users)
         grants = DatasetGrant.objects.filter(dataset=dataset).select_related("user", "group", "granted_by")
         self.grants = list(grants)

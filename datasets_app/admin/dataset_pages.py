@@ -39,7 +39,7 @@ def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
 def overview(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     may_see_jobs = request.user.has_perm("datasets_app.view_jobrun")
-    panels = filter(None, (panel(dataset, request.user) for panel in hooks.dataset_panels))
+    panel = hooks.panels.annotations_panel(dataset, request.user)
     report = dataset.check_reports.first()
     context = {
         "withheld": not raw_access.may_read(request.user, dataset),
@@ -48,10 +48,8 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "provenance": describe_provenance(dataset),
         "source_files": dataset.source_files.order_by("-imported_at")[:PAGE_SIZE],
         "active_jobs": list_active_jobs(request.user, dataset.pk) if may_see_jobs else [],
-        "panels": [
-            {"title": panel["title"], "html": render_to_string(panel["template"], panel["context"], request)}
-            for panel in panels
-        ],
+        "panel": panel,
+        "panel_html": render_to_string(panel["template"], panel["context"], request) if panel else "",
         "splits": count_sessions_by_split(dataset),
     }
     return render_dataset_page(request, dataset, "overview", "", context)

@@ -30,8 +30,8 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
     ).exists()
     if hidden:
         return []
-    own = datasets.exclude(name__in=hooks.demo_datasets)
-    own_facts = [known for known in facts.values() if known.name not in hooks.demo_datasets]
+    own = datasets.exclude(name=hooks.panels.DEMO_DATASET)
+    own_facts = [known for known in facts.values() if known.name != hooks.panels.DEMO_DATASET]
     first = own.order_by("created_at").first()
     steps = [
         FirstStep(
@@ -49,7 +49,7 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
         ),
         FirstStep(
             "Have replies labeled",
-            any(find(first)[0] for find in hooks.label_progress) if first else False,
+            first is not None and hooks.labels.find_label_progress(first)[0],
             reverse("admin:annotations_app_campaign_changelist"),
         ),
         FirstStep(

@@ -14,6 +14,7 @@ from datasets_app.admin.attention import add_states, list_assignees
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.first_steps import find_first_steps
 from datasets_app.admin.trends import build_trends
+from datasets_app.browsing.mentions import list_mentions
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.dataset_facts import STATE_LABELS, DatasetFacts
 from datasets_app.catalog.gates import load_all_facts
@@ -53,7 +54,7 @@ def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         "assignees": list_assignees() if attention else [],
         "trends": build_trends(datasets) if facts else [],
         "first_steps": find_first_steps(request.user, datasets, facts) if may_see else [],
-        "demo_page": next(iter(hooks.demo_pages), None) if not facts else None,
+        "demo_page": hooks.panels.DEMO_PAGE if not facts else None,
     }
 
 
@@ -70,7 +71,8 @@ def list_attention_items(user: Any, datasets: Any, facts: dict[int, DatasetFacts
         *(_raw_items(facts, has("datasets_app.view_scrubrun")) if may_see else []),
         *(_check_items(datasets, has("datasets_app.check_dataset")) if may_see else []),
         *(_quarantine_items(user) if has("datasets_app.import_dataset") else []),
-        *(item for items in hooks.attention for item in items(user)),
+        *list_mentions(user),
+        *hooks.panels.list_campaign_attention(user),
     ]
 
 

@@ -46,7 +46,7 @@ def preview_context(text: str, persona: Persona | None, user: Any) -> dict[str, 
         "may_generate": persona is not None and user.has_perm("datasets_app.generate_dataset"),
     }
     if persona and persona.digest != hashlib.sha256(text.encode(errors="replace")).hexdigest():
-        context["stale_label_count"] = sum(count(persona) for count in hooks.label_counters)
+        context["stale_label_count"] = hooks.labels.count_labels_for_persona(persona)
     return context
 
 

@@ -72,7 +72,7 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     if withheld:
         _withhold(session, turns, [*session_findings, *chain.from_iterable(turn_findings.values())])
     highlights = None if withheld else _make_highlights(request, session, turns)
-    notes = _collect_notes(session, turns, request.user)
+    notes = hooks.panels.turn_label_notes(session, turns, request.user)
     for turn in turns:
         turn.findings = turn_findings.get(turn.turn_index, [])
         turn.notes = notes.get(turn.pk, [])
@@ -139,15 +139,6 @@ def _make_highlights(request: HttpRequest, session: Session, turns: list[Any]) -
     if not has("datasets_app.view_scrubfinding"):
         return None
     return Highlights(session, turns, may_mark=has("datasets_app.scrub_dataset"))
-
-
-def _collect_notes(session: Session, turns: list[Any], user: Any) -> dict[int, list[str]]:
-    """Notes of other apps on these turns, by primary key."""
-    notes: dict[int, list[str]] = defaultdict(list)
-    for collect in hooks.turn_notes:
-        for turn, turn_notes in collect(session, turns, user).items():
-            notes[turn] += turn_notes
-    return notes
 
 
 def _parse_first_turn(request: HttpRequest) -> int:

@@ -41,11 +41,8 @@ def build_trends(datasets: Any) -> list[Trend]:
     chosen = datasets.order_by().values("pk")
     reports = CheckReport.objects.filter(dataset__in=chosen, created_at__gte=since)
     scrubs = ScrubRun.objects.filter(dataset__in=chosen, dry_run=False, verified_at__gte=since)
-    labels: dict[date, int] = {}
-    for count_labels in hooks.weekly_labels:
-        labels |= count_labels(datasets, since)
     return [
-        _make_trend("Labels", weeks, labels),
+        _make_trend("Labels", weeks, hooks.labels.count_weekly_labels(datasets, since)),
         _make_trend("Errors found", weeks, _by_week(reports, "created_at", Sum("error_count"))),
         _make_trend("Scrubs", weeks, _by_week(scrubs, "verified_at", Count("pk"))),
     ]

@@ -92,12 +92,8 @@ def _list_tags(dataset_id: int, keys: Sequence[int]) -> dict[int, list[str]]:
 
 
 def _list_labels(dataset_id: int, keys: Sequence[int], user: Any) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
-    for hook in hooks.session_labels:
-        if user.has_perm(hook.permission):
-            for session, texts in hook.describe(dataset_id, keys).items():
-                found[session] += texts
-    return found
+    known = hooks.labels.SESSION_LABELS
+    return known.describe(dataset_id, keys) if user.has_perm(known.permission) else {}
 
 
 def _find_matches(dataset_id: int, keys: Sequence[int], words: str) -> dict[int, tuple[int, Excerpt]]:

@@ -79,13 +79,10 @@ def parse_filter(parameters: Mapping[str, Any], *, may_read: bool, user: Any) ->
 
 
 def list_label_filters(user: Any) -> dict[str, str]:
-    """Value → label of what sessions can be filtered by in other apps."""
-    return {
-        value: label
-        for hook in hooks.session_labels
-        if user is None or user.has_perm(hook.permission)
-        for value, (label, *_) in hook.filters.items()
-    }
+    """Value → label of what sessions can be filtered by of their labels."""
+    known = hooks.labels.SESSION_LABELS
+    permitted = user is None or user.has_perm(known.permission)
+    return {value: label for value, (label, *_) in known.filters.items()} if permitted else {}
 
 
 def build_conditions(dataset_id: int, chosen: SessionFilter) -> list[Condition]:
@@ -103,9 +100,8 @@ def build_conditions(dataset_id: int, chosen: SessionFilter) -> list[Condition]:
         report = CheckReport.objects.filter(dataset=dataset_id).values_list("pk", flat=True).first()
         code = "" if chosen.code == ANY else chosen.code
         conditions.append(session_pages.with_finding(report or 0, code))
-    for hook in hooks.session_labels:
-        if found := hook.filters.get(chosen.labels):
-            conditions.append(Condition(found[1], {}, found[2]))
+    if found := hooks.labels.SESSION_LABELS.filters.get(chosen.labels):
+        conditions.append(Condition(found[1], {}, found[2]))
     if chosen.since or chosen.until:
         conditions.append(session_pages.with_date(chosen.since, chosen.until))
     if chosen.tag:

@@ -98,9 +98,7 @@ def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
         "tag": tag,
         "error": error,
         "may_change": request.user.has_perm(start_permission("tag_sessions")),
-        "links": [
-            link for list_links in hooks.selection_links for link in list_links(dataset, chosen, request.user)
-        ],
+        "links": hooks.panels.list_selection_links(dataset, chosen, request.user),
     }
     return render_dataset_page(request, dataset, "selection", "Selection", context)
 

@@ -257,7 +257,7 @@ def _import_file(
         facts.add_modification(dataset, f"{count} quarantined sessions of {name} left out")
     _save_source_file(dataset, source, entry)
     _apply_metadata(dataset, source, keys)
-    return entry | _run_import_hooks(dataset, keys, options.labels)
+    return entry | _add_labels(dataset, keys, options.labels)
 
 
 def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
@@ -313,12 +313,8 @@ def _resolve_existing_sessions(
     return same
 
 
-def _run_import_hooks(dataset: Dataset, keys: "array[int]", labels: LabelRules) -> dict[str, int]:
-    added: dict[str, int] = {}
-    if keys:
-        for extension in hooks.after_import:
-            added.update(extension(dataset, keys[0], keys[-1], labels))
-    return added
+def _add_labels(dataset: Dataset, keys: "array[int]", labels: LabelRules) -> dict[str, int]:
+    return hooks.labels.annotate_imported_turns(dataset, keys[0], keys[-1], labels) if keys else {}
 
 
 def _apply_metadata(dataset: Dataset, source: ImportSource, keys: "array[int]") -> None:

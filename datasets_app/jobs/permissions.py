@@ -9,7 +9,6 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from datasets_app import hooks
 from datasets_app.catalog import gates, policies
 from datasets_app.jobs.parameters import has_override
 from datasets_app.models import ApiToken, Dataset, JobFile, JobRun
@@ -40,10 +39,13 @@ START_PERMISSIONS = {
     "exempt_value": "datasets_app.override_gate",
 }
 
+# Operation → permission to start its jobs, cancel them and download their files.
+of_other_apps: dict[str, str] = {}
+
 
 def start_permission(operation: str) -> str:
-    """Named like the operation unless listed; other apps list theirs in ``hooks``."""
-    return {**START_PERMISSIONS, **hooks.job_permissions}.get(operation, f"datasets_app.{operation}")
+    """Named like the operation unless listed; other apps add theirs to ``of_other_apps``."""
+    return {**START_PERMISSIONS, **of_other_apps}.get(operation, f"datasets_app.{operation}")
 
 
 def needs_override_permission(job: JobRun, user: Any) -> bool:
@@ -72,7 +74,7 @@ def _download_permission(operation: str, kind: str) -> str:
     codename = "import_dataset" if kind in _UPLOADED else "export_dataset"
     if operation == "export_audit":
         codename = "view_auditevent"
-    return hooks.job_permissions.get(operation, f"datasets_app.{codename}")
+    return of_other_apps.get(operation, f"datasets_app.{codename}")
 
 
 def refuse_unauthorized_job(job: JobRun) -> None:

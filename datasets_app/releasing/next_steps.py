@@ -79,8 +79,7 @@ def load_step_facts(dataset: Dataset, *, only: str = "") -> StepFacts:
     last = latest_release(dataset) if is_needed("release", "share") else None
     labels, campaigns = False, 0
     if is_needed("label"):
-        for count_labels in hooks.label_progress:
-            labels, campaigns = count_labels(dataset)
+        labels, campaigns = hooks.labels.find_label_progress(dataset)
     return StepFacts(
         dataset=facts,
         report=state,

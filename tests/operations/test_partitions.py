@@ -126,7 +126,7 @@ def test_a_failed_import_leaves_no_partition(tmp_path: Path, monkeypatch: pytest
     def fail(*_: Any) -> None:
         raise UserError("The last step failed.")
 
-    monkeypatch.setattr(importing, "_run_import_hooks", fail)
+    monkeypatch.setattr(importing, "_add_labels", fail)
     with pytest.raises(UserError), transaction.atomic():
         make_dataset(tmp_path, make_sessions(2))
     assert partitions() == before

@@ -64,7 +64,7 @@ def frame_context(request: HttpRequest, dataset: Dataset, page: str) -> dict[str
         "dataset": dataset,
         "page_name": page,
         "tabs": build_dataset_tabs(request, dataset, page),
-        "steps": next((find(dataset, request.user) for find in hooks.next_steps), None),
+        "steps": hooks.find_next_steps(dataset, request.user),
     }
 
 
@@ -100,7 +100,7 @@ def _list_pages(request: HttpRequest, dataset: Dataset) -> list[tuple[str, list[
         make_page("sessions", "Sessions", "view_session"),
         ("turns", "Turns", turns, may_view_turns),
     ]
-    labels = [(*page, True) for list_pages in hooks.label_pages for page in list_pages(dataset, request.user)]
+    labels = [(*page, True) for page in hooks.panels.list_label_pages(dataset, request.user)]
     releases = [
         make_page("splits", "Splits"),
         make_page("releases", "Releases", "view_release"),

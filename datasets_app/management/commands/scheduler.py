@@ -51,8 +51,7 @@ class Command(BaseCommand):
                     start_if_due()
                     start_due_storing()
                     start_due_assembly()
-                    for announce in hooks.announcements:
-                        announce()
+                    hooks.panels.announce_campaigns()
                 # Not if it can't work: then it isn't alive in the sense of those who ask.
                 queue.record_scheduler_heartbeat()
                 reachable = True

@@ -152,7 +152,7 @@ CHANGING_ACTIONS = (
 def was_edited_since(dataset: Dataset, at: datetime) -> bool:
     """Whether what a package holds was changed: metadata, tags, labels, splits, or which sessions."""
     events = AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at, action__in=CHANGING_ACTIONS)
-    return events.exists() or any(was_changed(dataset, at) for was_changed in hooks.label_changes)
+    return events.exists() or hooks.labels.was_labeled_since(dataset, at)
 
 
 class _DatasetEvidence:

@@ -124,14 +124,8 @@ def _write_current_data(
 
 def _add_labels(package: Package, dataset: Dataset, folder: Path, actor: Any, override: str) -> Package:
     data = [folder / file.path for file in package.get_files(JSONL)]
-    for write in hooks.package_labels:
-        files, notices = write(dataset, folder, data, actor, override)
-        package = replace(
-            package,
-            label_files=[*package.label_files, *files],
-            notices=[*package.notices, *notices],
-        )
-    return package
+    files, notices = hooks.labels.write_label_files(dataset, folder, data, actor, override)
+    return replace(package, label_files=files, notices=[*package.notices, *notices])
 
 
 def _write_documents(package: Package, folder: Path) -> None:

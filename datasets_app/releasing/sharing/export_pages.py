@@ -80,7 +80,7 @@ class ExportForm(OverrideForm):
             self.fields["version"].choices = [("", "Current data"), *versions]  # type: ignore[attr-defined]
         else:
             del self.fields["version"]
-        has_labels = any(count_labels(dataset)[0] for count_labels in hooks.label_progress)
+        has_labels, _ = hooks.labels.find_label_progress(dataset)
         if not has_labels or not user.has_perm("annotations_app.export_annotation"):
             del self.fields["labels"]
         if not dataset.sessions.exclude(split=None).exists():

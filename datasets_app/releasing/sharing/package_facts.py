@@ -117,7 +117,7 @@ def _build_package(
         files=written.files,
         counts=counts,
         language=str(language) if language else None,
-        labels=next((labels for read in hooks.label_facts if (labels := read(dataset))), None),
+        labels=hooks.labels.build_label_facts(dataset),
         notices=notices,
         **facts,
     )

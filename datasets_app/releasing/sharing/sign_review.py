@@ -20,7 +20,7 @@ MAX_STATEMENT_CHARACTERS = 2_000
 
 def describe_end(dataset: Dataset) -> str:
     """What will end a signature soon; empty if nobody is labeling."""
-    open_count = sum(count_labels(dataset)[1] for count_labels in hooks.label_progress)
+    _, open_count = hooks.labels.find_label_progress(dataset)
     if not open_count:
         return ""
     isnt = "isn't" if open_count == 1 else "aren't"

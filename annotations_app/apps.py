@@ -8,16 +8,11 @@ class AnnotationsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotations_app import tasks  # noqa: F401  (registers them)
-        from annotations_app.hooks import labels, panels, session_data
+        from annotations_app.hooks import access, labels, panels, session_data
         from datasets_app import hooks
         from datasets_app.access.roles import ensure_roles
-        from datasets_app.jobs import permissions
 
         hooks.labels, hooks.panels = labels, panels
         session_data.register_models()
-        permissions.of_other_apps |= {
-            "add_to_campaign": "annotations_app.change_campaign",
-            "create_campaign": "annotations_app.add_campaign",
-            "export_annotations": "annotations_app.export_annotation",
-        }
+        access.register()
         post_migrate.connect(ensure_roles, sender=self)

@@ -86,12 +86,19 @@ class Labels(Protocol):
 class Panels(Protocol):
     """What pages show of labels and campaigns, and offer to do with them."""
 
+    # Permissions to start a campaign, and to label.
+    ADD_CAMPAIGN: str
+    ANNOTATE: str
+    CAMPAIGNS_PAGE: str
     # The page that loads the demonstration data, and the name of its dataset.
     DEMO_PAGE: str
     DEMO_DATASET: str
 
     def annotations_panel(self, dataset: Any, user: Any) -> dict[str, Any] | None:
         """For the dataset's overview: "title", "template" and "context"."""
+
+    def label_url(self, dataset: Any, page: str) -> str:
+        """Where the step of labeling leads: "labels" or "new_campaign"."""
 
     def list_label_pages(self, dataset: Any, user: Any) -> list[tuple[str, str, str]]:
         """The pages of the tab "Labels" that the user may open: name, title, URL."""

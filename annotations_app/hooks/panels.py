@@ -3,17 +3,36 @@
 from collections import defaultdict
 from typing import Any
 
+from django.urls import reverse
+
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.demo import DEMO_DATASET
+from annotations_app.hooks.access import ADD as ADD_CAMPAIGN
+from annotations_app.hooks.access import ANNOTATE
 from annotations_app.hooks.announcements import announce_campaigns
 from annotations_app.hooks.session_labels import list_selection_links
 from annotations_app.models import Annotation
 from datasets_app.hooks import AttentionItem
 
-__all__ = ["DEMO_DATASET", "DEMO_PAGE", "announce_campaigns", "annotations_panel", "list_selection_links"]
+__all__ = [
+    "ADD_CAMPAIGN",
+    "ANNOTATE",
+    "DEMO_DATASET",
+    "DEMO_PAGE",
+    "announce_campaigns",
+    "annotations_panel",
+    "list_selection_links",
+]
 
+CAMPAIGNS_PAGE = "admin:annotations_app_campaign_changelist"
 DEMO_PAGE = "admin:annotations_app_campaign_load_demo"
 MAX_LABELS = 1_000
+
+
+def label_url(dataset: Any, page: str) -> str:
+    if page == "new_campaign":
+        return f"{reverse('admin:annotations_app_campaign_add')}?dataset={dataset.pk}"
+    return reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk])
 
 
 def turn_label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:

@@ -9,6 +9,7 @@ can reach. Superusers have it; give it to others one by one.
 from contextlib import nullcontext
 from typing import Any
 
+# Those of labels and campaigns are added by their app.
 ROLES: dict[str, tuple[str, ...]] = {
     "curator": (
         "datasets_app.view_dataset", "datasets_app.read_raw",
@@ -25,21 +26,12 @@ ROLES: dict[str, tuple[str, ...]] = {
         "datasets_app.delete_source",
         "datasets_app.view_webhookendpoint", "datasets_app.add_webhookendpoint",
         "datasets_app.change_webhookendpoint", "datasets_app.delete_webhookendpoint",
-        "annotations_app.view_annotation", "annotations_app.add_annotation",
-        "annotations_app.import_annotation", "annotations_app.export_annotation",
-        "annotations_app.view_campaign", "annotations_app.add_campaign", "annotations_app.change_campaign",
-        "annotations_app.annotate",
     ),
-    "annotator": ("annotations_app.annotate",),
+    "annotator": (),
     "lead": (
         "datasets_app.view_dataset", "datasets_app.view_release",
         "datasets_app.view_session", "datasets_app.view_turn", "datasets_app.add_sessioncomment",
         "datasets_app.view_jobrun", "datasets_app.view_persona",
-        "annotations_app.view_annotation", "annotations_app.add_annotation",
-        "annotations_app.change_annotation", "annotations_app.import_annotation",
-        "annotations_app.export_annotation",
-        "annotations_app.view_campaign", "annotations_app.add_campaign", "annotations_app.change_campaign",
-        "annotations_app.annotate", "annotations_app.adjudicate",
     ),
     "privacy officer": (
         "datasets_app.view_dataset", "datasets_app.read_raw",

@@ -33,18 +33,10 @@ SCOPES: dict[str, Scope] = {
     "personas:write": Scope(
         gettext_lazy("Add and change personas"), ("datasets_app.add_persona", "datasets_app.change_persona")
     ),
-    "labels:read": Scope(
-        gettext_lazy("See campaigns, labels and agreement, and export labels"),
-        (
-            "annotations_app.view_campaign",
-            "annotations_app.view_annotation",
-            "annotations_app.export_annotation",
-        ),
-    ),
-    "labels:write": Scope(
-        gettext_lazy("Import labels"), ("annotations_app.import_annotation", "annotations_app.add_annotation")
-    ),
-    "campaigns:write": Scope(gettext_lazy("Start campaigns"), ("annotations_app.add_campaign",)),
+    # Their permissions are added by the app of labels.
+    "labels:read": Scope(gettext_lazy("See campaigns, labels and agreement, and export labels"), ()),
+    "labels:write": Scope(gettext_lazy("Import labels"), ()),
+    "campaigns:write": Scope(gettext_lazy("Start campaigns"), ()),
     "people:erase": Scope(gettext_lazy("Find and erase people"), ("datasets_app.erase_session",)),
     "audit:read": Scope(gettext_lazy("Read the audit log"), ("datasets_app.view_auditevent",)),
 }

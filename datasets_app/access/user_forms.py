@@ -11,7 +11,8 @@ from unfold.widgets import (
     UnfoldBooleanWidget,
 )
 
-_OWN_APPS = ("datasets_app", "annotations_app")
+from datasets_app.access.roles import ROLES
+
 _STANDARD_VERBS = ("add_", "change_", "delete_", "view_")
 
 
@@ -46,9 +47,14 @@ class PermissionsField(forms.ModelMultipleChoiceField):
         return text[:1].upper() + text[1:]
 
 
+def _list_own_apps() -> set[str]:
+    """Those with permissions that roles have."""
+    return {name.partition(".")[0] for names in ROLES.values() for name in names}
+
+
 def special_permissions() -> Any:
     """Those of this application that aren't about rows of one table."""
-    rows = Permission.objects.filter(content_type__app_label__in=_OWN_APPS)
+    rows = Permission.objects.filter(content_type__app_label__in=_list_own_apps())
     for verb in _STANDARD_VERBS:
         rows = rows.exclude(codename__startswith=verb)
     return rows.order_by("name")
@@ -56,7 +62,7 @@ def special_permissions() -> Any:
 
 def role_permissions() -> Any:
     """What a role can be made of: permissions of this application, and of accounts and roles."""
-    own = Permission.objects.filter(content_type__app_label__in=_OWN_APPS)
+    own = Permission.objects.filter(content_type__app_label__in=_list_own_apps())
     accounts = Permission.objects.filter(content_type__app_label="auth").exclude(
         content_type__model="permission"
     )

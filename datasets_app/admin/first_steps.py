@@ -50,7 +50,7 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
         FirstStep(
             "Have replies labeled",
             first is not None and hooks.labels.find_label_progress(first)[0],
-            reverse("admin:annotations_app_campaign_changelist"),
+            reverse(hooks.panels.CAMPAIGNS_PAGE),
         ),
         FirstStep(
             "Release a version",

@@ -45,7 +45,7 @@ def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         **context,
         "title": "Home",
         "may_see": may_see,
-        "is_annotator_only": not may_see and has("annotations_app.annotate"),
+        "is_annotator_only": not may_see and has(hooks.panels.ANNOTATE),
         **(_dataset_context(datasets, facts) if may_see else {}),
         **({"active_jobs": list_active_jobs(request.user)} if has("datasets_app.view_jobrun") else {}),
         "attention": [entry for entry in attention if shows_snoozed or not entry.is_snoozed],

@@ -32,7 +32,7 @@ def may_select(user: Any) -> bool:
         for permission in (
             start_permission("tag_sessions"),
             "datasets_app.export_dataset",
-            "annotations_app.change_campaign",
+            start_permission("add_to_campaign"),
         )
     )
 

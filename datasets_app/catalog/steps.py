@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple
 
+from datasets_app import hooks
 from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy
 from datasets_app.catalog.policies import Blocker
 from datasets_app.domain.wording import format_count
@@ -160,7 +161,7 @@ def _decide_label(facts: StepFacts, *, ready: bool) -> Step:
         f"Labeled; {running}" if facts.labels and running else running or text,
         "View campaigns" if running else "New campaign",
         "labels" if running else "new_campaign",
-        "annotations_app.add_campaign",
+        hooks.panels.ADD_CAMPAIGN,
         needed=False,
     )
 

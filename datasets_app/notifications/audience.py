@@ -15,9 +15,7 @@ Kind, Mail = OutgoingEvent.Kind, NotificationPreference.Mail
 DIGEST_HOUR = 7
 
 # Those with this permission who see the dataset are told, besides those whom the event names.
-_PERMISSIONS: dict[str, str] = {
-    Kind.CAMPAIGN_FINISHED: "annotations_app.adjudicate",
-    Kind.DISPUTES_WAITING: "annotations_app.adjudicate",
+PERMISSIONS: dict[str, str] = {
     Kind.RELEASE_CREATED: "datasets_app.sign_review",
     Kind.DELETION_AHEAD: "datasets_app.hold_dataset",
 }
@@ -91,7 +89,7 @@ def _list_others(event: OutgoingEvent) -> Iterable[Any]:
     if event.kind == Kind.JOB_FAILED and not event.recipients:
         users = get_user_model().objects.with_perm(_NIGHTLY_PERMISSION)
         return [user for user in users if not Dataset.objects.hidden_from(user).exists()]
-    if permission := _PERMISSIONS.get(event.kind):
+    if permission := PERMISSIONS.get(event.kind):
         return list(get_user_model().objects.with_perm(permission))
     return []
 

@@ -30,7 +30,7 @@ def describe(event: OutgoingEvent) -> Wording:
 
 def page_of(event: OutgoingEvent) -> str:
     """The path of the page; that of all notifications if there is none any more."""
-    name, key = _PAGES.get(event.kind, ("", ""))
+    name, key = PAGES.get(event.kind, ("", ""))
     argument = event.dataset_id if key == "dataset" else event.data.get(key)
     if not name or (key and argument is None):
         return reverse("notifications")
@@ -125,13 +125,11 @@ _TEXTS: dict[str, Callable[[dict[str, Any]], str]] = {
 }
 
 # The name of a page's URL, and where its argument is.
-_PAGES: dict[str, tuple[str, str]] = {
+PAGES: dict[str, tuple[str, str]] = {
     Kind.IMPORT_FINISHED: ("admin:datasets_app_dataset_change", "dataset"),
     Kind.SCRUB_FINISHED: ("admin:datasets_app_dataset_scrub", "dataset"),
     Kind.CHECK_FINISHED: ("admin:datasets_app_dataset_checks", "dataset"),
     Kind.CAMPAIGN_ASSIGNED: ("annotate:queue", "campaign"),
-    Kind.CAMPAIGN_FINISHED: ("admin:annotations_app_campaign_agreement", "campaign_id"),
-    Kind.DISPUTES_WAITING: ("admin:annotations_app_campaign_agreement", "campaign_id"),
     Kind.RELEASE_CREATED: ("admin:datasets_app_dataset_releases", "dataset"),
     Kind.JOB_FAILED: ("admin:datasets_app_jobrun_change", "job"),
     Kind.DELETION_AHEAD: ("admin:datasets_app_dataset_retention", "dataset"),

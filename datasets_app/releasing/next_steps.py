@@ -23,7 +23,6 @@ _SHARING_ACTIONS = ("export", "download")
 # What the page of a step takes.
 _VIEW_PERMISSIONS = {
     "scrub": "datasets_app.view_scrubrun",
-    "label": "annotations_app.view_annotation",
     "release": "datasets_app.view_release",
 }
 
@@ -43,7 +42,7 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
     every = steps.decide_steps(facts)
     for step in every:
         step.allowed = user.has_perm(step.permission)
-        step.may_view = user.has_perm(_VIEW_PERMISSIONS.get(step.name, "datasets_app.view_dataset"))
+        step.may_view = user.has_perm(_view_permission(step.name))
     waiting = steps.find_waiting(every)
     for step in waiting:
         step.who = list_roles(step.permission)
@@ -57,6 +56,12 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
         None if is_closed else steps.find_next(every),
         [] if is_closed else waiting,
     )
+
+
+def _view_permission(step: str) -> str:
+    if step == "label":
+        return hooks.labels.SESSION_LABELS.permission
+    return _VIEW_PERMISSIONS.get(step, "datasets_app.view_dataset")
 
 
 def can_take_step(dataset: Dataset, user: Any, name: str, action: str | None) -> bool:

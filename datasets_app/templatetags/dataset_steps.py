@@ -7,6 +7,7 @@ from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
+from datasets_app import hooks
 from datasets_app.catalog.steps import Step
 from datasets_app.models import Dataset
 
@@ -18,10 +19,8 @@ def step_url(step: Step, dataset: Dataset) -> str:
     """Where the button of a step leads."""
     if step.page == "import":
         return f"{reverse('admin:datasets_app_dataset_import')}?{urlencode({'dataset': dataset.name})}"
-    if step.page == "new_campaign":
-        return f"{reverse('admin:annotations_app_campaign_add')}?dataset={dataset.pk}"
-    if step.page == "labels":
-        return reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk])
+    if step.name == "label":
+        return hooks.panels.label_url(dataset, step.page)
     return reverse(f"admin:datasets_app_dataset_{step.page}", args=[dataset.pk])
 
 
@@ -64,7 +63,7 @@ _STEP_PAGES = {
 def step_page_url(step: Step, dataset: Dataset) -> str:
     """The page that tells about a step."""
     if step.name == "label":
-        return reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk])
+        return hooks.panels.label_url(dataset, "labels")
     return reverse(f"admin:datasets_app_dataset_{_STEP_PAGES[step.name]}", args=[dataset.pk])
 
 

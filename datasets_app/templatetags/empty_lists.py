@@ -37,17 +37,12 @@ _EMPTY_LIST_TEXTS = {
 
 # What fills an empty list, where that is not its own "Add": (button, name of the URL, permission), the first
 # one first.
-_EMPTY_LIST_ACTIONS = {
+ACTIONS = {
     "dataset": [
         ("Import a file", "datasets_app_dataset_import", "datasets_app.import_dataset"),
         ("Generate conversations", "datasets_app_dataset_generate", "datasets_app.generate_dataset"),
     ],
-    "campaign": [("Create a campaign", "annotations_app_campaign_add", "annotations_app.add_campaign")],
     "jobrun": [("Import a file", "datasets_app_dataset_import", "datasets_app.import_dataset")],
-    "annotation": [
-        ("Create a campaign", "annotations_app_campaign_add", "annotations_app.add_campaign"),
-        ("Import labels", "annotations_app_annotation_import", "annotations_app.import_annotation"),
-    ],
 }
 
 
@@ -57,7 +52,7 @@ def empty_list_actions(changelist: Any) -> list[tuple[str, str]]:
     reader = getattr(changelist, "reader", None)  # set by core/web/model_admin.py
     return [
         (label, reverse(f"admin:{name}"))
-        for label, name, permission in _EMPTY_LIST_ACTIONS.get(changelist.opts.model_name, ())
+        for label, name, permission in ACTIONS.get(changelist.opts.model_name, ())
         if reader is not None and reader.has_perm(permission)
     ]
 

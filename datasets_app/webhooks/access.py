@@ -6,14 +6,12 @@ from datasets_app.models import Dataset, OutgoingEvent, WebhookEndpoint
 
 Kind = OutgoingEvent.Kind
 
-# What it takes to see events of a kind, besides access to the dataset.
+# What it takes to see events of a kind, besides access to the dataset. Those of campaigns are added by their
+# app.
 PERMISSIONS: dict[str, str] = {
     Kind.IMPORT_FINISHED: "datasets_app.view_dataset",
     Kind.SCRUB_FINISHED: "datasets_app.view_scrubrun",
     Kind.CHECK_FINISHED: "datasets_app.view_dataset",
-    Kind.CAMPAIGN_ASSIGNED: "annotations_app.view_campaign",
-    Kind.CAMPAIGN_FINISHED: "annotations_app.view_campaign",
-    Kind.DISPUTES_WAITING: "annotations_app.view_campaign",
     Kind.RELEASE_CREATED: "datasets_app.view_release",
     Kind.JOB_FAILED: "datasets_app.view_jobrun",
     Kind.DELETION_AHEAD: "datasets_app.view_dataset",

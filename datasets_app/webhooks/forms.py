@@ -26,7 +26,7 @@ class WebhookForm(forms.ModelForm):
     )
     kinds = forms.MultipleChoiceField(
         label="Events",
-        choices=[(kind, OutgoingEvent.Kind(kind).label) for kind in PERMISSIONS],
+        choices=[(kind.value, kind.label) for kind in OutgoingEvent.Kind if kind in PERMISSIONS],
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         error_messages={"required": "Choose at least one event."},
     )

@@ -16,6 +16,7 @@ from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import Dataset, Persona, Release, SessionSelection
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package, list_unmet
@@ -81,7 +82,7 @@ class ExportForm(OverrideForm):
         else:
             del self.fields["version"]
         has_labels, _ = hooks.labels.find_label_progress(dataset)
-        if not has_labels or not user.has_perm("annotations_app.export_annotation"):
+        if not has_labels or not user.has_perm(start_permission("export_annotations")):
             del self.fields["labels"]
         if not dataset.sessions.exclude(split=None).exists():
             del self.fields["split"]

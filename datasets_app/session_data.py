@@ -38,23 +38,23 @@ _CONVERSATIONS = (
     SessionData(
         models.SourceFile,
         "source_files",
-        dataset="dataset",
+        "dataset",
         scrubbed={"name": ""},
         harmless={DIGEST: "sha256", COUNTS: "format"},
     ),
     SessionData(
         models.Session,
         "sessions",
-        dataset="dataset",
-        session="pk",
+        "dataset",
+        "pk",
         partitioned=True,
         scrubbed={"session_id": "session ID", "persona_id": "metadata"},
     ),
     SessionData(
         models.Turn,
         "turns",
-        dataset="dataset",
-        session="session",
+        "dataset",
+        "session",
         partitioned=True,
         scrubbed={"text": "text", "tags": "tags", "metadata": "metadata", "extra": "metadata"},
         harmless={TIME: "timestamp"},
@@ -62,16 +62,14 @@ _CONVERSATIONS = (
     SessionData(
         models.SessionComment,
         "comments",
-        dataset="dataset",
-        session="session",
-        turn="turn_index",
+        "dataset",
+        "session",
+        "turn_index",
         scrubbed={"text": "comments"},
         harmless={ACCOUNT: "author_name", KEYS: "mentions"},
     ),
-    SessionData(
-        models.SavedView, "saved_views", dataset="dataset", quoted="name query", quoting=Q(has_text=True)
-    ),
-    SessionData(models.SessionSelection, "selections", dataset="dataset", harmless={KEYS: "keys turns"}),
+    SessionData(models.SavedView, "saved_views", "dataset", quoted="name query", quoting=Q(has_text=True)),
+    SessionData(models.SessionSelection, "selections", "dataset", harmless={KEYS: "keys turns"}),
     # Jobs of datasets are found by name, too; their files are in the storage: see delete_contents.py.
     SessionData(
         models.JobRun,
@@ -85,19 +83,19 @@ _CONVERSATIONS = (
 )
 
 _FINDINGS = (
-    SessionData(models.CheckReport, "check_reports", dataset="dataset", harmless={COUNTS: "totals"}),
+    SessionData(models.CheckReport, "check_reports", "dataset", harmless={COUNTS: "totals"}),
     SessionData(
         models.CheckFinding,
         "check_findings",
-        dataset="report__dataset",
-        session="session",
+        "report__dataset",
+        "session",
         quoted="message field",
         harmless={"a code of the checks": "code"},
     ),
     SessionData(
         models.ScrubRun,
         "scrubs",
-        dataset="dataset",
+        "dataset",
         harmless={
             DIGEST: "key_fingerprint",
             COUNTS: "policy totals proposals",
@@ -110,29 +108,27 @@ _FINDINGS = (
     SessionData(
         models.ScrubFinding,
         "scrub_findings",
-        dataset="scrub__dataset",
-        session="session",
+        "scrub__dataset",
+        "session",
         left={"where a value is; keys that are personal are left out": "field"},
         harmless={COUNTS: "kind"},
     ),
     SessionData(
         models.ScrubMark,
         "marks",
-        dataset="dataset",
+        "dataset",
         left={"it stays in the conversations, too": "term", WRITTEN: "reason"},
         harmless={DIGEST: "digest", COUNTS: "kind"},
     ),
-    SessionData(models.ScrubAudit, "scrub_audits", dataset="dataset", harmless={COUNTS: "strata languages"}),
-    SessionData(models.AuditedTurn, "audited_turns", dataset="audit__dataset", session="session"),
+    SessionData(models.ScrubAudit, "scrub_audits", "dataset", harmless={COUNTS: "strata languages"}),
+    SessionData(models.AuditedTurn, "audited_turns", "audit__dataset", "session"),
     SessionData(
-        models.TextScan,
-        dataset="dataset",
-        harmless={COUNTS: "found written exempt unmeasured canary audit"},
+        models.TextScan, dataset="dataset", harmless={COUNTS: "found written exempt unmeasured canary audit"}
     ),
     SessionData(
         models.Attestation,
         "attestations",
-        dataset="dataset",
+        "dataset",
         left={WRITTEN: "reason"},
         harmless={ACCOUNT: "created_by_name"},
     ),
@@ -153,7 +149,7 @@ _RELEASES = (
         harmless={NAME: "name", DIGEST: "sha256", "a key of the storage": "file"},
         emptied="file",
     ),
-    SessionData(models.SharingReview, "reviews", dataset="dataset", left={WRITTEN: "name statement"}),
+    SessionData(models.SharingReview, "reviews", "dataset", left={WRITTEN: "name statement"}),
 )
 
 _SOURCES = (
@@ -170,14 +166,14 @@ _SOURCES = (
     _Received(
         models.ReceivedRequest,
         "received_requests",
-        dataset="source__dataset_name",
+        "source__dataset_name",
         left={"it is not part of the dataset yet": "body"},
         harmless={"one of two": "content_type"},
     ),
     _Received(
         models.ReceivedSpan,
         "received_spans",
-        dataset="source__dataset_name",
+        "source__dataset_name",
         left={"it is not part of the dataset yet": "content"},
         harmless={DIGEST: "trace conversation"},
     ),
@@ -200,8 +196,7 @@ _OTHERS = (
     SessionData(models.AuditSeal, harmless={DIGEST: "previous digest"}),
     SessionData(models.AuditHeadPlace, harmless={DIGEST: "digest", "a place for digests": "label failure"}),
     SessionData(
-        models.OutgoingEvent,
-        harmless={NAME: "dataset_name", COUNTS: "data key", KEYS: "recipients"},
+        models.OutgoingEvent, harmless={NAME: "dataset_name", COUNTS: "data key", KEYS: "recipients"}
     ),
     SessionData(
         models.WebhookEndpoint,

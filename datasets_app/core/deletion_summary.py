@@ -2,45 +2,36 @@
 
 from collections.abc import Mapping
 
-# The kinds of ``models/session_data.py`` and of files, in display order.
-_KIND_LABELS = {
-    "sessions": ("session", "sessions"),
-    "turns": ("turn", "turns"),
-    "comments": ("comment", "comments"),
-    "labels": ("label", "labels"),
-    "decisions": ("annotator decision", "annotator decisions"),
-    "assignments": ("assignment", "assignments"),
-    "campaign_items": ("campaign reply", "campaign replies"),
-    "campaigns": ("campaign", "campaigns"),
-    "scrub_findings": ("scrub finding", "scrub findings"),
-    "audited_turns": ("audited turn", "audited turns"),
-    "scrub_audits": ("scrub audit", "scrub audits"),
-    "scrubs": ("scrub", "scrubs"),
-    "marks": ("reviewer correction", "reviewer corrections"),
-    "check_findings": ("check finding", "check findings"),
-    "check_reports": ("check report", "check reports"),
-    "source_files": ("source file record", "source file records"),
-    "reviews": ("signed review", "signed reviews"),
-    "attestations": ("attestation", "attestations"),
-    "saved_views": ("saved view", "saved views"),
-    "selections": ("selection", "selections"),
-    "received_requests": ("received request", "received requests"),
-    "received_spans": ("received span", "received spans"),
-    "files": ("job file", "job files"),
-    "releases": ("release", "releases"),
+from datasets_app.domain.wording import format_count
+
+# The kinds of ``models/session_data.py`` and of files, in display order; with words for some.
+_KINDS = (
+    "sessions turns comments labels decisions assignments campaign_items campaigns scrub_findings"
+    " audited_turns scrub_audits scrubs marks check_findings check_reports source_files reviews attestations"
+    " saved_views selections received_requests received_spans files releases"
+).split()
+_WORDS = {
+    "decisions": "annotator decisions",
+    "campaign_items": "campaign replies",
+    "marks": "reviewer corrections",
+    "source_files": "source file records",
+    "reviews": "signed reviews",
+    "files": "job files",
 }
 _BYTE_KINDS = ("file_bytes", "release_bytes")
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
     """``{"sessions": 2, "turns": 8}`` → "2 sessions, 8 turns"; the total size of files comes last."""
-    parts = [
-        f"{counts[kind]:,} {words[counts[kind] != 1]}"
-        for kind, words in _KIND_LABELS.items()
-        if counts.get(kind)
-    ]
+    parts = [_format_kind(kind, counts[kind]) for kind in _KINDS if counts.get(kind)]
     size = sum(counts.get(kind, 0) for kind in _BYTE_KINDS)
     return ", ".join([*parts, *([_format_size(size)] if size else [])])
+
+
+def _format_kind(kind: str, count: int) -> str:
+    words = _WORDS.get(kind, kind.replace("_", " "))
+    singular = f"{words[:-3]}y" if words.endswith("ies") else words[:-1]
+    return format_count(count, singular, words)
 
 
 def _format_size(size: float) -> str:

@@ -29,10 +29,10 @@ class SessionData:
     # whole; without either, to the installation, or what deletes them does more than that.
     dataset: str = ""
     session: str = ""
-    # Its rows are in the partitions of a dataset: see ``catalog/rows/partitions.py``.
-    partitioned: bool = False
     # Path to the number of the turn that a row is about: its text is scrubbed together with the session.
     turn: str = ""
+    # Its rows are in the partitions of a dataset: see ``catalog/rows/partitions.py``.
+    partitioned: bool = False
     # Columns with text that a scrub replaces: where a search for a person says that it has found one, if it
     # looks at the column.
     scrubbed: Mapping[str, str] = field(default_factory=dict)

@@ -7,9 +7,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.traces import tables
 from tests.traces.exports import EXPORTS
 from tests.traces.reading import convert, write
 
@@ -166,9 +168,7 @@ def test_numbers_that_are_none_are_left_out(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["x.json", "x.jsonl"])
 @pytest.mark.parametrize("number", ["1e400", "-1e999", "Infinity", "-Infinity"])
-def test_a_number_that_is_too_large_is_not_changed_to_another(
-    number: str, name: str, tmp_path: Path
-) -> None:
+def test_a_number_that_is_too_large_is_not_changed_to_another(number: str, name: str, tmp_path: Path) -> None:
     lines = [f'{{"prompt": "Hi", "completion": "Yes", "rating": {rating}}}' for rating in (number, 3)]
     text = f"[{lines[1]}, {lines[0]}]" if name == "x.json" else "\n".join(reversed(lines))
     _, report = convert(write(tmp_path, text, name))
@@ -184,3 +184,75 @@ def test_a_number_of_any_length_is_kept(tmp_path: Path) -> None:
     sessions, report = convert(write(tmp_path, text, "x.jsonl"))
     assert not report.problem_total
     assert [turn.metadata for turn in sessions["a"]] == [{"number": number}] * 2
+
+
+def write_archive(path: Path, members: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+SAMPLE = '{"id": 1, "score": 0.5, "messages": [{"role": "user", "content": "Hi"}]}'
+LONG_ENTRY = f'[{{"text": "{"a" * 9999}"}}]'
+EVAL = {"header.json": '{"eval": {"task": "chat"}}', "samples/1.json": SAMPLE}
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [
+        ({"header.json": '{"eval":', "samples/1.json": "{}"}, "header.json that can't be read: not valid"),
+        ({"header.json": "[" * 4999, "samples/1.json": "{}"}, "header.json that can't be read: nested too"),
+        ({"header.json": " " * 9999, "samples/1.json": "{}"}, "header.json is larger than 5,000 bytes"),
+        ({**EVAL, "samples/2.json": " " * 9999}, "samples/2.json is larger than 5,000 bytes"),
+        ({**EVAL, "samples/2.json": SAMPLE.replace("0.5", "1e400")}, "a number is too large"),
+        ({"general/2026-01-01.json": LONG_ENTRY, "users.json": "[]"}, "larger than 5,000"),
+        ({"general/2026-01-01.json": "[]", "users.json": LONG_ENTRY}, "larger than 5,000"),
+    ],
+)
+def test_no_file_of_an_archive_is_read_whole_however_large(
+    members: dict[str, str], sentence: str, tmp_path: Path
+) -> None:
+    path = write_archive(tmp_path / "x.zip", members)
+    try:
+        _, report = convert(path, limits=Limits(line_bytes=5000))
+        found = " ".join(problem.message for problem in report.problems)
+    except UnreadableFile as error:
+        found = str(error)
+    assert sentence in found
+
+
+def make_workbook(path: Path, name: str, content: str) -> Path:
+    """A workbook of two rows in which one part is replaced."""
+    book = openpyxl.Workbook()
+    for row in (["session_id", "role", "text"], ["a", "user", "Hi"], ["a", "assistant", "Yes"]):
+        book.active.append(row)
+    book.save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {member: archive.read(member).decode() for member in archive.namelist()}
+    return write_archive(path, {**members, name: content})
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("xl/worksheets/sheet1.xml", "<worksheet><sheetData><row><c><is><t>{}</t></is></c></row>"),
+        ("xl/worksheets/sheet1.xml", "<worksheet><sheetData><row/></sheetData>{}</worksheet>"),
+        ("xl/sharedStrings.xml", "<x:sst><x:si><x:t>{}</x:t></x:si></x:sst>"),
+        ("xl/styles.xml", "<styleSheet>{}</styleSheet>"),
+    ],
+)
+def test_a_workbook_is_measured_before_it_is_parsed(name: str, part: str, tmp_path: Path) -> None:
+    path = make_workbook(tmp_path / "x.xlsx", name, part.replace("{}", "a" * 3_000_000))
+    with pytest.raises(UnreadableFile, match="has a row of more than 2,000,000 bytes"):
+        convert(path, limits=Limits(line_bytes=2_000_000))
+
+
+def test_a_workbook_with_many_rows_is_read(tmp_path: Path) -> None:
+    cells = "".join(f'<c t="inlineStr"><is><t>{cell}</t></is></c>' for cell in ("a", "user", "Hi " * 100))
+    rows = f"<row>{cells.replace('a', 'session_id', 1)}</row>" + f"<row>{cells}</row>" * 5000
+    namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    sheet = f'<worksheet xmlns="{namespace}"><sheetData>{rows}</sheetData></worksheet>'
+    path = make_workbook(tmp_path / "x.xlsx", "xl/worksheets/sheet1.xml", sheet)
+    documents = list(tables.read_xlsx(path, Limits(line_bytes=100_000)))
+    assert len(documents) == 5000

@@ -3,10 +3,10 @@
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -14,11 +14,12 @@ from datasets_app.domain.conversations.lines import Limits, OnBytes, UnreadableF
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
+from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
 from datasets_app.domain.traces.records import OTHER_MEMBERS, SECOND_COPY
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
-from datasets_app.domain.traces.values import as_dict, as_list, as_name
+from datasets_app.domain.traces.values import as_dict, as_name
 
 _DATA = re.compile(r"\.(jsonl?|ndjson|txt|csv|tsv|xlsx|parquet|arrow|eval|gz|zip)$", re.IGNORECASE)
 # Folders, and what operating systems and editors leave behind.
@@ -58,7 +59,7 @@ class ArchiveConversion:
                 for name, members in self._list_files(archive):
                     self.limits.on_step()
                     with tempfile.TemporaryDirectory(prefix="alignmenter-archive-") as folder:
-                        file = _unpack(archive, members, name, Path(folder), self.limits.on_step)
+                        file = _unpack(archive, members, name, Path(folder), self.limits)
                         yield from self._read_file(file, name)
                     done += sum(member.compress_size for member in members)
                     if on_bytes:
@@ -174,40 +175,42 @@ def _unpack(
     members: list[zipfile.ZipInfo],
     name: str,
     folder: Path,
-    on_step: Callable[[], None],
+    limits: Limits,
 ) -> Path:
     """A file of the archive as one on disk; a channel of Slack as the lines of its messages."""
     path = folder / f"member{PurePosixPath(name).suffix}"
     if len(members) == 1 and not _SLACK_DAY.fullmatch(members[0].filename):
         with archive.open(members[0]) as source, path.open("wb") as target:
             while block := source.read(1 << 20):
-                on_step()
+                limits.on_step()
                 target.write(block)
         return path
-    users = _read_users(archive)
+    users = _read_users(archive, limits)
     channel = PurePosixPath(name).name
     with path.open("wb") as target:
         for member in members:
-            for message in as_list(_decode(archive, member)):
+            for message in _read_list(archive, member, limits):
                 added = {**as_dict(message), CHANNEL: channel, USERS: users}
                 users = {}
                 target.write(msgspec.json.encode(added) + b"\n")
     return path
 
 
-def _read_users(archive: zipfile.ZipFile) -> dict[str, str]:
+def _read_users(archive: zipfile.ZipFile, limits: Limits) -> dict[str, str]:
     found = {}
     for member in archive.infolist():
         if PurePosixPath(member.filename).name == "users.json":
-            for user in map(as_dict, as_list(_decode(archive, member))):
+            for user in map(as_dict, _read_list(archive, member, limits)):
                 profile = as_dict(user.get("profile"))
                 name = profile.get("real_name") or user.get("real_name") or user.get("name")
                 found[as_name(user.get("id"))] = as_name(name)
     return found
 
 
-def _decode(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> object:
-    try:
-        return msgspec.json.decode(archive.read(member))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UnreadableFile(f"{member.filename} is not valid JSON") from None
+def _read_list(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits) -> Iterator[Any]:
+    """The elements of a JSON array."""
+    with archive.open(member) as stream:
+        for item in read_whole_documents(stream, limits):
+            if isinstance(item, LineError):
+                raise UnreadableFile(f"{member.filename}: {item.message}")
+            yield item.value

@@ -3,7 +3,6 @@ out."""
 
 import gzip
 import io
-import json
 import re
 import zipfile
 import zlib
@@ -28,11 +27,13 @@ from datasets_app.domain.traces import alignmenter_runs, tables
 from datasets_app.domain.traces.dataset_folders import find_split, list_files
 from datasets_app.domain.traces.documents import (
     Document,
+    decode_document,
     is_line_layout,
     read_line_documents,
     read_whole_documents,
 )
 from datasets_app.domain.traces.markup import find_markup, split_markup, split_texts
+from datasets_app.domain.traces.values import as_dict
 
 HEAD_BYTES = 1 << 16
 ZIP, PARQUET = b"PK\x03\x04", b"PAR1"
@@ -222,17 +223,22 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
 def _read_inspect(path: Path, limits: Limits) -> Iterator[Document | LineError]:
     """An .eval archive: a header, and one file for each sample."""
     with zipfile.ZipFile(path) as archive:
-        header = json.loads(archive.read("header.json"))
+        header = _read_member(archive, "header.json", 1, limits)
+        if isinstance(header, LineError):
+            raise UnreadableFile(f"has a header.json that can't be read: {header.message}")
         names = sorted(
             name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")
         )
         for number, name in enumerate(names, 1):
-            if archive.getinfo(name).file_size > limits.line_bytes:
-                yield LineError(number, "E109", f"sample is larger than {limits.line_bytes:,} bytes")
-                continue
-            try:
-                sample = json.loads(archive.read(name))
-            except (ValueError, RecursionError):
-                yield LineError(number, "E101", "sample is no valid JSON")
-                continue
-            yield Document(number, {"eval": header.get("eval"), "samples": [sample]})
+            read = _read_member(archive, name, number, limits)
+            if isinstance(read, Document):
+                value = {"eval": as_dict(header.value).get("eval"), "samples": [read.value]}
+                read = Document(number, value)
+            yield read
+
+
+def _read_member(archive: zipfile.ZipFile, name: str, number: int, limits: Limits) -> Document | LineError:
+    """A file of JSON in an archive, as a whole."""
+    if archive.getinfo(name).file_size > limits.line_bytes:
+        return LineError(number, "E109", f"{name} is larger than {limits.line_bytes:,} bytes")
+    return decode_document(number, archive.read(name))

@@ -41,8 +41,6 @@ _CUT_OBJECT = "the file ends in the middle of an object; transfer it again"
 _decode_line = msgspec.json.Decoder().decode
 
 
-
-
 def _read_number(text: str) -> float | None:
     """None for NaN, which pandas writes where nothing is known. An infinite number can't be stored."""
     number = float(text)
@@ -99,12 +97,16 @@ def read_line_documents(
             raw = raw.removeprefix(prefix)
         if raw[:6] == b"event:" or raw.strip() == b"[DONE]" or raw[:1] == b":" or raw[:3] == b"id:":
             continue
-        try:
-            yield Document(number, _decode_leniently(raw))
-        except RecursionError:
-            yield LineError(number, "E101", "nested too deeply")
-        except ValueError as error:
-            yield explain_syntax_error(raw, error).to_line_error(number, None)
+        yield decode_document(number, raw)
+
+
+def decode_document(number: int, raw: bytes) -> Document | LineError:
+    try:
+        return Document(number, _decode_leniently(raw))
+    except RecursionError:
+        return LineError(number, "E101", "nested too deeply")
+    except ValueError as error:
+        return explain_syntax_error(raw, error).to_line_error(number, None)
 
 
 def _decode_leniently(raw: bytes) -> Any:

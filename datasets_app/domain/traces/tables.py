@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Iterator
 from itertools import chain
@@ -18,6 +19,8 @@ from datasets_app.domain.traces.values import decode_json
 MAX_CELL_CHARACTERS = 16 << 20
 MAX_SHARED_STRINGS = 200 << 20
 MAX_COLUMNS = 2000
+# In the XML of a sheet, or of the strings that its cells share.
+_ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
 
 # --- CSV ---------------------------------------------------------------------------------------
 
@@ -98,13 +101,7 @@ def read_xlsx(path: Path, limits: Limits) -> Iterator[Document | LineError]:
         import openpyxl
     except ImportError:
         raise UnreadableFile("needs openpyxl; install it: pip install openpyxl") from None
-    with zipfile.ZipFile(path) as archive:
-        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
-    if (
-        sum(sizes.values()) > limits.unpacked_bytes
-        or sizes.get("xl/sharedStrings.xml", 0) > MAX_SHARED_STRINGS
-    ):
-        raise UnreadableFile("is too large unpacked; save it as CSV")
+    _measure_workbook(path, limits)
     try:
         # By its name, the library would refuse a copy.
         with path.open("rb") as file:
@@ -113,6 +110,32 @@ def read_xlsx(path: Path, limits: Limits) -> Iterator[Document | LineError]:
         raise UnreadableFile(
             f"can't be read as XLSX ({type(error).__name__}); save it again, or as CSV"
         ) from None
+
+
+def _measure_workbook(path: Path, limits: Limits) -> None:
+    """The library keeps all of a row, and of what is no row, in memory."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {part.filename: part.file_size for part in archive.infolist()}
+        if (
+            sum(parts.values()) > limits.unpacked_bytes
+            or parts.get("xl/sharedStrings.xml", 0) > MAX_SHARED_STRINGS
+        ):
+            raise UnreadableFile("is too large unpacked; save it as CSV")
+        for name, size in parts.items():
+            if size > limits.line_bytes and name.endswith(".xml"):
+                with archive.open(name) as part:
+                    _refuse_long_rows(part, limits)
+
+
+def _refuse_long_rows(part: IO[bytes], limits: Limits) -> None:
+    size, block = 0, b""
+    while joined := block[-40:] + (block := part.read(1 << 16)):
+        size = 0 if _ROW_OR_STRING.search(joined) else size + len(block)
+        if size > limits.line_bytes:
+            raise UnreadableFile(f"has a row of more than {limits.line_bytes:,} bytes; split its texts")
+        if not block:
+            return
+        limits.on_step()
 
 
 def _read_rows(book: Any) -> Iterator[Document | LineError]:

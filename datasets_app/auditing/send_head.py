@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from alignmenter_site.head_places import HeadPlace
+from datasets_app.core.append_file import append_text
 
 WEBHOOK_TIMEOUT_SECONDS = 5.0
 # Facility 13 (log audit), severity 5 (notice).
@@ -31,14 +32,7 @@ def send_head(place: HeadPlace, entry: str) -> None:
 
 
 def _append_line(path: str, entry: str) -> None:
-    """Append the line with a single write, so that concurrent runs don't mix their lines."""
-    Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        os.write(descriptor, f"{entry}\n".encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    append_text(Path(path), f"{entry}\n")
 
 
 def _send_to_syslog(path: str, entry: str) -> None:

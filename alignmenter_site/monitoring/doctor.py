@@ -29,6 +29,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.names.names import NameModelError, load_name_finder
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs import queue
+from datasets_app.retention.reapply_erasures import check_erasures
 
 MIN_POSTGRES_VERSION = 160000
 MAX_CLOCK_SECONDS = 5.0
@@ -202,6 +203,14 @@ def _check_backup() -> str:
     return f"the last one was made on {last:%-d %B %Y at %H:%M} UTC"
 
 
+def _check_erasures() -> str:
+    try:
+        check_erasures()
+    except UserError as error:
+        raise Fault(error.message) from None
+    return "the database knows all of them"
+
+
 def _check_name_model() -> str:
     try:
         load_name_finder(tuple(settings.NAME_MODELS))
@@ -241,7 +250,7 @@ def _check_company_sign_in() -> str:
     return "the provider answers"
 
 
-_WITH_DATABASE = (_check_migrations, _check_clock, _check_backup)
+_WITH_DATABASE = (_check_migrations, _check_clock, _check_backup, _check_erasures)
 CHECKS: dict[str, Callable[[], str]] = {
     "settings": _check_settings,
     "versions": _check_versions,
@@ -256,6 +265,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "disk": _check_disk,
     "storage": _check_storage,
     "backup": _check_backup,
+    "erasures": _check_erasures,
     "name model": _check_name_model,
     "mail": _check_mail,
     "company sign-in": _check_company_sign_in,

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import tarfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from typing import IO, Any, BinaryIO, NamedTuple
 
@@ -23,7 +23,10 @@ FORMAT = 1
 # A part of the dump is kept in memory, because its size stands before it.
 PART_BYTES = 4 << 20
 BLOCK_BYTES = 1 << 20
-_MAX_DOCUMENT_BYTES = 16 << 20
+MAX_DOCUMENT_BYTES = 16 << 20
+# Of what a name of more than a hundred characters takes.
+MAX_HEADER_BYTES = 64 << 10
+_OTHER_CONTENT = "The backup has another content than backups of this application."
 
 
 class _Digests:
@@ -151,32 +154,55 @@ def read_archive(
     digests = _Digests()
     documents: dict[str, bytes] = {}
     try:
-        with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK_BYTES) as tar:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=BLOCK_BYTES, tarinfo=_Member) as tar:
             for info, content in _iterate(tar):
+                _refuse_unknown(info, documents)
                 if info.name.startswith(FILES):
                     source = _DigestSource(content)
                     handlers.file(info.name.removeprefix(FILES), source)  # type: ignore[arg-type]
                     _read_to_end(source)  # type: ignore[arg-type]
                     digests.add_file(info.name.removeprefix(FILES), info.size, source.sha256)
                 elif info.name.startswith(DATABASE):
-                    part = content.read(PART_BYTES)
+                    part = content.read()
                     digests.add_part(part)
                     handlers.part(part)
                 else:
-                    documents[info.name] = content.read(_MAX_DOCUMENT_BYTES)
+                    documents[info.name] = content.read()
                 if info.name == MANIFEST:
                     digests.manifest = hashlib.sha256(documents[MANIFEST]).hexdigest()
                     handlers.manifest(_parse(documents[MANIFEST]))
     except (tarfile.TarError, EOFError):
-        raise UserError("The backup has another content than backups of this application.") from None
+        raise UserError(_OTHER_CONTENT) from None
     return _check(documents, digests, is_signed)
+
+
+class _Member(tarfile.TarInfo):
+    """Of a header that extends another one, the library would read any size into memory."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> Any:
+        if self.size > MAX_HEADER_BYTES and not self.isreg():
+            raise tarfile.ReadError
+        return super()._proc_member(tar)  # type: ignore[misc]
+
+
+def _refuse_unknown(info: tarfile.TarInfo, documents: Container[str]) -> None:
+    """Whatever :class:`ArchiveWriter` doesn't write: the signature is known only when all was read."""
+    if info.name.startswith(FILES):
+        name = info.name.removeprefix(FILES)
+        is_known = bool(name) and ".." not in name.split("/") and not name.startswith("/")
+    elif info.name.startswith(DATABASE):
+        is_known = info.size <= PART_BYTES
+    else:
+        is_known = info.name in (MANIFEST, CONTENTS, SIGNATURE) and info.size <= MAX_DOCUMENT_BYTES
+    if not is_known or not info.isreg() or info.issparse() or info.name in documents:
+        raise UserError(_OTHER_CONTENT)
 
 
 def _iterate(tar: tarfile.TarFile) -> Iterable[tuple[tarfile.TarInfo, Any]]:
     while info := tar.next():
         content = tar.extractfile(info)
         if content is None:
-            raise UserError("The backup contains something that is no file.")
+            raise UserError(_OTHER_CONTENT)
         yield info, content
         _forget_members(tar)
 
@@ -203,7 +229,7 @@ def _check(
 def _parse(document: bytes) -> dict[str, Any]:
     try:
         parsed = json.loads(document)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
         raise UserError("A document in the backup can't be read.")

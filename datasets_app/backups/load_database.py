@@ -10,6 +10,8 @@ from contextlib import suppress
 from threading import Thread
 from typing import IO, Any
 
+from psycopg import sql
+
 from datasets_app.backups.clients import Server
 from datasets_app.core.errors import UserError
 
@@ -41,6 +43,13 @@ BEGIN
     END LOOP;
 END $$;
 """
+# People who were removed since the backup was made must not be signed in for a moment.
+_COMMIT = """
+DELETE FROM {schema}.django_session;
+COMMIT;
+\\set ON_ERROR_STOP off
+ANALYZE;
+"""
 # A setting that pg_restore writes for newer servers only.
 _NEWER_SETTINGS = (b"SET transaction_timeout = 0;\n",)
 MIN_TIMEOUT_VERSION = 17
@@ -52,6 +61,7 @@ class DatabaseLoader:
     def __init__(self, server: Server, schema: str, *, major: int) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed by close)
         self._major = major
+        self._schema = sql.Identifier(schema).as_string()
         # Errors of statements would quote rows, so only their codes are printed.
         self._psql = _start(
             server.command(
@@ -91,7 +101,7 @@ class DatabaseLoader:
             self._pump.join()
             if self._restore.wait() != 0 or self._psql.poll() is not None:
                 raise self._explain()
-            _pipe(self._psql.stdin).write(b"\nCOMMIT;\n\\set ON_ERROR_STOP off\nANALYZE;\n")
+            _pipe(self._psql.stdin).write(_COMMIT.format(schema=self._schema).encode())
             _pipe(self._psql.stdin).close()
         except BrokenPipeError:
             raise self._explain() from None

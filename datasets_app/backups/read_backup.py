@@ -1,5 +1,6 @@
 """Reads a stored backup: to verify it, and before anything of it is restored."""
 
+import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +12,22 @@ from datasets_app.core.errors import UserError
 
 
 class Verified(NamedTuple):
+    """``parts``: the SHA-256 of each part of the dump."""
+
     manifest: dict[str, Any]
     contents: dict[str, Any]
+    parts: list[bytes]
 
 
 def verify_backup(place: str, identities: list[Any]) -> Verified:
     """Decrypt all of it, and compare it with its digests and its signature. Raises :class:`UserError`."""
     manifests: list[dict[str, Any]] = []
-    contents = read_backup(place, identities, Handlers(manifest=manifests.append))
-    return Verified(manifests[0], contents)
+    parts: list[bytes] = []
+    handlers = Handlers(
+        manifest=manifests.append, part=lambda part: parts.append(hashlib.sha256(part).digest())
+    )
+    contents = read_backup(place, identities, handlers)
+    return Verified(manifests[0], contents, parts)
 
 
 def read_backup(place: str, identities: list[Any], handlers: Handlers) -> dict[str, Any]:

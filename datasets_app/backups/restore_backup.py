@@ -5,11 +5,11 @@ Whatever fails before the database commits leaves everything as it was. Afterwar
 since the backup was made is deleted again.
 """
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
 import psycopg
-from django.contrib.sessions.models import Session as SignIn
 from django.core.management import call_command
 from django.db import connections, transaction
 from django.utils import timezone
@@ -32,6 +32,7 @@ _OTHER_SESSIONS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
+_EXCHANGED = "The backup was exchanged while it was read. Restore it again."
 # A row in one of these is work of people.
 _TABLES_OF_WORK = ("auth_user", "datasets_app_dataset", "datasets_app_auditevent", "datasets_app_jobrun")
 
@@ -69,10 +70,14 @@ def _load(
     report_progress: ProgressCallback,
 ) -> None:
     files, done = FileRestorer(), 0
+    verified_parts = iter(verified.parts)
     total = verified.contents["database_bytes"]
 
     def add_part(part: bytes) -> None:
         nonlocal done
+        # Before the database executes any of it.
+        if hashlib.sha256(part).digest() != next(verified_parts, None):
+            raise UserError(_EXCHANGED)
         loader.add_part(part)
         done += len(part)
         report_progress(done, total)
@@ -81,7 +86,7 @@ def _load(
         with DatabaseLoader(server, verified.manifest["schema"], major=major) as loader:
             contents = read_backup(place, identities, Handlers(file=files.store, part=add_part))
             if contents != verified.contents:
-                raise UserError("The backup was exchanged while it was read. Restore it again.")
+                raise UserError(_EXCHANGED)
             loader.commit()
     except BaseException:
         files.undo()
@@ -117,12 +122,11 @@ def finish_restore(
     job_run: JobRun | None = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Bring a loaded backup up to date: delete again what was erased or deleted since, sign everybody out,
-    and record the restore. Safe to repeat."""
+    """Bring a loaded backup up to date: delete again what was erased or deleted since, and record it.
+    Safe to repeat."""
     clear_names(verified.contents["deleted"])
     unfinished = JobRun.objects.filter(operation="backup", state__in=["queued", "running"])
     unfinished.exclude(pk=job_run.pk if job_run else 0).update(state="cancelled", finished_at=timezone.now())
-    SignIn.objects.all().delete()
     erased = reapply_erasures(erasures, job_run=job_run, report_progress=report_progress)
     facts = {"made_at": verified.manifest["created_at"], **erased, "audit_heads": _put_heads_away()}
     with transaction.atomic():

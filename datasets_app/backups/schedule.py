@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django.conf import settings
+from django.utils import timezone
 
 from datasets_app.backups import places
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -30,12 +31,16 @@ def make_scheduled_backup(
 
     place = places.join_place(settings.BACKUP_TO, backup_name())
     facts = make_backup(place, settings.BACKUP_RECIPIENTS, actor=actor, report_progress=report_progress)
-    return {**facts, "deleted_backups": delete_old_backups(settings.BACKUP_TO, settings.BACKUP_KEEP)}
+    return {
+        **facts,
+        "deleted_backups": delete_old_backups(settings.BACKUP_TO, settings.BACKUP_KEEP, facts["file"]),
+    }
 
 
-def delete_old_backups(folder: str, keep: int) -> int:
-    """Keep the newest ones; returns how many were deleted. Files with other names stay."""
-    names = sorted(name for name in places.list_names(folder) if _NAME.fullmatch(name))
+def delete_old_backups(folder: str, keep: int, newest: str) -> int:
+    """Keep ``newest`` and those before it, ``keep`` in all; returns how many were deleted. Files with other
+    names stay, and so do those from a later time, as a wrong clock makes them."""
+    names = sorted(name for name in places.list_names(folder) if _NAME.fullmatch(name) and name <= newest)
     old = names[:-keep]
     places.delete_unfinished(folder)
     for name in old:
@@ -44,5 +49,7 @@ def delete_old_backups(folder: str, keep: int) -> int:
 
 
 def last_backup_at() -> datetime | None:
-    last = JobRun.objects.filter(operation=OPERATION, state="done").order_by("-finished_at").first()
+    """None, too, of those that a wrong clock has dated later than now."""
+    made = JobRun.objects.filter(operation=OPERATION, state="done", finished_at__lte=timezone.now())
+    last = made.order_by("-finished_at").first()
     return last.finished_at if last else None

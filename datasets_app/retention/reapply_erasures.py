@@ -20,15 +20,20 @@ REASON = "Erased before; a restored backup had brought it back"
 DELETION_REASON = "Deleted before; a restored backup had brought it back"
 
 
-def verify_erasures() -> dict[str, Any]:
-    """Complete the file outside the database. Raises UserError if the file knows of erasures that the
-    database doesn't: then a backup was restored that is older than they are."""
+def check_erasures() -> None:
+    """Raises UserError if the file outside the database knows of erasures that the database doesn't: then a
+    backup was restored that is older than they are."""
     missing = erasures_file.list_missing_in_database(erasures_file.read())
     if missing:
         raise UserError(
             f"{format_count(len(missing), 'erasure')} in {erasures_file.erasures_path()} are not in the "
             "database, as after restoring a backup. Run reapply_erasures."
         )
+
+
+def verify_erasures() -> dict[str, Any]:
+    """:func:`check_erasures`, then complete the file."""
+    check_erasures()
     _bury_expired_datasets()
     return {"added_to_file": erasures_file.append_missing()}
 

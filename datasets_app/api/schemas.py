@@ -6,6 +6,7 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import ConfigDict, Field
 
+from datasets_app.domain.traces.convert import MAX_COLUMNS_CHARACTERS
 from datasets_app.retention.find_person import MAX_CHARACTERS, MIN_CHARACTERS
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -121,7 +122,7 @@ class ImportIn(Input):
     renumber: bool = False
     append: bool = False
     assistant: str = Field("", max_length=200)
-    columns: str = Field("", max_length=1000)
+    columns: str = Field("", max_length=MAX_COLUMNS_CHARACTERS)
     saved_mapping: str = Field("", max_length=100)
     question: str = Field("", max_length=200)
     label_map: str = Field("", max_length=1000)

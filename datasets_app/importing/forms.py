@@ -14,7 +14,12 @@ from unfold.widgets import (
 from datasets_app.catalog import gates, policies
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import check_columns, format_columns, read_convert_options
+from datasets_app.domain.traces.convert import (
+    MAX_COLUMNS_CHARACTERS,
+    check_columns,
+    format_columns,
+    read_convert_options,
+)
 from datasets_app.domain.traces.label_rules import read_label_rules
 from datasets_app.importing.mappings import (
     MAPPING_NAME_RULE,
@@ -82,10 +87,10 @@ class ImportOptionsForm(forms.Form):
     columns = forms.CharField(
         label="Columns by name",
         required=False,
-        max_length=1000,
+        max_length=MAX_COLUMNS_CHARACTERS,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="For tables: session_id=…, role=…, text=…, timestamp=…, tags=…; empty uses the columns "
-        "that were detected.",
+        help_text="For tables: session_id=…, role=…, text=…, timestamp=…, tags=…; those that "
+        "aren't named are detected, and tags= uses no column.",
     )
     saved_mapping = forms.ChoiceField(
         label="Saved columns",

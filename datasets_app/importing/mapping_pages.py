@@ -15,6 +15,7 @@ from datasets_app.domain.traces.table_columns import (
     FIELDS,
     LEAVE_OUT,
     ONE_CONVERSATION,
+    REQUIRED,
     SENDER,
     SIDES,
     fold_sender,
@@ -48,8 +49,7 @@ def list_mapping(
     shown: ImportPreview, options: ImportParameters, posted: Mapping[str, Any]
 ) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """For each field of a turn: the column it is read from, and (value, label) of all that can be chosen."""
-    # The text of an option separates columns with commas.
-    columns = [name for name in shown.table_columns if name.strip() and not set(name) & set(",=")]
+    columns = [name for name in shown.table_columns if name.strip()]
     if not columns or len(columns) > MAX_COLUMNS_CHOSEN_FROM:
         return []
     current = shown.columns or {**guess_columns(columns), **options.reading.mapping}
@@ -73,7 +73,6 @@ def list_sides(
     return [
         (speaker, role, count, chosen.get(fold_sender(speaker), ""))
         for speaker, role, count in shown.speakers
-        if not set(speaker) & set(",=")  # which separate the text of an option
     ]
 
 
@@ -100,7 +99,7 @@ def group_options(
 def join_columns(posted: QueryDict) -> QueryDict:
     """The columns and senders that were chosen one by one, as the text of the option, unless they are as
     detected."""
-    columns = {field: posted.get(f"column-{field}", "") for field in FIELDS}
+    columns = {field: posted[f"column-{field}"] for field in FIELDS if f"column-{field}" in posted}
     chosen = {field: column for field, column in columns.items() if column}
     if not chosen and "sender-0" not in posted:
         return posted
@@ -109,8 +108,10 @@ def join_columns(posted: QueryDict) -> QueryDict:
     except UnreadableFile:
         return posted  # which the form explains
     kept = {field: column for field, column in written.items() if not field.startswith(SENDER)}
-    joined = format_columns({**kept, **chosen, **_read_sides(posted)})
+    sides = _read_sides(posted)
     posted = posted.copy()
-    if not chosen or joined != posted.get("detected-columns"):
-        posted["columns"] = joined
+    if not chosen or format_columns({**chosen, **sides}) != posted.get("detected-columns"):
+        # Without a column on purpose, so that none is guessed.
+        empty = {field: "" for field in COLUMNS if field in columns or field in REQUIRED}
+        posted["columns"] = format_columns({**kept, **(empty if chosen else {}), **chosen, **sides})
     return posted

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import Report
+from datasets_app.domain.traces.convert import Report, format_columns, read_convert_options
 from datasets_app.domain.traces.describe import list_left_out_with_lines
 from datasets_app.domain.traces.table_columns import guess_mapping
 from datasets_app.domain.traces.table_warnings import list_senders, list_table_warnings
@@ -224,21 +224,48 @@ def test_columns_that_are_not_mapped_keep_their_values(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "mapping", [{}, {"role": "Sender Role"}, {"text": "Body"}, {"sender:Lisa": "assistant"}]
+    "mapping",
+    [{}, {"role": "Sender Role"}, {"text": "Body"}, {"sender:Lisa": "assistant"}, {"tags": "Labels"}],
 )
 def test_a_mapping_of_one_column_leaves_the_others_to_the_guess(
     mapping: dict[str, str], tmp_path: Path
 ) -> None:
     rows = (
-        "7;2026-03-01 08:05;Lisa;agent;Yes, it is\n"
-        "7;2026-03-01 08:00;Mia;end-user;Is it blue?\n"
-        "8;2026-03-01 08:00;Mia;end-user;Hello\n"
+        "7;2026-03-01 08:05;Lisa;agent;Yes, it is;vip\n"
+        "7;2026-03-01 08:00;Mia;end-user;Is it blue?;vip\n"
+        "8;2026-03-01 08:00;Mia;end-user;Hello;\n"
     )
-    header = "Case No;Created At;Sender;Sender Role;Body\n"
+    header = "Case No;Created At;Sender;Sender Role;Body;Labels\n"
     sessions, report, warnings = read(tmp_path, rows, header, **mapping)
     assert [(turn.role, turn.text) for turn in sessions["7"]] == [
         ("user", "Is it blue?"),
         ("assistant", "Yes, it is"),
     ]
     assert sessions["7"][0].timestamp == "2026-03-01T08:00:00Z"
+    assert sessions["7"][0].tags == ["vip"]
     assert not warnings
+
+
+def test_a_field_that_is_left_empty_has_no_column(tmp_path: Path) -> None:
+    rows = "7;01.09.2026 08:05;Customer;Hi;vip\n7;01.09.2026 08:00;Agent;Hello;\n"
+    sessions, report, _ = read(tmp_path, rows, tags="", timestamp="")
+    assert [(turn.text, turn.timestamp, turn.tags) for turn in sessions["7"]] == [
+        ("Hi", None, []),
+        ("Hello", None, []),
+    ]
+    assert sessions["7"][0].metadata == {"Sent At": "01.09.2026 08:05", "Labels": "vip"}
+    assert set(report.mapping) == {"session_id", "role", "text"}
+
+
+NAMES = ("Roe, Jane", "a=b", 'The "Desk"', "two\nlines", "Zoë", ", =", '"')
+
+
+@pytest.mark.parametrize("file_name", ["t.json", "t.jsonl"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sender_and_a_column_may_have_any_name(name: str, file_name: str, tmp_path: Path) -> None:
+    mapping = {"text": name, "role": "Who", f"sender:{name}": "leave-out"}
+    assert read_convert_options("", format_columns(mapping)).mapping == mapping
+    rows = [{name: "Hi", "Who": "Customer", "Case": 1}, {name: "Internal", "Who": name, "Case": 1}]
+    sessions, report = convert(write(tmp_path, rows, file_name), mapping=mapping)
+    assert texts(sessions["1"]) == [("user", "Hi")]
+    assert report.left_out["messages of senders that are left out by choice"].total == 1

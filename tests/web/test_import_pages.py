@@ -139,6 +139,21 @@ def test_recognized_columns_can_be_chosen_anew(curator: Any) -> None:
     curator.post(f"{FORM}{job.pk}/", {**answers, **chosen, "column-text": "remark"})
     job.refresh_from_db()
     assert job.parameters["columns"] == "session_id=thread, role=author, text=remark"
+    curator.post(f"{FORM}{job.pk}/", {**answers, **chosen, "column-session_id": ""})
+    job.refresh_from_db()
+    assert job.parameters["columns"] == "session_id=, role=author, text=body"
+
+
+def test_a_sender_whose_name_has_a_comma_is_left_out(curator: Any) -> None:
+    table = b'ticket,author,body\n1,user,Hello\n1,"Roe, Jane",He is cross\n1,assistant,Hi\n'
+    page = upload(curator, table, "table.csv")
+    job = JobRun.objects.get()
+    (number,) = (n for n, (sender, *_) in enumerate(page.context["sides"]) if sender == "Roe, Jane")
+    chosen = {f"sender-{number}": "Roe, Jane", f"side-{number}": "leave-out", "sender-0": "user"}
+    curator.post(f"{FORM}{job.pk}/", {**OPTIONS, "dataset_name": "may", "look": "1", **chosen})
+    page = curator.get(f"{FORM}{job.pk}/")
+    assert "1 message of a sender that is left out by choice" in page.content.decode()
+    assert ("Roe, Jane", "leave-out", 1, "leave-out") in page.context["sides"]
 
 
 def test_confirming_queues_the_job_and_runs_nothing(

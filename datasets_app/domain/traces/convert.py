@@ -1,5 +1,7 @@
 """A file of any tool → turns, one conversation at a time, with a count of everything that was left out."""
 
+import csv
+import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -43,6 +45,9 @@ from datasets_app.domain.traces.written_dates import replace_written_dates
 MAX_PEEKED = 20
 # Columns that are empty in all of these can't be chosen.
 MAX_ROWS_PEEKED = 200
+# Of a mapping in one text: fifty senders with long names, and all columns.
+MAX_COLUMNS_CHARACTERS = 20_000
+COLUMNS_FORM = 'name columns like this: text=Body, role=Author, "sender:Roe, Jane=user"'
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
 # A file of turns in which tools have turns too. It is chosen by the content, never by name.
 NUMBERED = "turns-with-tools"
@@ -71,25 +76,37 @@ class ConvertOptions(NamedTuple):
 
 
 def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
-    """``columns`` is "text=Body, role=Author". Raises UnreadableFile if it is not."""
-    return ConvertOptions(assistant.strip(), parse_columns(columns.split(",") if columns.strip() else ()))
+    """``columns`` is "text=Body, role=Author", as :func:`format_columns` writes it. Raises UnreadableFile."""
+    try:
+        lines = csv.reader(io.StringIO(columns, newline=""), skipinitialspace=True, strict=True)
+        items = [item for line in lines for item in line]
+    except csv.Error:
+        raise UnreadableFile(f"a quotation mark isn't closed; {COLUMNS_FORM}") from None
+    return ConvertOptions(assistant.strip(), parse_columns(items))
 
 
 def parse_columns(items: Iterable[str]) -> dict[str, str]:
-    """["text=Body", …] → {"text": "Body", …}. Raises UnreadableFile."""
+    """["text=Body", …] → {"text": "Body", …}; "tags=" says that there is no such column. Raises
+    UnreadableFile."""
     mapping = {}
     for item in items:
-        field, equals, column = item.partition("=")
-        if not equals or not column.strip():
-            raise UnreadableFile("name columns like this: text=Body, role=Author")
+        # A sender's name may hold any character, and so may a column's.
+        is_sender = item.lstrip().startswith(table_columns.SENDER)
+        field, equals, column = item.rpartition("=") if is_sender else item.partition("=")
+        if not equals or not (column.strip() or field.strip() in table_columns.COLUMNS):
+            raise UnreadableFile(COLUMNS_FORM)
         mapping[field.strip()] = column.strip()
     return mapping
 
 
 def format_columns(columns: Mapping[str, str]) -> str:
+    """An item with a comma in it is in quotation marks: text=Body, "sender:Roe, Jane=user"."""
     fields = [*(field for field in table_columns.FIELDS if field in columns)]
     fields += sorted(field for field in columns if field.startswith(table_columns.SENDER))
-    return ", ".join(f"{field}={columns[field]}" for field in fields)
+    items = (f"{field}={columns[field]}" for field in fields)
+    return ", ".join(
+        '"' + item.replace('"', '""') + '"' if set(item) & set(',"\r\n') else item for item in items
+    )
 
 
 def check_columns(columns: Any) -> None:
@@ -138,6 +155,8 @@ class Conversion:
         self.options = options
         format = ALIASES.get(format, format)
         detected = detect(path, limits) if format == "auto" or format in TABLES else format
+        if format == "json":
+            detected = detected or format
         if detected is None:
             raise UnreadableFile("is in no known format; name it with --format, or convert it to JSONL first")
         self.format = detected

@@ -44,7 +44,7 @@ from datasets_app.domain.traces.convert import (
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import has_tool_turns
-from datasets_app.domain.traces.table_columns import SENDER
+from datasets_app.domain.traces.table_columns import COLUMNS, SENDER
 from datasets_app.domain.traces.values import as_dict, as_list
 
 ALL_FORMATS = (*FORMATS, *NAMES, ArchiveConversion.format)
@@ -147,7 +147,8 @@ def open_conversation_file(
 ) -> ConversationFile:  # fmt: skip
     """A file of any format. Raises :class:`UnreadableFile` if it can't be read as one."""
     if format == "auto" or is_archive(path, limits):
-        format = detect_any_format(path, limits)
+        names_columns = any(field in COLUMNS for field in options.mapping)
+        format = detect_any_format(path, limits, names_columns=names_columns)
     if format in FORMATS and any(
         key.startswith(SENDER) or key in ("repeated", "dates") for key in options.mapping
     ):
@@ -184,8 +185,9 @@ def is_archive(path: Path, limits: Limits = DEFAULT_LIMITS) -> bool:
         return False
 
 
-def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
-    """The name of the format; "turns" for what is none, whose lines then say what is wrong."""
+def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_columns: bool = False) -> str:
+    """The name of the format; "turns" for what is none, whose lines then say what is wrong. If a mapping
+    names columns, that is a table of JSON."""
     try:
         with open_source(path, limits) as source:
             layout, in_lines = source.layout, b"\n" in source.head.strip()
@@ -201,15 +203,20 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
         return layout
     if first and all(is_transcript(document.value) for document in first):
         return "alignmenter"
-    if any(_is_turn(document.value) for document in first):
+    if not names_columns and any(_is_turn(document.value) for document in first):
         return "turns"
     found = detect(path, limits)
+    if found is None and names_columns and layout in ("lines", "document"):
+        return "json"
     if found is None:
         _check_markup(path, limits)
     if found is None and layout == "document" and not path.name.endswith(LINE_ENDINGS):
         _check_syntax(path, limits)
-        if in_lines:
-            raise UnreadableFile("is JSON, but in no known format; docs/formats.md lists those that are read")
+        if in_lines or in_array:
+            raise UnreadableFile(
+                "is JSON, but in no known format; docs/formats.md lists those that are read. For rows of a "
+                "table, name the columns: text=COLUMN, role=COLUMN"
+            )
     if found is None or (layout == "lines" and found in ("messages", "labelstudio") and _are_plain(first)):
         return detect_format(path, limits)
     return found

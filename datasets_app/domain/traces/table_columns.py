@@ -39,6 +39,7 @@ FIELDS = (*COLUMNS, "dates", "repeated")
 SENDER, LEAVE_OUT = "sender:", "leave-out"
 SIDES = ("user", "assistant", LEAVE_OUT)
 REQUIRED = ("text", "role")
+NEEDS_BOTH = "the mapping needs at least text and role"
 
 # A session column is one of these nouns, with or without a word for "number", in any order.
 _NOUNS = frozenset(
@@ -99,26 +100,23 @@ def guess_mapping(columns: Iterable[str]) -> dict[str, str]:
 
 
 def complete_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> dict[str, str]:
-    """The mapping, with a text, a role, a session and times that it doesn't name as their columns are
-    guessed; an empty one is guessed as a whole. Raises UnreadableFile as :func:`check_mapping` does."""
+    """The mapping, with the fields that it doesn't name as their columns are guessed. A field that it leaves
+    empty has no column. Raises UnreadableFile as :func:`check_mapping` does, and for a mapping without text
+    and role; without any mapping it is empty then."""
     columns = list(columns)
-    if not any(field in COLUMNS for field in mapping):
-        check_mapping(mapping, columns)
-        found = guess_mapping(columns)
-        return {**found, **mapping} if found else {}
-    guessed = guess_columns(columns)
-    unnamed = {
-        field: guessed[field]
-        for field in (*REQUIRED, "session_id", "timestamp")
-        if guessed.get(field, "") not in ("", *mapping.values())
-    }
-    completed = {**unnamed, **mapping}
-    check_mapping(completed, columns)
-    return completed
+    taken = set(mapping.values())
+    guessed = {field: column for field, column in guess_columns(columns).items() if column not in taken}
+    completed = {field: column for field, column in {**guessed, **mapping}.items() if column}
+    check_mapping(mapping, columns)
+    if all(field in completed for field in REQUIRED):
+        return completed
+    if any(field in COLUMNS for field in mapping):
+        raise UnreadableFile(f"{NEEDS_BOTH}; its columns: {', '.join(columns[:30])}")
+    return {}
 
 
 def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
-    """Raises UnreadableFile if the mapping names what is no column, or lacks what is needed."""
+    """Raises UnreadableFile if the mapping names what is neither a field nor a column."""
     known = list(columns)
     for target, column in mapping.items():
         choices = SIDES if target.startswith(SENDER) else CHOICES.get(target, ())
@@ -126,10 +124,10 @@ def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
             raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(FIELDS)} or {SENDER}NAME")
         if target not in COLUMNS and column not in choices:
             raise UnreadableFile(f"the mapping says {target}={column}; use {' or '.join(choices)}")
-        if target in COLUMNS and column not in known and column not in choices:
+        if target in COLUMNS and column and column not in known and column not in choices:
             raise UnreadableFile(f"has no column {column!r}; its columns: {', '.join(known[:30])}")
-    if any(field in COLUMNS for field in mapping) and any(field not in mapping for field in REQUIRED):
-        raise UnreadableFile("the mapping needs at least text and role")
+    if not all(mapping.get(field, "guessed") for field in REQUIRED):
+        raise UnreadableFile(NEEDS_BOTH)
 
 
 def read_sides(mapping: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ same goes for numbers, addresses and passwords that a turn requests.
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from datasets_app.domain.pii.detection import ANSWER_SCORE
 from datasets_app.domain.pii.detector import (
@@ -148,10 +148,16 @@ def _load_prefilter() -> Callable[[str], Sequence[int]]:
 
 def find_requested_kinds(question: str, kinds: Collection[str]) -> tuple[str, ...]:
     """What a turn asks the other side for, of the classes in ``kinds``: as :func:`find_answers` is told."""
-    question = question[-MAX_QUESTION_CHARACTERS:]
+    return tuple(
+        kind for kind in _find_asked_kinds(question[-MAX_QUESTION_CHARACTERS:]) if _get_class(kind) in kinds
+    )
+
+
+@lru_cache(maxsize=4096)
+def _find_asked_kinds(question: str) -> list[str]:
     possible = _load_prefilter()(question)
     if len(_ASKED_KINDS) not in possible or not _REQUEST.search(question):
-        return ()
+        return []
     asked = [
         kind
         for kind in map(_ASKED_KINDS.__getitem__, possible[:-1])
@@ -161,7 +167,7 @@ def find_requested_kinds(question: str, kinds: Collection[str]) -> tuple[str, ..
         asked.append(PHONE)
     if is_requested(question):
         asked.append(ID_NUMBER)
-    return tuple(kind for kind in asked if _get_class(kind) in kinds)
+    return asked
 
 
 def _get_class(kind: str) -> str:

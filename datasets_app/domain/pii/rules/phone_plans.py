@@ -26,11 +26,12 @@ _GROUP = re.compile(r"\(\\d\{(\d+)(?:,(\d+))?\}\)|\(((?:\\d)+)\)")
 
 
 class _Plan(NamedTuple):
-    """Numbers of one country and grouping. ``prefix`` comes before them for calls within the country."""
+    """Patterns of the numbers of one country and grouping. ``prefix`` comes before them for calls within the
+    country."""
 
     prefix: str
-    leading: re.Pattern[str]
-    number: re.Pattern[str]
+    leading: str
+    number: str
 
 
 def is_mobile(digits: str) -> bool:
@@ -43,10 +44,14 @@ def has_national_grouping(groups: Sequence[str]) -> bool:
     digits = "".join(groups)
     return any(
         digits.startswith(plan.prefix)
-        and plan.leading.match(digits, len(plan.prefix)) is not None
-        and plan.number.fullmatch(digits, len(plan.prefix)) is not None
+        and _compile(plan.leading).match(digits, len(plan.prefix)) is not None
+        and _compile(plan.number).fullmatch(digits, len(plan.prefix)) is not None
         for plan in _read_plans().get(tuple(map(len, groups)), ())
     )
+
+
+# Few processes meet numbers that need more than some of them.
+_compile = cache(re.compile)
 
 
 @cache
@@ -65,9 +70,9 @@ def _read_plans() -> dict[tuple[int, ...], list[_Plan]]:
     for region in _REGIONS:
         metadata = _get_metadata(region)
         kinds = [getattr(metadata, kind) for kind in _KINDS]
-        number = re.compile("|".join(f"(?:{kind.national_number_pattern})" for kind in kinds if kind))
+        number = "|".join(f"(?:{kind.national_number_pattern})" for kind in kinds if kind)
         for number_format in metadata.number_format:
-            leading = re.compile((number_format.leading_digits_pattern or [""])[-1])
+            leading = (number_format.leading_digits_pattern or [""])[-1]
             for prefix, groups in _list_groupings(metadata, number_format):
                 plans[groups].append(_Plan(prefix, leading, number))
     return plans

@@ -28,6 +28,7 @@ from datasets_app.domain.pii.names.names import (
     JudgedTexts,
     NameFinder,
     load_name_finder,
+    read_replies,
     read_texts,
 )
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
@@ -117,7 +118,7 @@ class Detection:
             return [[] for _ in pairs]
         known = self._answers
         new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
-        judged = read_texts([_join(*pair) for pair in new])
+        judged = read_replies([(_join(*pair), pair[1]) for pair in new])
         found = {pair: _find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new}
         answer = [found[pair] if pair in found else known[pair] for pair in pairs]
         if len(known) > MAX_CACHED_TEXTS:

@@ -147,6 +147,13 @@ def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts
     return dict(zip(texts, judge_texts(texts, names_only=names_only), strict=True))
 
 
+def read_replies(replies: Sequence[tuple[str, str]]) -> JudgedTexts:
+    """Texts that end with a reply (text, reply), as the network reads them; see :func:`judge_replies`."""
+    from datasets_app.domain.pii.network.judged import judge_replies
+
+    return judge_replies(replies)
+
+
 class _InstalledPipeline:
     """A spaCy pipeline, by package name or path, with only the components that names need."""
 

@@ -64,14 +64,18 @@ class JudgedText(NamedTuple):
 
     def find(self, kinds: frozenset[str]) -> list[Match]:
         """The values of these classes, each class in order and without overlaps."""
-        if not len(self.reading.words):
+        probabilities = self.reading.probabilities
+        if not len(probabilities):
             return []
-        highest = self.reading.probabilities.max(axis=0)
-        return [
-            match
+        highest = probabilities.max(axis=0)
+        likely = [
+            (item, column)
             for item, column in zip(_CLASSES, _PERSONAL, strict=True)
             if highest[column] >= item.threshold and item.kind in kinds
-            for match in _list_values(self.reading, item)
+        ]
+        words = self.reading.words if likely else []
+        return [
+            match for item, column in likely for match in _list_values(words, probabilities[:, column], item)
         ]
 
     @property
@@ -88,6 +92,16 @@ class JudgedText(NamedTuple):
         ]
         likely = self.reading.probabilities[words][:, _PERSONAL].sum(axis=1)
         return not words or float(likely.max(initial=0)) >= least
+
+
+def judge_replies(replies: Sequence[tuple[str, str]]) -> dict[str, JudgedText]:
+    """What the network makes of texts that end with a reply (text, reply), where values are of interest in
+    the reply alone: in English one of nothing but frequent words, without a digit, has none."""
+    is_plain = load_network().is_plain
+    unusual = {text: None for text, reply in replies if any(map(str.isdigit, reply)) or not is_plain(reply)}
+    plain = [text for text, _ in replies if text not in unusual]
+    judged = zip(unusual, judge_texts(list(unusual)), strict=True)
+    return dict(zip(plain, judge_texts(plain, names_only=True), strict=True)) | dict(judged)
 
 
 def judge_texts(texts: Sequence[str], *, names_only: bool = False) -> list[JudgedText]:
@@ -117,8 +131,7 @@ def _may_be_english(reading: Reading) -> bool:
     return is_uncertain and sum(word.text[0].isalpha() for word in reading.words) <= MAX_UNCERTAIN_WORDS
 
 
-def _list_values(reading: Reading, item: _Class) -> Iterator[Match]:
-    words, scores = reading.words, reading.probabilities[:, CLASSES.index(item.kind)]
+def _list_values(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:
     likely = [
         score >= item.beside and _may_be_part(word, item) for word, score in zip(words, scores, strict=True)
     ]

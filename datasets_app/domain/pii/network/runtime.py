@@ -2,11 +2,11 @@
 
 Layers: the rows of a table that a word's features name, summed; a dense layer that also sees the mean of the
 text; five convolutions over three words, the middle ones with gaps between them, so that a word is judged by
-some nine words on each side. The language is told by the mean alone. Texts share one matrix: between them
-stand empty rows, as at the ends of a text in training.
+some nine words on each side. The language is told by the mean alone. Texts share one matrix; at the ends of
+each stand empty rows, as in training.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -17,8 +17,8 @@ import numpy as np
 from datasets_app.domain.pii.network.features import EXACT, FeatureReader
 from datasets_app.domain.pii.network.words import (
     Word,
-    describe_gaps,
     has_lone_characters,
+    list_gaps,
     list_words,
     split_words,
 )
@@ -42,6 +42,7 @@ LANGUAGES = tuple(
     " mn ms nl no pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi zh".split()
 )
 _BATCH_WORDS, _BATCH_CHARACTERS = 4096, 20_000
+_WORDS_AT_ONCE = 768  # of matrices that stay in the cache of the processor
 # Words of a text that are judged at once; what the convolutions see beside them is read as well.
 _PART_WORDS = 2048
 _MAX_CACHED = 60_000
@@ -60,14 +61,19 @@ class Weights(NamedTuple):
 class Reading(NamedTuple):
     """What the network makes of a text of ``size`` words. ``languages`` [languages] are a guess if no word
     tells the language (``is_told``); ``is_plain`` says that all are frequent ordinary words, signs and short
-    numbers. ``words`` and ``probabilities`` [words, classes] are there only where they were wanted."""
+    numbers. ``probabilities`` [words, classes] are there only where they were wanted."""
 
+    text: str
     languages: Any
     is_told: bool
     is_plain: bool
     size: int
-    words: Sequence[Word] = ()
     probabilities: Any = np.zeros((0, len(CLASSES)), np.float32)
+
+    @property
+    def words(self) -> list[Word]:
+        """Those that have probabilities."""
+        return split_words(self.text) if len(self.probabilities) else []
 
     @property
     def language(self) -> str:
@@ -102,7 +108,6 @@ class Network:
         self._layers, self._dilations = weights.layers, weights.dilations
         self._embedding = _Embedding(weights)
         self._reach = sum(weights.dilations)
-        self._gap = max(weights.dilations)
 
     def read_many(self, texts: Sequence[str], is_wanted: IsWanted = lambda reading: True) -> list[Reading]:
         """What the network makes of each text; of those that aren't wanted only the language."""
@@ -111,28 +116,29 @@ class Network:
             readings += self._read_batch(batch, is_wanted)
         return readings
 
+    def is_plain(self, text: str) -> bool:
+        """Whether a text has nothing but frequent ordinary words, signs and short numbers."""
+        self._embedding.forget()
+        return self._embedding.place(text).is_plain
+
     def _read_batch(self, texts: Sequence[str], is_wanted: IsWanted) -> list[Reading]:
         self._embedding.forget()
         placed = [self._embedding.place(text) for text in texts]
         sums = self._embedding.sum_languages([place.words for place in placed])
         languages = _soften(sums + self._layers["language_bias"])
         readings = [
-            Reading(spoken, place.is_told, place.is_plain, len(place.words))
-            for spoken, place in zip(languages, placed, strict=True)
+            Reading(text, spoken, place.is_told, place.is_plain, len(place.words))
+            for text, spoken, place in zip(texts, languages, placed, strict=True)
         ]
         wanted = [n for n, reading in enumerate(readings) if reading.size and is_wanted(reading)]
-        cut = [split_words(texts[number]) for number in wanted]
         judged = self._judge(
             [
-                (
-                    self._embedding.get_words(placed[number].words),
-                    np.array(describe_gaps(texts[number], words)),
-                )
-                for number, words in zip(wanted, cut, strict=True)
+                (self._embedding.get_words(placed[number].words), np.array(list_gaps(texts[number])))
+                for number in wanted
             ]
         )
-        for number, words, probabilities in zip(wanted, cut, judged, strict=True):
-            readings[number] = readings[number]._replace(words=words, probabilities=probabilities)
+        for number, probabilities in zip(wanted, judged, strict=True):
+            readings[number] = readings[number]._replace(probabilities=probabilities)
         return readings
 
     def _judge(self, texts: list[tuple[Any, Any]]) -> list[Any]:
@@ -145,7 +151,7 @@ class Network:
         start = 0
         while start < len(parts):
             end, size = start, 0
-            while end < len(parts) and size < _BATCH_WORDS:
+            while end < len(parts) and size < _WORDS_AT_ONCE:
                 size += parts[end][4] - parts[end][3]
                 end += 1
             some = parts[start:end]
@@ -168,26 +174,41 @@ class Network:
             yield first, last, max(0, first - self._reach), min(count, last + self._reach)
 
     def _compute(self, seen: list[Any], gaps: list[Any], means: list[Any]) -> Any:
-        layers = self._layers
-        sizes = [len(part) for part in seen]
-        firsts = np.cumsum([self._gap, *(size + self._gap for size in sizes)])
-        where = np.concatenate(
-            [np.arange(first, first + size) for first, size in zip(firsts, sizes, strict=False)]
-        )
-        inner = np.concatenate(seen) @ layers["in"]
-        inner += layers["in_bias"]
-        inner += layers["gap"][np.concatenate(gaps)]
-        inner += np.repeat(np.stack(means) @ layers["text"], sizes, axis=0)
-        hidden = np.zeros((int(firsts[-1]), inner.shape[1]), dtype=np.float32)
-        hidden[where] = _normalize(np.maximum(inner, 0, out=inner))
+        layers, sizes = self._layers, [len(part) for part in seen]
+        hidden = np.concatenate(seen) @ layers["in"]
+        hidden += (layers["gap"] + layers["in_bias"])[np.concatenate(gaps)]
+        hidden += np.repeat(np.stack(means) @ layers["text"], sizes, axis=0)
+        _normalize(np.maximum(hidden, 0, out=hidden))
+        # The last row stands for all beyond the ends of a text.
+        hidden = np.concatenate([hidden, np.zeros_like(hidden[:1])])
+        words, beside = hidden[:-1], _list_neighbors(sizes, self._dilations)
+        window = np.empty((len(words), 3, hidden.shape[1]), np.float32)
+        change = np.empty_like(words)
         for number, step in enumerate(self._dilations):
-            window = np.concatenate([hidden[where - step], hidden[where], hidden[where + step]], axis=1)
-            change = window @ layers[f"conv{number}"]
+            np.take(hidden, beside[step], axis=0, out=window, mode="clip")
+            np.matmul(window.reshape(len(words), -1), layers[f"conv{number}"], out=change)
             change += layers[f"conv{number}_bias"]
-            np.maximum(change, 0, out=change)
-            change += hidden[where]
-            hidden[where] = _normalize(change)
-        return _soften(hidden[where] @ layers["out"] + layers["out_bias"])
+            words += np.maximum(change, 0, out=change)
+            _normalize(words)
+        return _soften(words @ layers["out"] + layers["out_bias"])
+
+
+def _list_neighbors(sizes: Sequence[int], distances: Iterable[int]) -> dict[int, Any]:
+    """By distance, the word before each word of these texts, itself and the word behind it [words, 3]; beyond
+    the ends of its text, the number of words."""
+    ends = np.cumsum(sizes)
+    first, end, here = np.repeat(ends - sizes, sizes), np.repeat(ends, sizes), np.arange(ends[-1])
+    return {
+        distance: np.stack(
+            [
+                np.where(here - distance >= first, here - distance, len(here)),
+                here,
+                np.where(here + distance < end, here + distance, len(here)),
+            ],
+            axis=1,
+        )
+        for distance in set(distances)
+    }
 
 
 class _Placed(NamedTuple):
@@ -287,10 +308,9 @@ def _list_batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start:]
 
 
-def _normalize(hidden: Any) -> Any:
-    spread = np.einsum("ij,ij->i", hidden, hidden) / hidden.shape[1]
-    hidden /= np.sqrt(spread + _EPSILON)[:, None]
-    return hidden
+def _normalize(hidden: Any) -> None:
+    spread = np.einsum("ij,ij->i", hidden, hidden) / hidden.shape[1] + _EPSILON
+    hidden *= np.divide(1, np.sqrt(spread, out=spread), out=spread)[:, None]
 
 
 def _soften(logits: Any) -> Any:

@@ -28,15 +28,19 @@ _MARKS = (
 )
 
 
-def _compile(character: str, alone: str) -> re.Pattern[str]:
+# Addresses are one word each, and so are placeholders; bounded, since every start of a word tries them.
+_WHOLE = (
+    r"\w[\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}\w|\bhttps?://[^\s<>\"']{1,2000}"
+    r"|(?-i:\[[A-Z][A-Z0-9_]{1,40}(?: \d{1,6})?\])|"
+)
+
+
+def _compile(character: str, alone: str, whole: str = _WHOLE) -> re.Pattern[str]:
     return re.compile(
-        # Addresses are one word each, and so are placeholders; bounded, since every start of a word tries
-        # them.
-        r"\w[\w.+-]{0,63}@[\w-]{1,63}\.[\w.-]{1,190}\w|\bhttps?://[^\s<>\"']{1,2000}"
-        r"|(?-i:\[[A-Z][A-Z0-9_]{1,40}(?: \d{1,6})?\])"
+        whole
         + alone
         # The article or pronoun that French, Italian and Catalan join: l'hôtel, qu'Anna.
-        + r"|\b(?:[dlnmtscj]|qu|dell|dall|nell|sull|all|un)['’](?=[^\W\d_])"
+        + r"\b(?:[dlnmtscj]|qu|dell|dall|nell|sull|all|un)['’](?=[^\W\d_])"
         # What stands behind an apostrophe belongs to the word, but for the English genitive.
         + rf"|{character}+(?:['’ʼ׳״](?!s\b|S\b){character}+)*"
         r"|\S",
@@ -44,8 +48,9 @@ def _compile(character: str, alone: str) -> re.Pattern[str]:
     )
 
 
-_PIECE = _compile(rf"(?:(?![{_ALONE}])[^\W]|[{_MARKS}])", rf"|[{_ALONE}][{_ALONE_MARKS}]*")
-_ASCII_PIECE = _compile(r"\w", "")  # the same, for text that has none of these
+_PIECE = _compile(rf"(?:(?![{_ALONE}])[^\W]|[{_MARKS}])", rf"[{_ALONE}][{_ALONE_MARKS}]*|")
+# The same, for text that has none of these, and for text that has neither addresses nor placeholders.
+_ASCII_PIECE, _ASCII_WORD = _compile(r"\w", ""), _compile(r"\w", "", "")
 _IS_ALONE = re.compile(f"[{_ALONE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -75,7 +80,7 @@ def list_words(text: str) -> list[str]:
 
 def _choose_pattern(text: str) -> tuple[re.Pattern[str], str]:
     if text.isascii():
-        return _ASCII_PIECE, text
+        return _ASCII_PIECE if "@" in text or "[" in text or "://" in text else _ASCII_WORD, text
     return _PIECE, _SURROGATE.sub("?", text)
 
 
@@ -92,6 +97,17 @@ def is_read_alone(word: str) -> bool:
 def has_lone_characters(text: str) -> bool:
     """Whether a text has characters of such a script."""
     return not text.isascii() and _IS_ALONE.search(text) is not None
+
+
+def list_gaps(text: str) -> list[int]:
+    """:func:`describe_gaps` of the words of ``text``."""
+    if "\n" in text:
+        return describe_gaps(text, split_words(text))
+    pattern, text = _choose_pattern(text)
+    spans = [found.span() for found in pattern.finditer(text)]
+    return [2] * bool(spans) + [
+        int(start > end) for (_, end), (start, _) in zip(spans, spans[1:], strict=False)
+    ]
 
 
 def describe_gaps(text: str, words: Sequence[Word]) -> list[int]:

@@ -5,10 +5,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from datasets_app.domain.labels.criterion import MAX_LEVELS
+from datasets_app.domain.labels.on_brand import ON_BRAND
+
 IntArray = NDArray[np.int64]
 ByteArray = NDArray[np.int8]
 FloatArray = NDArray[np.float64]
 
+# Enough for the code of any level; packed with what a label belongs to.
+LABEL_BITS = (MAX_LEVELS - 1).bit_length()
+LABEL_MASK = (1 << LABEL_BITS) - 1
 NO_ANNOTATOR = -1
 NO_GOLD = -1
 
@@ -53,6 +59,8 @@ class LabelTable(NamedTuple):
     months: tuple[str, ...] = ()
     # The key of each item's turn, where labels come from a database.
     turn: IntArray = np.zeros(0, np.int64)
+    # How many codes labels may have.
+    categories: int = len(ON_BRAND.levels)
 
     @property
     def items(self) -> int:
@@ -63,9 +71,9 @@ class LabelTable(NamedTuple):
         return self.annotator >= 0
 
     def counts(self, mask: Any = slice(None)) -> IntArray:
-        """(items, 2): the off-brand and on-brand labels of each item; ``mask`` selects labels."""
-        flat = np.bincount(self.item[mask] * 2 + self.label[mask], minlength=2 * self.items)
-        return flat.reshape(-1, 2)
+        """(items, categories): how often each item was given each label; ``mask`` selects labels."""
+        cell = self.item[mask] * self.categories + self.label[mask]
+        return np.bincount(cell, minlength=self.items * self.categories).reshape(-1, self.categories)
 
 
 class AmbiguousOrder(Exception):
@@ -84,10 +92,11 @@ def build_label_table(
     bits = len(names).bit_length() + 1
     owner = (item << bits) | (annotator + 1)
     if month is None:
-        packed = np.sort((owner << 1) | label)
-        if _is_last_of_owner(packed >> 1, bits).all():
-            said = (packed & 1).astype(np.int8)
-            return _make_table(names, packed >> 1, bits, said, session, None, options)
+        packed = np.sort((owner << LABEL_BITS) | label)
+        owners = packed >> LABEL_BITS
+        if _is_last_of_owner(owners, bits).all():
+            said = (packed & LABEL_MASK).astype(np.int8)
+            return _make_table(names, owners, bits, said, session, None, options)
     order = np.argsort(owner, kind="stable")
     last = _is_last_of_owner(owner[order], bits)
     if not in_order and not last.all():

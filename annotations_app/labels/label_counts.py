@@ -1,7 +1,7 @@
 """Loads labels from PostgreSQL into arrays. The server packs them into a few long strings, not rows.
 
-A label takes 16 bytes: its turn, then a hash of its annotator with the label in the lowest bits. The names
-of the hashes are looked up afterwards, from one label each.
+A label takes 16 bytes: its turn, then a hash of its annotator with the label in the lowest bits
+(LABEL_MASK). The names of the hashes are looked up afterwards, from one label each.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from django.db import connection
 from psycopg import sql
 
 from annotations_app.domain.label_table import (
+    LABEL_MASK,
     NO_ANNOTATOR,
     NO_GOLD,
     AmbiguousOrder,
@@ -40,9 +41,9 @@ FROM annotations_app_annotation a
 WHERE a.dataset_id = {dataset} AND a.persona_id = {persona} AND {kinds}
 GROUP BY a.turn_id >> {bits}
 """)
-# The label replaces the hash's lowest bit, so 0 and 1 are labels without a name.
-_LABEL_BYTES_SQL = """
-int8send(a.turn_id) || int8send(COALESCE(hashtextextended(a.annotator, 0), 0) & -2 | a.label)
+# The label replaces the hash's lowest bits; without a name the others are 0.
+_LABEL_BYTES_SQL = f"""
+int8send(a.turn_id) || int8send(COALESCE(hashtextextended(a.annotator, 0), 0) & {~LABEL_MASK} | a.label)
 """
 # Timestamps are stored as written: 2025-11-03T… or 20251103…; without one the row's own time counts.
 _MONTH_BYTES_SQL = r"""
@@ -64,13 +65,14 @@ _SESSIONS_SQL = sql.SQL("""
 SELECT string_agg(int8send(t.id) || int8send(t.session_id), ''::bytea)
 FROM datasets_app_turn t WHERE {turns} GROUP BY t.id >> {bits}
 """)
-_ANNOTATOR_NAMES_SQL = """
+_ANNOTATOR_NAMES_SQL = f"""
 SELECT x.hash, a.annotator FROM unnest(%s::bigint[], %s::bigint[]) AS x (hash, turn)
 CROSS JOIN LATERAL (
     SELECT annotator FROM annotations_app_annotation
-    WHERE turn_id = x.turn AND hashtextextended(annotator, 0) & -2 = x.hash AND annotator <> '' LIMIT 1
+    WHERE turn_id = x.turn AND hashtextextended(annotator, 0) & {~LABEL_MASK} = x.hash AND annotator <> ''
+    LIMIT 1
 ) a
-"""
+"""  # constants of this module # nosec B608
 _GOLD_ITEMS_SQL = "SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND gold"
 _CAMPAIGN_TURNS_SQL = """
 SELECT turn_id FROM annotations_app_campaignitem WHERE campaign_id = %s AND turn_id = ANY(%s::bigint[])
@@ -198,8 +200,8 @@ def _read_packed(
             rows = np.frombuffer(packed, ">i8").reshape(-1, columns)
             keys.append(rows[:, 0] * np.int64(len(scopes)) + number)
             said = rows[:, 1].astype(np.int64)
-            who.append(said & -2)
-            label.append((said & 1).astype(np.int8))
+            who.append(said & ~LABEL_MASK)
+            label.append((said & LABEL_MASK).astype(np.int8))
             if columns == 3:
                 more.append(rows[:, 2].astype(np.int64))
     return _PackedLabels(

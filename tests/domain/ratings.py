@@ -43,14 +43,15 @@ def rating_matrices(draw: st.DrawFn, categories: int = 4, raters: int = 6, items
 
 
 def make_label_table(matrix: Matrix, session: Any = None, names: list[str] | None = None) -> LabelTable:
-    """(raters, items) of 0, 1 and NaN → the table; without sessions each item is its own."""
+    """(raters, items) of codes and NaN → the table; without sessions each item is its own."""
     raters, items = matrix.shape
     given = np.arange(items) if session is None else np.asarray(session)
     order, place, sessions = order_by_session(given)
     rater, item = np.nonzero(~np.isnan(matrix))
     names = names or [f"rater {number:02}" for number in range(raters)]
     label = matrix[rater, item].astype(np.int8)
-    return build_label_table(names, place[item], rater, label, sessions)
+    categories = max(2, int(label.max(initial=0)) + 1)
+    return build_label_table(names, place[item], rater, label, sessions, categories=categories)
 
 
 def compute_from_counts(counts: Any) -> Coefficients:

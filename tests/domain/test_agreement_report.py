@@ -27,6 +27,7 @@ pytestmark = pytest.mark.xdist_group("peers")
 few = settings(max_examples=25, deadline=None)
 STATISTICS = ("prevalence", "raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa")
 binary = rating_matrices(categories=2).map(lambda matrix: matrix - 1)
+of_any_size = binary | rating_matrices(categories=5).map(lambda matrix: matrix - 1)
 
 
 def report(table: LabelTable, **more: Any) -> AgreementReport:
@@ -84,7 +85,7 @@ def test_what_is_called_on_brand_does_not_matter(matrix: Matrix) -> None:
     close(one, other)
 
 
-@given(binary)
+@given(of_any_size)
 @few
 def test_sessions_given_twice_change_nothing_but_the_certainty(matrix: Matrix) -> None:
     once, twice = report(make_label_table(matrix)), report(make_label_table(np.hstack([matrix, matrix])))
@@ -96,7 +97,7 @@ def test_sessions_given_twice_change_nothing_but_the_certainty(matrix: Matrix) -
         close(single.comparison.cohen_kappa.value, double.comparison.cohen_kappa.value)
 
 
-@given(binary)
+@given(of_any_size)
 @few
 def test_each_pair_has_cohens_kappa_of_what_both_have_labelled(matrix: Matrix) -> None:
     from sklearn.metrics import cohen_kappa_score
@@ -120,14 +121,14 @@ def test_each_pair_has_cohens_kappa_of_what_both_have_labelled(matrix: Matrix) -
     assert not found
 
 
-@given(binary)
+@given(of_any_size)
 @few
 def test_against_the_others_is_the_sum_over_an_annotators_pairs(matrix: Matrix) -> None:
     found = report(make_label_table(matrix))
     for one in found.annotators:
         tables = [np.array(pair.comparison.table) for pair in found.pairs if pair.a == one.annotator]
         tables += [np.array(pair.comparison.table).T for pair in found.pairs if pair.b == one.annotator]
-        assert np.array_equal(one.others.table, sum(tables, np.zeros((2, 2))))
+        assert np.array_equal(one.others.table, sum(tables, np.zeros_like(one.others.table)))
 
 
 @pytest.mark.parametrize("small", [1, 7, 100])

@@ -95,6 +95,22 @@ def test_turns_far_apart_and_many_names_make_no_difference(
         close(usual, measure_agreement(dataset=stored, by=BY, resamples=20).as_json())
 
 
+def test_more_than_two_answers_are_read_with_their_annotators(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_sessions(2))
+    with as_owner() as cursor:
+        # Until the rollback, labels may be answers to a question of more than two.
+        cursor.execute("ALTER TABLE annotations_app_annotation DROP CONSTRAINT annotation_label_0_or_1")
+    said = {f"annotator {code}": code for code in (0, 1, 2, 63, 64, 99)}
+    place = {"place": ("s1", 2)}
+    labelled(stored, [place | {"annotator": name, "label": code} for name, code in said.items()])
+    labelled(stored, [place | {"annotator": None, "label": 99}])
+    table = label_counts.read_labels([label_counts.LabelScope(stored.pk, "p")])
+    annotators = [table.names[who] if who >= 0 else None for who in table.annotator]
+    found = list(zip(annotators, table.label.tolist(), strict=True))
+    assert dict(found[1:]) == said
+    assert found[0] == (None, 99)
+
+
 def test_of_several_labels_by_one_annotator_the_last_saved_counts(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_sessions(2))
     first = {"place": ("s1", 2), "annotator": "ada", "timestamp": "2025-12-01"}

@@ -120,7 +120,7 @@ def measure_headline(
     nothing_twice = not (given >= 2).any()
 
     def estimate(name: str, undefined: str) -> Statistic:
-        value, sample = _on_brand_value(found, name), np.atleast_1d(_on_brand_value(drawn, name))
+        value, sample = _select_value(found, name), np.atleast_1d(_select_value(drawn, name))
         if np.isnan(value):
             return Statistic(None, note=undefined)
         return percentile_interval(float(value), sample, len(sums))
@@ -141,10 +141,10 @@ def measure_headline(
     )
 
 
-def _on_brand_value(measured: Coefficients, name: str) -> FloatArray:
-    """Of the prevalences that of on-brand; every other number as it is."""
+def _select_value(measured: Coefficients, name: str) -> FloatArray:
+    """Of the prevalences that of the highest level; every other number as it is."""
     values: FloatArray = getattr(measured, name)
-    return values[..., 1] if name == "prevalence" else values
+    return values[..., -1] if name == "prevalence" else values
 
 
 def _sum_by_session(sums: FloatArray, session: IntArray) -> FloatArray:
@@ -206,7 +206,7 @@ def _measure_annotators(table: LabelTable, counts: IntArray) -> list[AnnotatorRe
     if not number:
         return []
     said = np.bincount(table.annotator[table.has_annotator], minlength=number)
-    rates = _on_brand_rates(table, table.annotator, number)
+    rates = _top_rates(table, table.annotator, number)
     others = _compare_with_others(table, counts, table.annotator, number)
     gold = _compare_with_gold(table, table.annotator, number)
     again = _compare_repeats(table, by_annotator=True)
@@ -216,10 +216,12 @@ def _measure_annotators(table: LabelTable, counts: IntArray) -> list[AnnotatorRe
     ]
 
 
-def _on_brand_rates(table: LabelTable, group: IntArray, groups: int) -> list[Statistic]:
-    """The share of on-brand labels of each group of labels; labels with a group below 0 don't count."""
+def _top_rates(table: LabelTable, group: IntArray, groups: int) -> list[Statistic]:
+    """The share of the highest level among the labels of each group; labels with a group below 0 don't
+    count."""
     picked = _as_index(group >= 0)
-    group, label, session = group[picked], table.label[picked], table.session[table.item[picked]]
+    group, session = group[picked], table.session[table.item[picked]]
+    label = (table.label[picked] == table.categories - 1).astype(np.int8)
     number = np.bincount(group, minlength=groups).astype(np.float64)
     rate = np.bincount(group, label, groups) / np.maximum(number, 1)
     squares, sessions = sum_squared_influence(
@@ -261,7 +263,7 @@ def _compare_with_gold(table: LabelTable, group: IntArray, groups: int) -> list[
     said = table.label[picked].astype(np.int64)
     session = table.session[table.item[picked]]
     return compare_observations(
-        pair_observations(group[picked], said, gold[picked], session), groups, NO_GOLD_NOTE
+        pair_observations(group[picked], said, gold[picked], session, table.categories), groups, NO_GOLD_NOTE
     )
 
 
@@ -274,7 +276,7 @@ def _compare_repeats(table: LabelTable, *, by_annotator: bool) -> list[Compariso
     first = again.first[order].astype(np.int64)
     session = table.session[again.item[order]]
     observations = pair_observations(
-        whose if by_annotator else np.zeros_like(whose), first, again.label[order], session
+        whose if by_annotator else np.zeros_like(whose), first, again.label[order], session, table.categories
     )
     return compare_observations(observations, len(table.names) if by_annotator else 1, NO_REPEATS_NOTE)
 
@@ -282,8 +284,8 @@ def _compare_repeats(table: LabelTable, *, by_annotator: bool) -> list[Compariso
 # --- consensus ----------------------------------------------------------------------------------
 
 
-def _read_row(said: FloatArray, is_known: bool) -> tuple[float | None, float | None]:
-    return (float(said[0]), float(said[1])) if is_known else (None, None)
+def _read_row(said: FloatArray, is_known: bool) -> tuple[float | None, ...]:
+    return tuple(said.tolist()) if is_known else (None,) * len(said)
 
 
 def _measure_consensus(table: LabelTable, counts: IntArray) -> ConsensusReport:
@@ -292,9 +294,9 @@ def _measure_consensus(table: LabelTable, counts: IntArray) -> ConsensusReport:
     decided = (by_count != TIE) & (found.labels != TIE)
     given = counts.sum(axis=0) > 0  # of a class that no reply was given nothing is known
     return ConsensusReport(
-        prior=float(found.priors[1]),
+        prior=float(found.priors[-1]),
         confusion={
-            name: (_read_row(said[0], bool(given[0])), _read_row(said[1], bool(given[1])))
+            name: tuple(_read_row(row, bool(known)) for row, known in zip(said, given, strict=True))
             for name, said in zip(names, found.confusion, strict=True)
         },
         iterations=found.iterations,
@@ -324,7 +326,7 @@ def _drift_points(
     table: LabelTable, counts: IntArray, group: IntArray, groups: list[tuple[str, str | None]]
 ) -> list[DriftPoint]:
     number = np.bincount(group[group >= 0], minlength=len(groups))
-    rates = _on_brand_rates(table, group, len(groups))
+    rates = _top_rates(table, group, len(groups))
     others = _compare_with_others(table, counts, group, len(groups))
     return [
         DriftPoint(month, annotator, int(number[index]), rates[index], others[index])

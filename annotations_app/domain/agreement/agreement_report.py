@@ -44,14 +44,14 @@ class HeadlineStats(NamedTuple):
 class Comparison(NamedTuple):
     """Two labels of one reply, set against each other ``n`` times.
 
-    ``table[i][j]`` counts how often the one said i where the other said j (0 off-brand, 1 on-brand).
+    ``table[i][j]`` counts how often the one said i where the other said j, by their codes.
     ``note`` says why ``n`` is 0.
     """
 
     n: int
     raw_agreement: Statistic
     cohen_kappa: Statistic
-    table: tuple[tuple[int, int], tuple[int, int]]
+    table: tuple[tuple[int, ...], ...]
 
     @property
     def accuracy(self) -> Statistic:
@@ -107,8 +107,8 @@ class DriftPoint(NamedTuple):
         return _record_as_json(self)
 
 
-# (says off-brand, says on-brand) of a truth; None where no reply has it.
-ConfusionRow = tuple[float | None, float | None]
+# How likely each label is for a truth; None where no reply has it.
+ConfusionRow = tuple[float | None, ...]
 
 
 class ConsensusReport(NamedTuple):
@@ -121,7 +121,7 @@ class ConsensusReport(NamedTuple):
     """
 
     prior: float
-    confusion: dict[str, tuple[ConfusionRow, ConfusionRow]]
+    confusion: dict[str, tuple[ConfusionRow, ...]]
     iterations: int
     converged: bool
     log_likelihood: float

@@ -53,7 +53,7 @@ def majority_labels(counts: IntArray) -> NDArray[np.int8]:
 def fit_consensus(table: LabelTable, **options: Any) -> Consensus:
     """:func:`fit_dawid_skene` of a table of labels; its annotators by the table's names."""
     annotator = np.where(table.has_annotator, table.annotator, len(table.names))
-    return fit_dawid_skene(table.item, annotator, table.label, categories=2, **options)
+    return fit_dawid_skene(table.item, annotator, table.label, categories=table.categories, **options)
 
 
 def fit_dawid_skene(

@@ -23,7 +23,8 @@ MAX_PAIRS = 10_000
 
 
 class _NamedLabels(NamedTuple):
-    """Labels with a name: ``code`` is 2 annotator + label; those of item i are starts[i]:starts[i + 1]."""
+    """Labels with a name: ``code`` is annotator * categories + label; those of item i are
+    starts[i]:starts[i + 1]."""
 
     code: IntArray
     starts: IntArray
@@ -47,12 +48,12 @@ def compare_pairs(table: LabelTable) -> tuple[list[PairComparison], int]:
     if not len(keys):
         return [], 0
     first, second = keys // labels.code_count, keys % labels.code_count
-    names = len(table.names)
-    pair_ids, pair = np.unique((first >> 1) * names + (second >> 1), return_inverse=True)
-    cell = (first & 1) * 2 + (second & 1)
-    tables = count_tables(pair, cell, times.astype(np.float64), len(pair_ids))
+    names, categories = len(table.names), table.categories
+    pair_ids, pair = np.unique(first // categories * names + second // categories, return_inverse=True)
+    cell = first % categories * categories + second % categories
+    tables = count_tables(pair, cell, times.astype(np.float64), len(pair_ids), categories)
     raw, kappa = influence_gradients(tables)
-    place = pair * 4 + cell
+    place = pair * categories**2 + cell
     squares, sessions = _squared_influence(
         labels, keys, pair, np.stack([raw.ravel()[place], kappa.ravel()[place]])
     )
@@ -76,13 +77,13 @@ def _largest_pairs(tables: FloatArray) -> IntArray:
 
 
 def _named_labels(table: LabelTable) -> _NamedLabels:
-    code = table.annotator * 2 + table.label
+    code = table.annotator * table.categories + table.label
     number = np.bincount(table.item, minlength=table.items)
     if not table.has_annotator.all():
         code = code[table.has_annotator]
         number = np.bincount(table.item[table.has_annotator], minlength=table.items)
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(number)])
-    return _NamedLabels(code, starts, table.session, 2 * len(table.names))
+    return _NamedLabels(code, starts, table.session, table.categories * len(table.names))
 
 
 def _count_keys(labels: _NamedLabels) -> tuple[IntArray, IntArray]:

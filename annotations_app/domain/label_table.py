@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations_app.domain.agreement.scales import NOMINAL, Scale
 from datasets_app.domain.labels.criterion import MAX_LEVELS
 from datasets_app.domain.labels.on_brand import ON_BRAND
 
@@ -61,6 +62,7 @@ class LabelTable(NamedTuple):
     turn: IntArray = np.zeros(0, np.int64)
     # How many codes labels may have.
     categories: int = len(ON_BRAND.levels)
+    scale: Scale = NOMINAL
 
     @property
     def items(self) -> int:
@@ -69,6 +71,11 @@ class LabelTable(NamedTuple):
     @property
     def has_annotator(self) -> NDArray[np.bool_]:
         return self.annotator >= 0
+
+    @property
+    def weights(self) -> FloatArray:
+        """How far each two labels agree, from 0 to 1."""
+        return self.scale.weights(self.categories)
 
     def counts(self, mask: Any = slice(None)) -> IntArray:
         """(items, categories): how often each item was given each label; ``mask`` selects labels."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.coefficients import Coefficients, compute_coefficients, item_sums
+from annotations_app.domain.agreement.scales import NOMINAL, Scale
 from annotations_app.domain.label_table import LabelTable, build_label_table, order_by_session
 
 Matrix = NDArray[np.float64]
@@ -54,6 +55,6 @@ def make_label_table(matrix: Matrix, session: Any = None, names: list[str] | Non
     return build_label_table(names, place[item], rater, label, sessions, categories=categories)
 
 
-def compute_from_counts(counts: Any) -> Coefficients:
+def compute_from_counts(counts: Any, scale: Scale = NOMINAL) -> Coefficients:
     """The coefficients of all items of a count matrix (items, categories)."""
-    return compute_coefficients(item_sums(counts).sum(axis=0))
+    return compute_coefficients(item_sums(counts, scale).sum(axis=0), counts.shape[1], scale)

@@ -13,6 +13,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.coefficients import cohen_kappa
+from annotations_app.domain.agreement.scales import (
+    NOMINAL,
+    Measurement,
+    Scale,
+    linear_weights,
+    quadratic_weights,
+)
 from tests.domain.ratings import Matrix, compute_from_counts, count_ratings, rating_matrices
 
 pytestmark = pytest.mark.xdist_group("peers")
@@ -36,13 +43,30 @@ def test_krippendorffs_alpha(matrix: Matrix) -> None:
     )
 
 
-def by_irrcac(matrix: Matrix, name: str) -> float:
+ORDINAL, INTERVAL = Scale(Measurement.ORDINAL), Scale(Measurement.INTERVAL, (1, 2, 5, 9))
+scales = st.sampled_from([NOMINAL, ORDINAL, INTERVAL])
+
+
+@given(rating_matrices(), scales)
+@often
+def test_krippendorffs_alpha_of_any_scale(matrix: Matrix, scale: Scale) -> None:
+    import krippendorff
+
+    positions = np.array([0, *(scale.positions or (1, 2, 3, 4))], float)
+    values = np.where(np.isnan(matrix), np.nan, positions[np.nan_to_num(matrix).astype(int)])
+    close(
+        compute_from_counts(count_ratings(matrix, 4), scale).krippendorff_alpha,
+        krippendorff.alpha(reliability_data=values, level_of_measurement=scale.measurement),
+    )
+
+
+def by_irrcac(matrix: Matrix, name: str, **options: Any) -> float:
     import pandas as pd
     from irrCAC.raw import CAC
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = getattr(CAC(pd.DataFrame(matrix.T), digits=14), name)()
+        found = getattr(CAC(pd.DataFrame(matrix.T), digits=14, **options), name)()
     return float(found["est"]["coefficient_value"])
 
 
@@ -59,6 +83,17 @@ def test_gwets_ac1_with_singles_in_the_shares_of_the_categories(matrix: Matrix) 
 def test_generalised_fleiss_kappa_of_what_is_no_single(matrix: Matrix) -> None:
     several = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
     close(compute_from_counts(count_ratings(matrix)).fleiss_kappa, by_irrcac(several, "fleiss"))
+
+
+@given(rating_matrices(), st.sampled_from([(ORDINAL, "ordinal"), (Scale(Measurement.INTERVAL), "quadratic")]))
+@often
+def test_gwets_ac2_and_weighted_fleiss_kappa(matrix: Matrix, weighted: tuple[Scale, str]) -> None:
+    scale, name = weighted
+    options = {"weights": name, "categories": [1, 2, 3, 4]}
+    ours = compute_from_counts(count_ratings(matrix, 4), scale)
+    close(ours.gwet_ac1, by_irrcac(matrix, "gwet", **options))
+    several = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
+    close(ours.fleiss_kappa, by_irrcac(several, "fleiss", **options))
 
 
 @given(rating_matrices())
@@ -86,3 +121,8 @@ def test_cohens_kappa(rows: list[list[int]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its standard error
         close(cohen_kappa(table), cohens_kappa(table).kappa)
+    for name, weights in (("linear", linear_weights), ("quadratic", quadratic_weights)):
+        close(
+            cohen_kappa(table, weights(np.arange(3.0))),
+            cohen_kappa_score(first, second, weights=name, labels=[0, 1, 2]),
+        )

@@ -3,6 +3,7 @@
 import numpy as np
 
 from annotations_app.domain.agreement.coefficients import cohen_kappa
+from annotations_app.domain.agreement.scales import Measurement, Scale, linear_weights, quadratic_weights
 from tests.domain.ratings import compute_from_counts, count_ratings, parse_matrix
 
 # Krippendorff (2011), four observers and twelve units; Gwet (2014) takes the same ratings for AC1.
@@ -39,6 +40,15 @@ def test_krippendorffs_alpha_for_nominal_data_with_missing_values() -> None:
     )
 
 
+def test_krippendorffs_alpha_for_ordinal_and_interval_data() -> None:
+    counts = count_ratings(parse_matrix(FOUR_RATERS))
+    found = [
+        compute_from_counts(counts, Scale(measurement)).krippendorff_alpha
+        for measurement in (Measurement.NOMINAL, Measurement.ORDINAL, Measurement.INTERVAL)
+    ]
+    assert [f"{alpha:.3f}" for alpha in found] == ["0.743", "0.815", "0.849"]
+
+
 def test_gwets_ac1_with_missing_values() -> None:
     assert f"{compute_from_counts(count_ratings(parse_matrix(FOUR_RATERS))).gwet_ac1:.3f}" == "0.775"
 
@@ -66,3 +76,19 @@ def test_the_same_agreement_gives_other_kappas_by_chance_alone() -> None:
     """Cohen's kappa hangs on the margins: the two tables agree alike."""
     found = cohen_kappa(np.array([[[45, 15], [25, 15]], [[25, 35], [5, 35]]]))
     assert [f"{kappa:.4f}" for kappa in found] == ["0.1304", "0.2593"]
+
+
+# Cohen (1968), table 1, as proportions of 200: two psychiatrists, and his weights of disagreement.
+PERSONALITY = np.array([[88, 10, 2], [14, 40, 6], [18, 10, 12]])
+
+
+def test_weighted_kappa_of_two_psychiatrists() -> None:
+    disagreement = np.array([[0, 1, 3], [1, 0, 6], [3, 6, 0]])
+    assert f"{cohen_kappa(PERSONALITY):.3f}" == "0.492"
+    assert f"{cohen_kappa(PERSONALITY, 1 - disagreement / 6):.3f}" == "0.348"
+
+
+def test_weights_of_equal_steps() -> None:
+    positions = np.arange(3.0)
+    assert linear_weights(positions).tolist() == [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
+    assert quadratic_weights(positions).tolist() == [[1, 0.75, 0], [0.75, 1, 0.75], [0, 0.75, 1]]

@@ -12,6 +12,8 @@ from annotations_app.domain.agreement import agreement as module
 from annotations_app.domain.agreement import comparisons, pairs
 from annotations_app.domain.agreement.agreement import build_agreement_report, list_similar_names
 from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
+from annotations_app.domain.agreement.coefficients import cohen_kappa
+from annotations_app.domain.agreement.scales import Measurement, Scale
 from annotations_app.domain.label_table import (
     NO_ANNOTATOR,
     NO_GOLD,
@@ -119,6 +121,21 @@ def test_each_pair_has_cohens_kappa_of_what_both_have_labelled(matrix: Matrix) -
             else:
                 assert comparison.cohen_kappa.value == pytest.approx(cohen_kappa_score(one, other))
     assert not found
+
+
+@given(of_any_size, st.sampled_from(Measurement))
+@few
+def test_on_any_scale_every_number_is_there_or_says_why_not(matrix: Matrix, measurement: Measurement) -> None:
+    table = make_label_table(matrix, session=np.arange(matrix.shape[1]) // 2)._replace(
+        scale=Scale(measurement)
+    )
+    found = report(table)
+    for statistic in [getattr(found.headline, name) for name in STATISTICS]:
+        assert statistic.value is not None or statistic.note
+    for pair in found.pairs:
+        kappa = cohen_kappa(np.array(pair.comparison.table), table.weights)
+        close(pair.comparison.cohen_kappa.value, None if np.isnan(kappa) else float(kappa))
+    json.dumps(found.as_json(), allow_nan=False)
 
 
 @given(of_any_size)

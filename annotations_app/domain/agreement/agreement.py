@@ -113,9 +113,10 @@ def measure_headline(
     given = counts.sum(axis=1)
     there = np.flatnonzero(given)
     annotators = table.annotator if label_mask is None else table.annotator[label_mask]
-    sums = _sum_by_session(item_sums(counts[there]), table.session[there])
-    found = compute_coefficients(sums.sum(axis=0))
-    drawn = compute_coefficients(resample_sums(sums, resamples, seed)) if len(sums) > 1 else found
+    sums = _sum_by_session(item_sums(counts[there], table.scale), table.session[there])
+    scale = table.categories, table.scale
+    found = compute_coefficients(sums.sum(axis=0), *scale)
+    drawn = compute_coefficients(resample_sums(sums, resamples, seed), *scale) if len(sums) > 1 else found
     times = np.bincount(annotators + 1, minlength=len(table.names) + 1)
     nothing_twice = not (given >= 2).any()
 
@@ -252,7 +253,14 @@ def _compare_with_others(
     item, label = table.item[picked], table.label[picked].astype(np.int64)
     session = table.session[item]
     return compare_with_others(
-        group[picked], label, item, session, find_patterns(named), groups, NO_OTHER_ANNOTATORS_NOTE
+        group[picked],
+        label,
+        item,
+        session,
+        find_patterns(named),
+        groups,
+        table.weights,
+        NO_OTHER_ANNOTATORS_NOTE,
     )
 
 
@@ -263,7 +271,10 @@ def _compare_with_gold(table: LabelTable, group: IntArray, groups: int) -> list[
     said = table.label[picked].astype(np.int64)
     session = table.session[table.item[picked]]
     return compare_observations(
-        pair_observations(group[picked], said, gold[picked], session, table.categories), groups, NO_GOLD_NOTE
+        pair_observations(group[picked], said, gold[picked], session, table.categories),
+        groups,
+        table.weights,
+        NO_GOLD_NOTE,
     )
 
 
@@ -278,7 +289,9 @@ def _compare_repeats(table: LabelTable, *, by_annotator: bool) -> list[Compariso
     observations = pair_observations(
         whose if by_annotator else np.zeros_like(whose), first, again.label[order], session, table.categories
     )
-    return compare_observations(observations, len(table.names) if by_annotator else 1, NO_REPEATS_NOTE)
+    return compare_observations(
+        observations, len(table.names) if by_annotator else 1, table.weights, NO_REPEATS_NOTE
+    )
 
 
 # --- consensus ----------------------------------------------------------------------------------

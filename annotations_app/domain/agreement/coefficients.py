@@ -11,7 +11,7 @@ Sources:
    (2014), Handbook of Inter-Rater Reliability, 4th ed., chapter 5.
  * Fleiss, J. L. (1971). Measuring nominal scale agreement among many raters. Psychological Bulletin 76,
  378-382. * Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological
-   Measurement 20, 37-46.
+   Measurement 20, 37-46; with weights: Cohen, J. (1968). Weighted kappa. Psychological Bulletin 70, 213-220.
 """
 
 from typing import Any, NamedTuple
@@ -19,10 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations_app.domain.agreement.scales import NOMINAL, Measurement, Scale
+
 FloatArray = NDArray[np.float64]
 CountArray = NDArray[np.integer[Any]]
 
-# The first columns of the sums; four blocks of one column a category follow.
+# The first columns of the sums; four blocks of one column a category follow, then, where some categories are
+# nearer to each other than others, one column for each two of them.
 _ITEMS, _PAIRABLE, _AGREEMENT, _COINCIDENCES, _BLOCKS = range(5)
 
 
@@ -36,23 +39,31 @@ class Coefficients(NamedTuple):
     fleiss_kappa: FloatArray
 
 
-def item_sums(counts: CountArray) -> FloatArray:
-    """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories).
+def item_sums(counts: CountArray, scale: Scale = NOMINAL) -> FloatArray:
+    """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories), and for each two
+    categories one more unless the scale is nominal.
 
-    Columns: 1; whether it is no single; share of its pairs of labels that agree; agreeing ordered pairs by m
-    - 1; then by category r_c of all items, r_c of items that are no singles, r_c/m of all, r_c/m of no
-    singles.
+    Columns: 1; whether it is no single; share of its pairs of labels that agree, by the scale's weights;
+    these pairs by m - 1; then by category r_c of all items, r_c of items that are no singles, r_c/m of all,
+    r_c/m of no singles; then by two categories 2 r_c r_k / (m - 1).
     """
     number, categories = counts.shape
     given = counts.sum(axis=1, dtype=np.float64)
     pairable = given >= 2
-    agreeing = (counts * (counts - 1)).sum(axis=1, dtype=np.float64)
-    sums = np.zeros((number, _BLOCKS + 4 * categories))
+    agreeing = (counts * (counts @ scale.weights(categories) - 1)).sum(axis=1, dtype=np.float64)
+    low, high = _category_pairs(categories, scale)
+    sums = np.zeros((number, _BLOCKS + 4 * categories + len(low)))
     sums[:, _ITEMS] = given >= 1
     sums[:, _PAIRABLE] = pairable
     np.divide(agreeing, given * (given - 1), out=sums[:, _AGREEMENT], where=pairable)
     np.divide(agreeing, given - 1, out=sums[:, _COINCIDENCES], where=pairable)
-    every, paired, share, paired_share = (_category_block(sums, number) for number in range(4))
+    every, paired, share, paired_share = (_category_block(sums, categories, number) for number in range(4))
+    np.divide(
+        2 * counts[:, low] * counts[:, high],
+        given[:, None] - 1,
+        out=sums[:, _BLOCKS + 4 * categories :],
+        where=pairable[:, None],
+    )
     every[:] = counts
     np.multiply(counts, pairable[:, None], out=paired)
     np.divide(counts, given[:, None], out=share, where=given[:, None] >= 1)
@@ -60,41 +71,52 @@ def item_sums(counts: CountArray) -> FloatArray:
     return sums
 
 
-def compute_coefficients(sums: FloatArray) -> Coefficients:
-    """(…, 4 + 4 categories) sums over items → coefficients of shape (…)."""
-    every, paired, share, paired_share = (_category_block(sums, number) for number in range(4))
+def compute_coefficients(sums: FloatArray, categories: int, scale: Scale = NOMINAL) -> Coefficients:
+    """(…, columns) sums over items, of the same scale → coefficients of shape (…)."""
+    every, paired, share, paired_share = (_category_block(sums, categories, number) for number in range(4))
+    weights = scale.weights(categories)
     with np.errstate(divide="ignore", invalid="ignore"):
         raw = sums[..., _AGREEMENT] / sums[..., _PAIRABLE]
         by_gwet = share / sums[..., _ITEMS, None]
         by_fleiss = paired_share / sums[..., _PAIRABLE, None]
-        categories = every.shape[-1]
+        by_guessing = (by_gwet * (1 - by_gwet)).sum(axis=-1) / (categories - 1) * (weights.sum() / categories)
+        by_drawing = (by_fleiss * (by_fleiss @ weights)).sum(axis=-1)
         return Coefficients(
             prevalence=every / every.sum(axis=-1, keepdims=True),
             raw_agreement=raw,
-            krippendorff_alpha=_krippendorff_alpha(sums[..., _COINCIDENCES], paired),
-            gwet_ac1=_correct_for_chance(raw, (by_gwet * (1 - by_gwet)).sum(axis=-1) / (categories - 1)),
+            krippendorff_alpha=_krippendorff_alpha(sums[..., _COINCIDENCES], paired)
+            if scale.measurement == Measurement.NOMINAL
+            else _alpha_by_distance(sums[..., _BLOCKS + 4 * categories :], paired, scale),
+            # With weights it is Gwet's AC2.
+            gwet_ac1=_correct_for_chance(raw, by_guessing),
             # Where only one category was given, chance explains all there is, rounding apart.
-            fleiss_kappa=np.where(
-                _has_one_category(paired), np.nan, _correct_for_chance(raw, (by_fleiss**2).sum(axis=-1))
-            ),
+            fleiss_kappa=np.where(_has_one_category(paired), np.nan, _correct_for_chance(raw, by_drawing)),
         )
 
 
-def cohen_kappa(tables: NDArray[Any]) -> FloatArray:
+def cohen_kappa(tables: NDArray[Any], weights: FloatArray | None = None) -> FloatArray:
     """(…, categories, categories) how often two raters said what → kappa; NaN where both said only one
-    thing.
+    thing. Of ``weights`` that say how far two labels agree, the weighted kappa.
     """
+    weights = np.eye(tables.shape[-1]) if weights is None else weights
     number = tables.sum(axis=(-2, -1), dtype=np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = np.trace(tables, axis1=-2, axis2=-1) / number
-        by_chance = (tables.sum(axis=-1) * tables.sum(axis=-2, dtype=np.float64)).sum(axis=-1) / number**2
+        observed = (tables * weights).sum(axis=(-2, -1)) / number
+        rows, columns = tables.sum(axis=-1, dtype=np.float64), tables.sum(axis=-2)
+        by_chance = (rows @ weights * columns).sum(axis=-1) / number**2
         # Exact: a product of whole numbers by itself.
         return np.where(by_chance == 1, np.nan, _correct_for_chance(observed, by_chance))
 
 
-def _category_block(sums: FloatArray, number: int) -> FloatArray:
-    width = (sums.shape[-1] - _BLOCKS) // 4
-    return sums[..., _BLOCKS + number * width : _BLOCKS + (number + 1) * width]
+def _category_block(sums: FloatArray, categories: int, number: int) -> FloatArray:
+    return sums[..., _BLOCKS + number * categories : _BLOCKS + (number + 1) * categories]
+
+
+def _category_pairs(categories: int, scale: Scale) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The lower and the higher of each two categories that have a column: on a nominal scale none."""
+    if scale.measurement == Measurement.NOMINAL:
+        return np.zeros(0, np.intp), np.zeros(0, np.intp)
+    return np.triu_indices(categories, 1)
 
 
 def _krippendorff_alpha(coincidences: FloatArray, paired: FloatArray) -> FloatArray:
@@ -102,6 +124,16 @@ def _krippendorff_alpha(coincidences: FloatArray, paired: FloatArray) -> FloatAr
     number = paired.sum(axis=-1)
     observed = 1 - coincidences / number
     expected = 1 - (paired * (paired - 1)).sum(axis=-1) / (number * (number - 1))
+    return np.where(_has_one_category(paired), np.nan, 1 - observed / expected)
+
+
+def _alpha_by_distance(coincidences: FloatArray, paired: FloatArray, scale: Scale) -> FloatArray:
+    """The same where two labels may disagree more or less."""
+    number = paired.sum(axis=-1)
+    low, high = _category_pairs(paired.shape[-1], scale)
+    distances = scale.distances(paired)[..., low, high]
+    observed = (coincidences * distances).sum(axis=-1) / number
+    expected = 2 * (paired[..., low] * paired[..., high] * distances).sum(axis=-1) / (number * (number - 1))
     return np.where(_has_one_category(paired), np.nan, 1 - observed / expected)
 
 

@@ -35,24 +35,26 @@ class Observations(NamedTuple):
     session: IntArray
 
 
-def compare_observations(observations: Observations, groups: int, empty_note: str) -> list[Comparison]:
+def compare_observations(
+    observations: Observations, groups: int, weights: FloatArray, empty_note: str
+) -> list[Comparison]:
     """A comparison for each group; ``nothing`` says why there is none where there is none."""
     group, said, others, session = observations
     categories = len(others)
     place = group * categories + said
     tables: FloatArray = np.empty((groups, categories, categories))
-    for column, weights in enumerate(others):
-        tables[:, :, column] = np.bincount(place, weights, categories * groups).reshape(groups, -1)
+    for column, times in enumerate(others):
+        tables[:, :, column] = np.bincount(place, times, categories * groups).reshape(groups, -1)
     influence = np.zeros((2, len(group)))
-    for row, moves in zip(influence, influence_gradients(tables), strict=True):
+    for row, moves in zip(influence, influence_gradients(tables, weights), strict=True):
         by_other = np.ascontiguousarray(moves.reshape(-1, categories).T)
-        for column, weights in enumerate(others):
-            row += by_other[column][place] * weights
+        for column, times in enumerate(others):
+            row += by_other[column][place] * times
     used = others.sum(axis=0) > 0
     if not used.all():
         group, session, influence = group[used], session[used], influence[:, used]
     squares, sessions = sum_squared_influence(group, session, influence, groups)
-    return build_comparisons(tables, squares, sessions, empty_note)
+    return build_comparisons(tables, squares, sessions, weights, empty_note)
 
 
 class LabelPatterns(NamedTuple):
@@ -91,6 +93,7 @@ def compare_with_others(
     session: IntArray,
     patterns: LabelPatterns,
     groups: int,
+    weights: FloatArray,
     empty_note: str,
 ) -> list[Comparison]:
     """Labels against the other labels of their items, sorted by session; a faster
@@ -105,12 +108,12 @@ def compare_with_others(
     others = (patterns.counts - np.eye(categories, dtype=np.int64)[:, :, None]).astype(np.float64)
     if groups * number > MAX_PATTERN_CELLS:
         compared = Observations(group, label, np.ascontiguousarray(others[label, :, pattern].T), session)
-        return compare_observations(compared, groups, empty_note)
+        return compare_observations(compared, groups, weights, empty_note)
     kind = (group * categories + label) * number + pattern
     times = np.bincount(kind, minlength=groups * categories * number).reshape(groups, categories, number)
     tables = np.stack([(times * others[:, column]).sum(axis=2) for column in range(categories)], axis=2)
     influence = np.empty((2, len(kind)))
-    for row, moves in zip(influence, influence_gradients(tables), strict=True):
+    for row, moves in zip(influence, influence_gradients(tables, weights), strict=True):
         of_kind = np.zeros(times.shape)
         for column in range(categories):
             of_kind += moves[:, :, column, None] * others[:, column]
@@ -120,7 +123,7 @@ def compare_with_others(
         used = several[pattern]
         group, session, influence = group[used], session[used], influence[:, used]
     squares, sessions = sum_squared_influence(group, session, influence, groups)
-    return build_comparisons(tables, squares, sessions, empty_note)
+    return build_comparisons(tables, squares, sessions, weights, empty_note)
 
 
 def pair_observations(
@@ -141,41 +144,45 @@ def count_tables(
 
 
 def build_comparisons(
-    tables: FloatArray, squares: FloatArray, sessions: IntArray, empty_note: str
+    tables: FloatArray, squares: FloatArray, sessions: IntArray, weights: FloatArray, empty_note: str
 ) -> list[Comparison]:
     """(groups, categories, categories) tables, (2, groups) squared influences on agreement and kappa → a
     comparison each."""
-    kappas = cohen_kappa(tables)
+    agreeing, kappas = (tables * weights).sum(axis=(1, 2)), cohen_kappa(tables, weights)
     return [
-        _build_comparison(table, float(kappa), spread, int(count), empty_note)
-        for table, kappa, spread, count in zip(tables, kappas, squares.T, sessions, strict=True)
+        _build_comparison(table, float(agreed), float(kappa), spread, int(count), empty_note)
+        for table, agreed, kappa, spread, count in zip(
+            tables, agreeing, kappas, squares.T, sessions, strict=True
+        )
     ]
 
 
 def _build_comparison(
-    table: FloatArray, kappa: float, squares: FloatArray, sessions: int, empty_note: str
+    table: FloatArray, agreeing: float, kappa: float, squares: FloatArray, sessions: int, empty_note: str
 ) -> Comparison:
     number = int(table.sum())
     whole = tuple(tuple(row) for row in table.astype(np.int64).tolist())
     if not number:
         return Comparison(0, Statistic(None, note=empty_note), Statistic(None, note=empty_note), whole)
-    raw = jackknife_interval(float(table.trace() / number), float(squares[0]), sessions, 0.0)
+    raw = jackknife_interval(agreeing / number, float(squares[0]), sessions, 0.0)
     if np.isnan(kappa):
         return Comparison(number, raw, Statistic(None, note=ALL_AGREE_NOTE), whole)
     return Comparison(number, raw, jackknife_interval(kappa, float(squares[1]), sessions, -1.0), whole)
 
 
-def influence_gradients(tables: FloatArray) -> tuple[FloatArray, FloatArray]:
+def influence_gradients(tables: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How much one more comparison in a cell moves agreement and kappa: the gradients of both, (groups,
     categories, categories).
     """
     number = tables.sum(axis=(1, 2))[:, None, None]
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        observed = np.trace(tables, axis1=1, axis2=2)[:, None, None] / number
-        by_chance = (rows * columns).sum(axis=1)[:, None, None] / number**2
-        raw = (np.eye(tables.shape[-1]) - observed) / number
-        # Of rows_i * columns_i summed: a comparison in cell (i, j) adds columns_i and rows_j.
-        chance = (columns[:, :, None] + rows[:, None, :]) / number**2 - 2 * by_chance / number
+        observed = (tables * weights).sum(axis=(1, 2))[:, None, None] / number
+        by_chance = (rows @ weights * columns).sum(axis=1)[:, None, None] / number**2
+        raw = (weights - observed) / number
+        # Of rows_i * columns_j by their weight, summed: a comparison in cell (i, j) adds the weighted columns
+        # of i and rows of j.
+        moved = (columns @ weights)[:, :, None] + (rows @ weights)[:, None, :]
+        chance = moved / number**2 - 2 * by_chance / number
         kappa = (raw * (1 - by_chance) - (1 - observed) * chance) / (1 - by_chance) ** 2
     return np.nan_to_num(raw), np.nan_to_num(kappa, posinf=0.0, neginf=0.0)

@@ -52,7 +52,7 @@ def compare_pairs(table: LabelTable) -> tuple[list[PairComparison], int]:
     pair_ids, pair = np.unique(first // categories * names + second // categories, return_inverse=True)
     cell = first % categories * categories + second % categories
     tables = count_tables(pair, cell, times.astype(np.float64), len(pair_ids), categories)
-    raw, kappa = influence_gradients(tables)
+    raw, kappa = influence_gradients(tables, table.weights)
     place = pair * categories**2 + cell
     squares, sessions = _squared_influence(
         labels, keys, pair, np.stack([raw.ravel()[place], kappa.ravel()[place]])
@@ -63,7 +63,9 @@ def compare_pairs(table: LabelTable) -> tuple[list[PairComparison], int]:
             table.names[pair_ids[number] // names], table.names[pair_ids[number] % names], comparison
         )
         for number, comparison in zip(
-            kept, build_comparisons(tables[kept], squares[:, kept], sessions[kept], ""), strict=True
+            kept,
+            build_comparisons(tables[kept], squares[:, kept], sessions[kept], table.weights, ""),
+            strict=True,
         )
     ]
     return found, len(pair_ids) - len(kept)

@@ -1,0 +1,78 @@
+"""How far apart two labels are: by the order or the size of their levels, or only the same or not.
+
+Distances are those of Krippendorff (2011); weights those of Gwet (2014), chapter 3: ordinal, and quadratic
+for intervals.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+class Measurement(StrEnum):
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    INTERVAL = "interval"
+
+
+class Scale(NamedTuple):
+    """``positions`` are the numbers that the levels of an interval scale stand for, ascending; without them
+    the steps between levels are equal."""
+
+    measurement: Measurement = Measurement.NOMINAL
+    positions: tuple[float, ...] = ()
+
+    def weights(self, categories: int) -> FloatArray:
+        """How far each two labels agree, from 0 to 1 (categories, categories)."""
+        if self.measurement == Measurement.NOMINAL:
+            return np.eye(categories)
+        if self.measurement == Measurement.ORDINAL:
+            return ordinal_weights(categories)
+        return quadratic_weights(self._positions(categories))
+
+    def distances(self, counts: FloatArray) -> FloatArray:
+        """How far each two labels disagree, squared: (…, categories) how often each was given →
+        (…, categories, categories)."""
+        categories = counts.shape[-1]
+        if self.measurement == Measurement.NOMINAL:
+            return np.broadcast_to(1 - np.eye(categories), (*counts.shape, categories))
+        if self.measurement == Measurement.ORDINAL:
+            # From the middle of one rank to the middle of the other.
+            places = counts.cumsum(axis=-1) - counts / 2
+        else:
+            places = np.broadcast_to(self._positions(categories), counts.shape)
+        return np.asarray((places[..., :, None] - places[..., None, :]) ** 2)
+
+    def _positions(self, categories: int) -> FloatArray:
+        return np.array(self.positions or range(categories), np.float64)
+
+
+NOMINAL = Scale()
+
+
+def ordinal_weights(categories: int) -> FloatArray:
+    """1 less the share of all pairs of levels that lie between the two, themselves included."""
+    apart = _steps_apart(np.arange(categories, dtype=np.float64))
+    pairs = apart * (apart + 1) / 2
+    return 1 - pairs / max(float(pairs.max(initial=0)), 1.0)
+
+
+def linear_weights(positions: FloatArray) -> FloatArray:
+    return 1 - _steps_apart(positions) / _span(positions)
+
+
+def quadratic_weights(positions: FloatArray) -> FloatArray:
+    return 1 - (_steps_apart(positions) / _span(positions)) ** 2
+
+
+def _steps_apart(positions: FloatArray) -> FloatArray:
+    return np.abs(positions[:, None] - positions)
+
+
+def _span(positions: FloatArray) -> float:
+    """From the lowest to the highest; 1 of a single one."""
+    return float(positions.max(initial=0) - positions.min(initial=positions.max(initial=0))) or 1.0

@@ -2,6 +2,7 @@
 and goes; and the same pages looked at by axe-core, on a phone, in the dark."""
 
 import re
+import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.models import Persona
 from tests import factories
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import TIMEOUT_MS, sign_in
 from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
@@ -134,6 +135,27 @@ def test_fifty_replies_by_keyboard_alone(
     browser_errors[:] = [text for text in browser_errors if "Failed to load resource" not in text]
     _database_holds(anna)
     assert kept_in_the_browser(anna.page) == []
+
+
+def test_no_key_is_lost_at_a_tenth_of_a_second(open_page: Any, campaign: Campaign) -> None:
+    """Faster than the server sends replies: keys wait for the reply they are for."""
+    page: Page = open_page(viewport={"width": 1280, "height": 800})
+    sign_in(page, "anna", "/annotate/")
+    anna = Annotator(page)
+    anna.reply()
+    for number in range(20):
+        page.wait_for_timeout(100)
+        page.keyboard.press(str(number % 2))
+    _until_labeled(20)
+    anna.is_saved()
+    assert list(Annotation.objects.order_by("pk").values_list("label", flat=True)) == [0, 1] * 10
+
+
+def _until_labeled(count: int) -> None:
+    end = time.monotonic() + TIMEOUT_MS / 1000
+    while Annotation.objects.count() < count and time.monotonic() < end:
+        time.sleep(0.1)
+    assert Annotation.objects.count() == count
 
 
 def kept_in_the_browser(page: Page) -> list[str]:

@@ -4,7 +4,7 @@ import * as outbox from "./outbox.js";
 import { announce, byId, showTrouble } from "./page.js";
 import { decide, leaveRevisited, reopen, undo } from "./queue/decisions.js";
 import { openFlagDialog } from "./queue/flag_dialog.js";
-import { CONFIDENCE, campaign, pageFields, state } from "./queue/state.js";
+import { CONFIDENCE, campaign, isWaiting, pageFields, state } from "./queue/state.js";
 import { start } from "./queue/sync.js";
 import { focusReply, openNote, scroller, setConfidence, showWaiting } from "./queue/view.js";
 import { stored } from "./storage.js";
@@ -37,10 +37,36 @@ const KEYS = { 1: "on", 0: "off", s: "skip", f: "flag", n: "note", c: "confidenc
 
 // --- keyboard ---
 
+// No finger presses the same key again this fast: the key bounces. A second click comes later.
+const BOUNCE = 50, DOUBLE_CLICK = 180;  // milliseconds
+const DECIDING = ["on", "off", "skip", "undo"], OPENING = ["note", "flag"];
+const isJustShown = () => performance.now() - state.shownAt < DOUBLE_CLICK;
+const isOnItsWay = (action) => !outbox.trouble() && (state.ahead.length || state.expected
+    || (!state.current && action !== "undo" && isWaiting()));
+
+// A key is for the reply on the screen. While that is loading keys wait for it, in their order; undo takes back the
+// last of them. What follows a key that opens a field would be its text.
+const press = (action) => {
+    if (action === "help" || !isOnItsWay(action)) return ACTIONS[action]();
+    if (action === "undo" && state.ahead.length) state.ahead.pop();
+    else if (!OPENING.includes(state.ahead.at(-1))) state.ahead.push(action);
+    showWaiting();
+};
+document.addEventListener("queue:shown", () => setTimeout(() => {
+    while (state.ahead.length && !document.querySelector("dialog[open]")) {
+        const action = state.ahead.shift();
+        ACTIONS[action]();
+        if (DECIDING.includes(action)) break;
+    }
+}, DOUBLE_CLICK));
+
 useKeys.checked = stored.get("alignmenter.keys") !== "off";
 useKeys.addEventListener("change", () => stored.set("alignmenter.keys", useKeys.checked ? "on" : "off"));
 
+let last = { key: "", timeStamp: 0 };
 document.addEventListener("keydown", (event) => {
+    const isBounce = event.key === last.key && event.timeStamp - last.timeStamp < BOUNCE;
+    last = event;
     const isModified = event.repeat || event.isComposing || event.ctrlKey || event.altKey || event.metaKey;
     if (event.defaultPrevented || isModified || document.querySelector("dialog[open]")) return;
     if (event.target.closest("input, textarea, select, [contenteditable]")) return;
@@ -48,7 +74,7 @@ document.addEventListener("keydown", (event) => {
     const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action || !useKeys.checked) return;
     event.preventDefault();
-    ACTIONS[action]();
+    if (!isBounce) press(action);
 });
 
 notes.addEventListener("keydown", (event) => {
@@ -67,7 +93,9 @@ document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-do]");
     if (button) {
         event.preventDefault();
-        return ACTIONS[button.dataset.do]();
+        const { do: action } = button.dataset;
+        if (event.detail && DECIDING.includes(action) && isJustShown()) return;
+        return ACTIONS[action]();
     }
     const link = event.target.closest("#recent a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -7,9 +7,6 @@ import { CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, stat
 import { showExpected } from "./sync.js";
 import { show, showEarlierDecision, showNext } from "./view.js";
 
-// Nobody reads a reply this fast: it is a key pressed twice.
-const GUARD = 180;  // milliseconds
-
 // Pasted text may hold control characters; the server would refuse the decision because of them.
 export const cleanText = (text) => text.replace(/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g, " ").trim();
 
@@ -23,8 +20,6 @@ const makeKey = () => {
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 };
 
-const isTooSoon = () => performance.now() - state.shownAt < GUARD;
-
 // The snippet stays on the page: the outbox stores decisions and notes, no text of conversations.
 const keep = ({ snippet, ...decision }) => {
     const entry = { key: makeKey(), campaign, at: Date.now(), ...decision };
@@ -37,7 +32,7 @@ const keep = ({ snippet, ...decision }) => {
 
 export const decide = (decision, flag = {}) => {
     const id = state.current;
-    if (!id || isTooSoon()) return;
+    if (!id) return;
     const { snippet, session, turn } = article(id).dataset;
     const isLabel = ["on", "off"].includes(decision);
     keep({
@@ -62,7 +57,7 @@ export const decide = (decision, flag = {}) => {
 };
 
 export const undo = () => {
-    if (state.expected || isTooSoon()) return;
+    if (state.expected) return;
     const row = recentRow(state.lastDecided) || lastUndoable();
     if (!row) return announce(gettext("There is nothing to undo."));
     const id = row.dataset.assignment;

@@ -14,6 +14,7 @@ export const state = {
     lastDecided: "",
     confidence: 0,       // index into CONFIDENCE
     shownAt: 0,
+    ahead: [],           // keys pressed while the reply they are for was on its way
     decisionCount: 0,    // an answer from before the latest decision is out of date
 };
 

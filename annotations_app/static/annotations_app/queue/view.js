@@ -42,6 +42,7 @@ export const show = (id, { focus = true } = {}) => {
     if (focus) focusReply();
     state.shownAt = performance.now();
     restartClock();
+    document.dispatchEvent(new Event("queue:shown"));
 };
 
 // The note and the confidence: empty, or those of the decision that may be changed.
@@ -62,6 +63,8 @@ export const showNext = (options) => {
 };
 
 export const showWaiting = () => {
+    // Who waits for the network or for permission reads why; a key pressed then is for no reply.
+    if (trouble() || isHeld(campaign)) state.ahead.length = 0;
     byId("waiting-text").textContent = waitingText();
 };
 
@@ -69,8 +72,10 @@ const waitingText = () => {
     if (trouble() === "session") return gettext("Log in to continue.");
     if (trouble() === "network") return gettext("You are offline. The next reply appears when the network is back.");
     if (isHeld(campaign)) return gettext("You can continue labeling when your decisions are accepted again.");
-    return trouble() ? gettext("The next reply appears when the server answers again.")
-        : gettext("Loading the next reply …");
+    if (trouble()) return gettext("The next reply appears when the server answers again.");
+    const count = state.ahead.length;
+    return gettext("Loading the next reply …") + (count ? ` ${interpolate(ngettext(
+        "%s key is waiting for it.", "%s keys are waiting for it.", count), [count])}` : "");
 };
 
 export const showEarlierDecision = (id, earlier) => {

@@ -15,10 +15,12 @@ from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Decision
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Persona
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
-from tests.browser.conftest import TIMEOUT_MS, sign_in
+from tests.browser.conftest import DESKTOP, TIMEOUT_MS, sign_in
 from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
@@ -424,6 +426,67 @@ def _in_two_windows(anna: Annotator) -> None:
     assert Annotator(other).reply() == anna.reply()
     anna.is_saved()
     other.close()
+
+
+def test_what_was_typed_outlives_a_refusal(
+    open_page: Any, campaign: Campaign, browser_errors: list[str]
+) -> None:
+    """A note is there again after a refusal and after logging in; that of a reply which went to somebody else
+    is shown until it is discarded, and no key typed on for it decides on the next reply."""
+    scrub_dataset(campaign.dataset, Policy())
+    page: Page = open_page(viewport=DESKTOP)
+    sign_in(page, "anna", "/annotate/")
+    anna, notes = Annotator(page), page.locator("#notes")
+    first = anna.reply()
+    _types(anna, "mail jane.roe@example.org")
+    page.keyboard.press("Enter")
+    anna.key("1")
+    expect(page.locator("#trouble")).to_contain_text("looks like personal data")
+    assert anna.reply() != first
+    anna.key("1")
+    anna.is_saved()
+    expect(page.locator(".q-item:visible .q-reply .ad-text")).to_have_text(first)
+    expect(notes).to_have_value("mail jane.roe@example.org")
+
+    notes.fill("a bit curt")
+    Session.objects.all().delete()
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    page.goto("/annotate/voice/")
+    page.fill("[name=username]", "anna")
+    page.fill("[name=password]", "a long password")
+    page.keyboard.press("Enter")
+    assert anna.reply() == first
+    expect(notes).to_have_value("a bit curt")
+
+    _goes_to_somebody_else(first)
+    notes.focus()
+    page.evaluate(
+        "document.dispatchEvent(new Event('online')); window.dispatchEvent(new PageTransitionEvent"
+        "('pageshow', {persisted: true}))"
+    )
+    expect(page.locator("#unsaved-texts li")).to_have_text(["a bit curt"])
+    second = anna.reply()
+    page.keyboard.type("10s10", delay=50)
+    assert anna.reply() == second
+    expect(notes).to_have_value("")
+    page.get_by_role("button", name="Discard").click()
+    expect(page.locator("#unsaved")).to_be_hidden()
+    assert Decision.objects.count() == 1
+    assert page.evaluate("sessionStorage.length") == 0
+    browser_errors[:] = [text for text in browser_errors if "Failed to load resource" not in text]
+
+
+def _types(anna: Annotator, text: str) -> None:
+    anna.reply()
+    anna.key("n")
+    expect(anna.page.locator("#notes")).to_be_focused()
+    anna.page.keyboard.type(text)
+
+
+def _goes_to_somebody_else(text: str) -> None:
+    own = Assignment.objects.filter(item__turn__text=text)
+    own.update(state="released")
+    CampaignItem.objects.filter(turn__text=text).update(open=0)
 
 
 def test_logging_out_from_the_admin_sends_what_waits_and_clears_the_browser(

@@ -18,7 +18,9 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from datasets_app.catalog.rows.partitions import require_partition
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, Persona, Session, Turn
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
 
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:13300 }}"
@@ -320,6 +322,32 @@ def test_by_form_without_the_script(anna: Any) -> None:
     refused = press(anna, "flag", script=False)
     assert refused["Location"] == "/annotate/voice/"
     assert "Say why you flag this reply." in page(anna)
+
+
+def test_what_was_typed_without_the_script_is_shown_again(anna: Any, campaign: Campaign) -> None:
+    """Whatever refuses a decision, the words that came with it are on the answer, to be copied."""
+    scrub_dataset(campaign.dataset, Policy())
+    mine, theirs, words = current(anna), current(annotator("ben")), "<b>too</b> curt for Calm"
+    shown = "&lt;b&gt;too&lt;/b&gt; curt for Calm</textarea>"
+    typed: dict[str, Any] = {"script": False, "assignment": mine, "notes": words}
+    personal = press(anna, "on", **{**typed, "notes": "mail jane.roe@example.org"})
+    assert (personal.status_code, "mail jane.roe@example.org" in personal.content.decode()) == (409, True)
+    for refused, told in (
+        (press(anna, "undo", **typed), "Nothing to undo"),
+        (press(anna, "on", **{**typed, "assignment": theirs}), "not assigned to you"),
+        (press(anna, "flag", **{**typed, "notes": "", "words": words}), "Say why you flag"),
+    ):
+        answer = refused.content.decode()
+        assert (refused.status_code, shown in answer, told in answer) == (409, True, True), told
+    anna.user.groups.clear()
+    forbidden = press(anna, "on", **typed)
+    assert (forbidden.status_code, shown in forbidden.content.decode()) == (403, True)
+    anna.logout()
+    late = press(anna, "on", **typed)
+    assert (late.status_code, shown in late.content.decode()) == (401, True)
+    assert "/login/?next=%2Fannotate%2Fvoice%2F" in late.content.decode()
+    assert press(anna, "on", **{**typed, "notes": ""})["Location"].endswith("?next=/annotate/voice/")
+    assert not Decision.objects.exists()
 
 
 def test_what_can_not_be_is_refused_with_a_sentence(anna: Any) -> None:

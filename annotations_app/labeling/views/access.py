@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
@@ -37,10 +39,12 @@ def require_annotator(view: View) -> View:
         if not request.user.is_authenticated or request.headers.get(QUEUE_HEADER, own_key) != own_key:
             if from_script:
                 return HttpResponse(gettext("You are no longer logged in."), _PLAIN_TEXT, status=401)
-            return redirect_to_login(request.get_full_path())
+            return _ask_to_log_in(request, options.get("name"))
         if not request.user.has_perm(ANNOTATE_PERMISSION):
             if from_script:
                 return _plain_response(gettext(NOT_PERMITTED_MESSAGE), 403, "held")
+            if list_typed(request):
+                return _show_typed(request, gettext(NOT_PERMITTED_MESSAGE), 403)
             return render(request, "annotations_app/queue_refused.html", status=403)
         return view(request, *arguments, **options)
 
@@ -79,8 +83,36 @@ def refuse(request: Any, member: CampaignMember, message: str) -> HttpResponse:
     """Tell the script not to send this again; without the script, go back to the queue with the message."""
     if is_script_request(request):
         return _plain_response(message, 409, "refused")
+    if list_typed(request):
+        campaign = member.campaign if member.active else None
+        return _show_typed(request, message, 409, campaign=campaign)
     messages.error(request, message)
     return redirect_to_queue(member)
+
+
+def list_typed(request: Any) -> list[str]:
+    """What somebody typed into the form of a decision."""
+    return [text for name in ("notes", "words") if (text := request.POST.get(name, "").strip())]
+
+
+def _ask_to_log_in(request: Any, campaign_name: str | None) -> HttpResponse:
+    if request.method == "GET":
+        return redirect_to_login(request.get_full_path())
+    # There is no page at the address of a decision to come back to.
+    queue = (
+        reverse("annotate:queue", args=[campaign_name]) if campaign_name else reverse("annotate:campaigns")
+    )
+    if not list_typed(request):
+        return redirect_to_login(queue)
+    message = gettext("You are no longer logged in. Your decision wasn't saved.")
+    log_in = f"{reverse('login')}?{urlencode({'next': queue})}"
+    return _show_typed(request, message, 401, log_in=log_in)
+
+
+def _show_typed(request: Any, message: str, status: int, **context: Any) -> HttpResponse:
+    """For a browser without scripts: nothing that somebody typed is lost."""
+    context = {"message": message, "typed": list_typed(request), **context}
+    return render(request, "annotations_app/queue_not_saved.html", context, status=status)
 
 
 def redirect_to_queue(member: CampaignMember) -> HttpResponse:

@@ -3,13 +3,17 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpResponse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotations_app.labeling import decide as operation
-from annotations_app.labeling.views.access import is_script_request, refuse, require_past_or_present_member
+from annotations_app.labeling.views.access import (
+    is_script_request,
+    list_typed,
+    refuse,
+    require_past_or_present_member,
+)
 from annotations_app.labeling.views.decision_form import DecisionForm
 from annotations_app.labeling.views.queue import lease_more
 from annotations_app.models import Assignment, Campaign, CampaignMember
@@ -23,9 +27,9 @@ def decide(request: Any, member: CampaignMember) -> HttpResponse:
     if not form.is_valid():
         return refuse(request, member, form.first_error())
     pk = form.cleaned_data["assignment"]
-    get_object_or_404(
-        Assignment.objects.only("pk"), pk=pk, campaign=member.campaign_id, annotator=request.user
-    )
+    own = Assignment.objects.filter(pk=pk, campaign=member.campaign_id, annotator=request.user)
+    if not own.exists() and (is_script_request(request) or not list_typed(request)):
+        raise Http404  # the script holds the decision
     try:
         outcome = operation.decide(pk, request.user, **form.decide_arguments())
     except UserError as refusal:

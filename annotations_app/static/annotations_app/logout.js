@@ -3,11 +3,13 @@
 // nothing, the server may clear the whole storage.
 import * as outbox from "./outbox.js";
 import { confirmFirst } from "./page.js";
+import { inTab } from "./storage.js";
 
 const form = document.querySelector("[data-logout]");
 
 const logOut = () => {
     outbox.drop(outbox.all());
+    inTab.keys().forEach(inTab.remove);
     form.dataset.confirmed = "1";
     form.elements.storage.value = outbox.isEmpty() ? "empty" : "";
     form.requestSubmit();

@@ -3,8 +3,9 @@ import "./logout.js";
 import * as outbox from "./outbox.js";
 import { announce, byId, showTrouble } from "./page.js";
 import { decide, leaveRevisited, reopen, undo } from "./queue/decisions.js";
+import { discardLost, keepDraft } from "./queue/drafts.js";
 import { openFlagDialog } from "./queue/flag_dialog.js";
-import { CONFIDENCE, campaign, isWaiting, pageFields, state } from "./queue/state.js";
+import { CONFIDENCE, campaign, ignoresTyping, isWaiting, pageFields, state } from "./queue/state.js";
 import { start } from "./queue/sync.js";
 import { focusReply, openNote, scroller, setConfidence, showWaiting } from "./queue/view.js";
 import { stored } from "./storage.js";
@@ -18,6 +19,7 @@ const ACTIONS = {
     undo,
     leave: leaveRevisited,
     flag: openFlagDialog,
+    discard: discardLost,
     help: () => byId("help").showModal(),
     confidence() {
         if (!state.current) return;
@@ -69,7 +71,7 @@ document.addEventListener("keydown", (event) => {
     last = event;
     const isModified = event.repeat || event.isComposing || event.ctrlKey || event.altKey || event.metaKey;
     if (event.defaultPrevented || isModified || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input, textarea, select, [contenteditable]")) return;
+    if (event.target.closest("input, textarea, select, [contenteditable]") || ignoresTyping()) return;
     if (event.key === "Escape") return leaveRevisited();
     const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action || !useKeys.checked) return;
@@ -86,6 +88,8 @@ notes.addEventListener("keydown", (event) => {
     focusReply();
     announce(notes.value.trim() ? gettext("Note saved with your decision.") : gettext("No note."));
 });
+
+notes.addEventListener("input", () => keepDraft(state.current, notes.value));
 
 // --- buttons and links ---
 

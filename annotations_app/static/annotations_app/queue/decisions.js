@@ -2,6 +2,7 @@
 import * as outbox from "../outbox.js";
 import { announce, byId, showTrouble } from "../page.js";
 import { secondsSpent } from "./clock.js";
+import { dropDraft } from "./drafts.js";
 import { lastUndoable, listDecision, recentRow, showLocalTimes } from "./recent.js";
 import { CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, state } from "./state.js";
 import { showExpected } from "./sync.js";
@@ -47,6 +48,7 @@ export const decide = (decision, flag = {}) => {
         ...(decision === "flag" ? flag : { notes: cleanText(byId("notes").value) || undefined }),
         ...(state.confidence && isLabel ? { confidence: CONFIDENCE[state.confidence][0] } : {}),
     });
+    dropDraft(id);
     state.decided.add(id);
     state.lastDecided = id;
     const isChange = state.revisited === id;
@@ -97,6 +99,7 @@ const fetchReply = async (id) => {
 
 export const leaveRevisited = () => {
     if (!state.revisited) return;
+    dropDraft(state.revisited);
     showEarlierDecision(state.revisited, null);
     state.revisited = "";
     showNext();

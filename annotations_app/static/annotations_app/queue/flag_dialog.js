@@ -1,6 +1,7 @@
 // The dialog that asks why a reply can't be judged.
 import { byId } from "../page.js";
 import { cleanText, decide } from "./decisions.js";
+import { keepDraft, showLost } from "./drafts.js";
 import { state } from "./state.js";
 
 const dialog = byId("flag"), comment = byId("flag-comment"), error = byId("flag-error");
@@ -8,6 +9,7 @@ const dialog = byId("flag"), comment = byId("flag-comment"), error = byId("flag-
 export const openFlagDialog = () => {
     if (!state.current) return;
     comment.value = error.textContent = "";
+    dialog.dataset.assignment = state.current;
     dialog.showModal();
     dialog.querySelector("[value]").focus();
 };
@@ -19,7 +21,10 @@ const flag = (reason) => {
         return comment.focus();
     }
     dialog.close();
-    decide("flag", { reason, words });
+    if (dialog.dataset.assignment === state.current) return decide("flag", { reason, words });
+    // Another reply is on the screen by now.
+    keepDraft(dialog.dataset.assignment, words);
+    showLost();
 };
 
 dialog.addEventListener("keydown", (event) => {

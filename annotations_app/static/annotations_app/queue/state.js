@@ -15,6 +15,7 @@ export const state = {
     confidence: 0,       // index into CONFIDENCE
     shownAt: 0,
     ahead: [],           // keys pressed while the reply they are for was on its way
+    ignoresKeysUntil: 0,
     decisionCount: 0,    // an answer from before the latest decision is out of date
 };
 
@@ -53,6 +54,16 @@ export const readOrder = () => {
             putFirst(entry.assignment);
         } else state.decided.add(entry.assignment);
     }
+};
+
+// The reply on the screen was replaced while somebody may be typing about it: what they type on isn't a decision on
+// the next one, until they pause.
+const PAUSE = 1_500;  // milliseconds
+export const ignoreTyping = () => { state.ignoresKeysUntil = performance.now() + PAUSE; };
+export const ignoresTyping = () => {
+    if (performance.now() > state.ignoresKeysUntil) return false;
+    ignoreTyping();
+    return true;
 };
 
 export const putFirst = (id) => {

@@ -1,8 +1,9 @@
 // The queue and the server: its updates, and the requests that keep the replies leased to this page.
 import * as outbox from "../outbox.js";
 import { byId, showTrouble } from "../page.js";
+import { keepDraft, showLost } from "./drafts.js";
 import { listUnsent, recentIds, recentRow } from "./recent.js";
-import { article, campaign, heldArticles, pageFields, putFirst, readOrder, settings, state } from "./state.js";
+import { article, campaign, heldArticles, ignoreTyping, pageFields, putFirst, readOrder, settings, state } from "./state.js";
 import { show, showNext } from "./view.js";
 
 const MAX_BEAT = 60_000, MIN_BEAT = 5_000, LOOK_AGAIN = 10_000, HIDDEN_LONG = 2_000;  // milliseconds
@@ -24,6 +25,7 @@ export const applyUpdate = (html) => {
     if (state.expected && article(state.expected)) showExpected();
     showNext({ focus: !document.activeElement || document.activeElement === document.body });
     reportUpdate(before);
+    showLost();
     removeUnneeded();
 };
 
@@ -32,6 +34,7 @@ const reportUpdate = (before) => {
     const isClosed = ["paused", "closed"].includes(byId("state").dataset.state);
     if (notice) showTrouble(notice.textContent);
     else if (before && before !== state.current && !state.decided.has(before) && !isClosed) {
+        ignoreTyping();
         showTrouble(gettext("The reply you were reading was reassigned, or you decided on it elsewhere."));
     }
 };
@@ -57,7 +60,10 @@ const showRefusal = (entry, message) => {
     state.decided.delete(entry.assignment);
     if (state.expected === entry.assignment) state.expected = "";
     // An undo that was refused needs no reply on the screen.
-    if (entry.decision !== "undo") recentRow(entry.assignment)?.remove();
+    if (entry.decision !== "undo") {
+        recentRow(entry.assignment)?.remove();
+        keepDraft(entry.assignment, entry.notes || entry.words);
+    }
     else if (state.current === entry.assignment) state.current = "";
     showTrouble(message || gettext("The server didn't accept your last decision: the reply is no longer yours."));
     refresh();
@@ -69,6 +75,8 @@ const showOtherTab = (entry) => {
     if (entry.assignment !== state.current) return;
     if (state.revisited === state.current) state.revisited = "";
     showNext();
+    ignoreTyping();
+    showLost();
     showTrouble(gettext("You labeled this reply in another window; that decision counts."));
     if (!state.current) refresh();
 };

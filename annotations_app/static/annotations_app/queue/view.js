@@ -2,6 +2,7 @@
 import { isHeld, trouble } from "../outbox.js";
 import { byId } from "../page.js";
 import { restartClock } from "./clock.js";
+import { draftOf } from "./drafts.js";
 import { recentRow } from "./recent.js";
 import { CONFIDENCE, DECISIONS, article, campaign, heldArticles, isWaiting, nextReplies, state } from "./state.js";
 
@@ -47,12 +48,12 @@ export const show = (id, { focus = true } = {}) => {
 
 // The note and the confidence: empty, or those of the decision that may be changed.
 const fillIn = (id) => {
-    const earlier = state.revisited === id ? recentRow(id) : null;
+    const earlier = state.revisited === id ? recentRow(id) : null, draft = draftOf(id);
     showEarlierDecision(id, earlier);
-    notes.value = earlier?.dataset.notes || "";
+    notes.value = draft ?? earlier?.dataset.notes ?? "";
     const value = earlier?.dataset.confidence;
     setConfidence(value ? CONFIDENCE.findIndex(([number]) => number && Number(number) === Number(value)) : 0);
-    openNote(false);
+    openNote(Boolean(draft));
 };
 
 export const showNext = (options) => {

@@ -54,10 +54,14 @@ class AccountAdapter(DefaultAccountAdapter):
         return client_address(request)
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        """A link that is mailed. ALLOWED_HOSTS names its host, but anybody who asks chooses the port in
-        the Host header: only the server's own port, and those of CSRF_TRUSTED_ORIGINS, are kept."""
+        """A link that is mailed, to BASE_URL if that is set. ALLOWED_HOSTS names its host else, but anybody
+        who asks chooses the port in the Host header: only the server's own port, and those of
+        CSRF_TRUSTED_ORIGINS, are kept."""
         link = urlsplit(super().get_reset_password_from_key_url(key))
-        own = {self.request.META.get("SERVER_PORT")}
+        if settings.BASE_URL:
+            return f"{settings.BASE_URL}{link.path}"
+        # On a Unix socket, where clients have no address, SERVER_PORT is taken from the Host header.
+        own = {self.request.META.get("SERVER_PORT")} if self.request.META.get("REMOTE_ADDR") else set()
         own |= {str(urlsplit(origin).port) for origin in settings.CSRF_TRUSTED_ORIGINS}
         if link.port is not None and str(link.port) not in own:
             link = link._replace(netloc=link.netloc.rpartition(":")[0])

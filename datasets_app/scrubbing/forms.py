@@ -28,6 +28,7 @@ PLACEHOLDER_CHOICES = [
     ("plain", "Plain: every name becomes [NAME]"),
     ("numbered", "Numbered: people stay distinct within a session, as [NAME_1] and [NAME_2]"),
 ]
+MAX_PATTERNS = 100
 TIMESTAMP_CHOICES = [
     ("keep", "Keep"),
     ("move", "Shift: by one random offset per session, which keeps order and gaps"),
@@ -104,7 +105,10 @@ class ScrubForm(forms.Form):
     def clean_patterns(self) -> list[ParsedPattern]:
         """The pattern of each line. Reports all invalid lines with their numbers."""
         patterns, errors = [], []
-        for number, line in enumerate(self.cleaned_data["patterns"].splitlines(), 1):
+        lines = self.cleaned_data["patterns"].splitlines()
+        if (given := sum(map(bool, map(str.strip, lines)))) > MAX_PATTERNS:
+            raise forms.ValidationError(f"Give at most {MAX_PATTERNS} patterns, not {given:,}.")
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:

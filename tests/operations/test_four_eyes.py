@@ -187,6 +187,19 @@ def test_declined_withdrawn_and_expired_requests_do_nothing(
     assert AuditEvent.objects.filter(action="request_approval").count() == 3
 
 
+def test_a_second_account_is_no_second_person(dataset: Dataset, ann: User, ben: User) -> None:
+    """As far as the address tells: two accounts of one person, whatever they are called."""
+    ann.email, ben.email = "Ann@Example.org", "ann@example.org"
+    ann.save()
+    job = request("change_origin", dataset, ann)
+    with pytest.raises(UserError, match="can't be decided"):
+        approvals.approve(job, actor=ben)
+    with pytest.raises(UserError, match="can't be decided"):
+        approvals.decline(job, actor=ben)
+    ben.email = "ben@example.org"
+    assert approvals.approve(job, actor=ben).state == "queued"
+
+
 def test_a_retry_has_to_be_approved_again(dataset: Dataset, ann: User, ben: User) -> None:
     job = request("export_dataset", dataset, ann)
     approvals.decline(job, actor=ben)

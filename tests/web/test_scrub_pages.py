@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.domain.pii.custom_patterns import parse_pattern
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import ALL_KINDS, Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark, ScrubRun
+from datasets_app.scrubbing import pattern_counts
+from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from datasets_app.scrubbing.snippets import list_values
 from tests import factories
@@ -148,6 +151,17 @@ def test_the_form_asks_what_suits_the_dataset(curator: Any, dataset: Dataset, tm
     assert not re.search(r'name="hash_session_ids"[^>]*\schecked[\s>]', html)
 
 
+def test_counting_the_matches_of_patterns_ends_in_time_and_says_so(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request waits for it, however many texts and patterns there are."""
+    patterns, texts = [parse_pattern("ORDER=^.")], dataset.turn_count
+    assert list(describe_matches(dataset, patterns)) == [f"ORDER is ^.: {texts} matches in {texts} texts"]
+    monkeypatch.setattr(pattern_counts, "MAX_SECONDS", -1)
+    cut = ["ORDER is ^.: 0 matches in 0 texts of 0; the others weren't counted"]
+    assert list(describe_matches(dataset, patterns)) == cut
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -158,6 +172,7 @@ def test_the_form_asks_what_suits_the_dataset(curator: Any, dataset: Dataset, tm
             {"patterns": "ORDER_NUMBER: 4711001, 4711002, 4711003"},
             "Line 1: The format of these examples (7 digits)",
         ),
+        ({"patterns": "\n".join(["ORDER=x+"] * 101)}, "Give at most 100 patterns, not 101."),
         ({"kinds": []}, "Select at least one type"),
         ({"timestamps": "move", "fuzz_seconds": ""}, "Enter the maximum shift"),
         ({"sample": "0"}, "greater than or equal to 1"),

@@ -277,6 +277,23 @@ def test_a_reset_by_mail_unlocks_and_ends_other_sessions(
     assert (changed.actor, changed.details["source_address"]) == ("ana", "127.0.0.1")
 
 
+def test_a_mailed_link_leads_to_this_server_alone(db: None, mailoutbox: list[Any], settings: Any) -> None:
+    """The Host header is the client's, and gunicorn takes SERVER_PORT from it on a Unix socket."""
+    User.objects.create_user("ana", "ana@example.org", PASSWORD)
+
+    def mailed(**environment: str) -> str:
+        sent = {"email": "ana@example.org"}
+        Client().post(reverse("account_reset_password"), sent, SERVER_NAME="localhost", **environment)
+        link = next(word for word in mailoutbox.pop().body.split() if word.startswith("http"))
+        return str(link.partition("/password/")[0])
+
+    assert mailed(SERVER_PORT="6666", REMOTE_ADDR="") == "http://localhost"
+    assert mailed(SERVER_PORT="8130", HTTP_HOST="localhost:6666") == "http://localhost"
+    assert mailed(SERVER_PORT="8130") == "http://localhost:8130"
+    settings.BASE_URL = "https://datasets.example.org"
+    assert mailed(SERVER_PORT="8130") == "https://datasets.example.org"
+
+
 def test_invited_people_set_their_own_password(sign_in: Any, mailoutbox: list[Any], settings: Any) -> None:
     client = sign_in("superuser")
     lead = Group.objects.get(name="lead")

@@ -106,6 +106,7 @@ def _allauth_settings(https: bool) -> dict[str, Any]:
         "ACCOUNT_DEFAULT_HTTP_PROTOCOL": "https" if https else "http",
         "MFA_ADAPTER": "alignmenter_site.sign_in.adapters.SecondFactorAdapter",
         "MFA_FORMS": {
+            "activate_totp": "alignmenter_site.sign_in.forms.SetUpAppForm",
             "authenticate": "alignmenter_site.sign_in.forms.CodeForm",
             "reauthenticate": "alignmenter_site.sign_in.forms.ReauthenticationCodeForm",
         },

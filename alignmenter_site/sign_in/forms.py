@@ -6,6 +6,7 @@ from allauth.mfa import app_settings
 from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as code_forms
 from allauth.mfa.models import Authenticator
+from allauth.mfa.totp import forms as totp_forms
 from django.core.cache import cache
 from django.utils.translation import gettext_lazy
 
@@ -38,13 +39,25 @@ class _OneTimeCodeForm(code_forms.BaseAuthenticateForm):
 
     def clean_code(self) -> str:
         code: str = super().clean_code()
-        periods = 1 + 2 * app_settings.TOTP_TOLERANCE
-        key = f"one-time-code:{self.user.pk}:{normalize_user_code(code)}"
-        if self.authenticator.type == Authenticator.Type.TOTP and not cache.add(
-            key, True, periods * app_settings.TOTP_PERIOD
-        ):
+        if self.authenticator.type == Authenticator.Type.TOTP and not _use_code(self.user, code):
             self._emit_authentication_failed(self.authenticator)
             raise get_adapter().validation_error("incorrect_code")
+        return code
+
+
+def _use_code(user: Any, code: str) -> bool:
+    """Whether the code of an authenticator app wasn't used before."""
+    periods = 1 + 2 * app_settings.TOTP_TOLERANCE
+    key = f"one-time-code:{user.pk}:{normalize_user_code(code)}"
+    return bool(cache.add(key, True, periods * app_settings.TOTP_PERIOD))
+
+
+class SetUpAppForm(totp_forms.ActivateTOTPForm):
+    """Uses up the code with which an app is set up, too."""
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()
+        _use_code(self.user, code)
         return code
 
 

@@ -51,6 +51,9 @@ def test_an_app_is_set_up_and_asked_for(ana: User) -> None:
     secret = page.split('class="q-key">')[1].split("<")[0]
     assert "Wrong or expired code" in client.post("/account/app/", {"code": "000000"}).content.decode()
     assert client.post("/account/app/", {"code": make_code(secret)})["Location"] == "/account/codes/"
+    seen = Client()
+    start_log_in(seen)
+    assert seen.post("/login/code/", {"code": make_code_without_clearing(secret)}).status_code == 200
     codes = client.get("/account/codes/").content.decode()
     assert codes.count("<li><code>") == 10
     assert secret not in str(list(Authenticator.objects.values_list("data", flat=True)))
@@ -70,7 +73,7 @@ def test_an_app_is_set_up_and_asked_for(ana: User) -> None:
     assert methods == [None, ["password", "totp"], ["password", "recovery_codes"]]
     kinds = [event.details["kind"] for event in events.filter(action="second_factor")]
     assert sorted(kinds) == ["recovery_codes", "totp"]
-    assert AuditEvent.objects.filter(action="log_in_failed", details__step="code").count() == 2
+    assert AuditEvent.objects.filter(action="log_in_failed", details__step="code").count() == 3
 
 
 def test_codes_can_not_be_guessed_or_used_twice(ana: User, secret: str, settings: Any) -> None:

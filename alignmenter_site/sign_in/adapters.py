@@ -1,5 +1,9 @@
 """Our rules for django-allauth."""
 
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -25,6 +29,8 @@ from alignmenter_site.keys.derived_key import derive_fernet_key
 from alignmenter_site.sign_in import company, events
 from datasets_app.core.web.reauthentication import mark_recent_sign_in, require_recent_sign_in
 
+log = logging.getLogger(__name__)
+mail_thread = ThreadPoolExecutor(1, "mail")
 # One message for all failures, so that nobody learns which names exist or that an account is locked.
 FAILED = format_lazy(
     gettext_lazy(
@@ -66,6 +72,11 @@ class AccountAdapter(DefaultAccountAdapter):
         if link.port is not None and str(link.port) not in own:
             link = link._replace(netloc=link.netloc.rpartition(":")[0])
         return urlunsplit(link)
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Later: the time of the answer, or its failure, would tell which addresses have accounts."""
+        run = copy_context().run
+        mail_thread.submit(run, _send, super().send_mail, template_prefix, email, context)
 
     def _get_login_attempts_cache_key(self, request: Any, **credentials: Any) -> str:
         """By account alone: the host, which django-allauth adds, is sent by the client."""
@@ -119,6 +130,14 @@ class AccountAdapter(DefaultAccountAdapter):
                 *(method for method in methods if method["id"] != "reauthenticate"),
             ]
         return methods
+
+
+def _send(send: Callable[..., None], *arguments: Any) -> None:
+    try:
+        send(*arguments)
+    except Exception as error:
+        # Not the error's own words: they may quote the address.
+        log.error("A mail with a link to set a password could not be sent (%s).", type(error).__name__)
 
 
 class CompanyAdapter(DefaultSocialAccountAdapter):

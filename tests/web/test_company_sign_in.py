@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from alignmenter_site.env import EnvironmentVariableError
+from alignmenter_site.sign_in.adapters import mail_thread
 from alignmenter_site.sign_in_settings import sign_in_settings
 from datasets_app.core.web.reauthentication import PROVED_AT
 from datasets_app.models import AuditEvent
@@ -90,6 +91,7 @@ def test_an_allowed_account_is_connected_and_loses_its_password(provider: Provid
     assert "Wrong user name or password" in answer.content.decode()
     assert client.get("/account/").status_code == 302
     Client().post(reverse("account_reset_password"), {"email": "eva@example.org"})
+    mail_thread.submit(int).result()
 
 
 def test_people_without_a_password_prove_it_at_the_company(provider: Provider) -> None:

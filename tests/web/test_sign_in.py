@@ -1,8 +1,10 @@
 """Signing in and out: limits, events, sessions, passwords."""
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from smtplib import SMTPException
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
 from alignmenter_site.client_address import client_address
 from alignmenter_site.env import EnvironmentVariableError, networks
+from alignmenter_site.sign_in.adapters import mail_thread
 from datasets_app.access.accounts import clear_expired_sessions
 from datasets_app.core.web.reauthentication import SIGNED_IN_AT
 from datasets_app.models import AuditEvent
@@ -261,6 +264,7 @@ def test_a_reset_by_mail_unlocks_and_ends_other_sessions(
     for address in ("ANA@example.org", "nobody@example.org"):
         answer = Client().post(reverse("account_reset_password"), {"email": address})
         assert answer["Location"] == "/password/reset/sent/"
+    mail_thread.submit(int).result()
     assert [mail.to for mail in mailoutbox] == [["ana@example.org"]]
     assert "Set a new password" in mailoutbox[0].subject
     link = next(word for word in mailoutbox[0].body.split() if word.startswith("http"))
@@ -277,6 +281,34 @@ def test_a_reset_by_mail_unlocks_and_ends_other_sessions(
     assert (changed.actor, changed.details["source_address"]) == ("ana", "127.0.0.1")
 
 
+@pytest.mark.parametrize("fails", [True, False])
+def test_neither_time_nor_failure_of_a_mail_tells_who_has_an_account(
+    fails: bool, ana: User, monkeypatch: pytest.MonkeyPatch, caplog: Any, settings: Any
+) -> None:
+    """The answer doesn't wait for the mail server, whether that stalls or refuses."""
+    waits, done = threading.Event(), threading.Event()
+
+    def send(*_: Any) -> None:
+        waits.wait(10)
+        done.set()
+        if fails:
+            raise SMTPException("550 ana@example.org")
+
+    monkeypatch.setattr("django.core.mail.EmailMessage.send", send)
+    answers = [
+        Client().post(reverse("account_reset_password"), {"email": address})
+        for address in ("ana@example.org", "nobody@example.org")
+    ]
+    assert [(answer.status_code, answer["Location"]) for answer in answers] == [
+        (302, "/password/reset/sent/")
+    ] * 2
+    assert not done.is_set()
+    waits.set()
+    mail_thread.submit(int).result()
+    assert done.is_set()
+    assert ("could not be sent (SMTPException)" in caplog.text, "ana@" in caplog.text) == (fails, False)
+
+
 def test_a_mailed_link_leads_to_this_server_alone(db: None, mailoutbox: list[Any], settings: Any) -> None:
     """The Host header is the client's, and gunicorn takes SERVER_PORT from it on a Unix socket."""
     User.objects.create_user("ana", "ana@example.org", PASSWORD)
@@ -284,6 +316,7 @@ def test_a_mailed_link_leads_to_this_server_alone(db: None, mailoutbox: list[Any
     def mailed(**environment: str) -> str:
         sent = {"email": "ana@example.org"}
         Client().post(reverse("account_reset_password"), sent, SERVER_NAME="localhost", **environment)
+        mail_thread.submit(int).result()
         link = next(word for word in mailoutbox.pop().body.split() if word.startswith("http"))
         return str(link.partition("/password/")[0])
 

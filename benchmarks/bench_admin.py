@@ -92,6 +92,7 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
 
     ids = list(dataset.sessions.order_by("id").values_list("pk", flat=True))
     sessions = admin_url("dataset_sessions", dataset.pk)
+    facets = admin_url("dataset_session_facets", dataset.pk)
     columns = "&".join(f"col={name}" for name in COLUMNS)
     turns = f"{admin_url('turn_changelist')}?dataset={dataset.pk}"
     everywhere = admin_url("turn_changelist")
@@ -116,7 +117,9 @@ def page_urls(dataset: Any) -> dict[str, Iterator[str]]:
         "sessions, one hit": numbers(lambda number: f"{sessions}?q={number}"),
         "sessions, a day": places(lambda _: f"{sessions}?since=2025-11-07&until=2025-11-07"),
         "sessions, a persona that none has": numbers(lambda number: f"{sessions}?persona=nobody{number}"),
-        "tags while typing": numbers(lambda _: f"{admin_url('dataset_session_tags', dataset.pk)}?tag=the"),
+        "facets": numbers(lambda _: facets),
+        "facets, a common tag": numbers(lambda _: f"{facets}?tag=scenario:the"),
+        "facets, a common word": numbers(lambda _: f"{facets}?q=refun"),
         "session page": places(lambda pk: admin_url("session_change", pk)),
         "turns, first page": places(lambda _: turns),
         "turns, deep page": places(lambda pk: f"{turns}&after={pk}.3"),

@@ -27,9 +27,16 @@ _HAS_LABEL = """EXISTS (
     SELECT FROM datasets_app_turn t JOIN annotations_app_annotation a ON a.turn_id = t.id
     WHERE t.dataset_id = %(dataset)s AND t.session_id = s.id AND a.kind IN ('label', 'adjudicated'){which}
     OFFSET 0)"""
-_WHICH = {"any": ("Labeled", "")} | {
-    level.slug: (level.name, f" AND a.label = {code}") for code, level in ON_BRAND.downwards
-}
+# Annotators labeled the same reply differently for the same persona.
+_IS_DISPUTED = """ AND a.kind = 'label' AND EXISTS (
+    SELECT FROM annotations_app_annotation b
+    WHERE b.turn_id = a.turn_id AND b.persona_id = a.persona_id AND b.kind = 'label'
+      AND b.label <> a.label)"""
+_WHICH = (
+    {"any": ("Labeled", "")}
+    | {level.slug: (level.name, f" AND a.label = {code}") for code, level in ON_BRAND.downwards}
+    | {"disputed": ("Disputed", _IS_DISPUTED)}
+)
 
 
 def describe_labels(dataset: int, sessions: Sequence[int]) -> dict[int, list[str]]:

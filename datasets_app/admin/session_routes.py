@@ -9,13 +9,12 @@ from datasets_app.exporting import sample_pages
 
 SESSION_PAGES: list[tuple[str, Callable[..., Any], str]] = [
     ("<int:pk>/sessions/", browsing_pages.sessions, "sessions"),
-    ("<int:pk>/sessions/count/", browsing_pages.count, "session_count"),
+    ("<int:pk>/sessions/facets/", browsing_pages.facets, "session_facets"),
     ("<int:pk>/<slug:page>/select/", selection_pages.select, "select"),
     ("<int:pk>/sessions/selected/<int:selection_pk>/", selection_pages.selection, "selection"),
     ("<int:pk>/<slug:page>/views/", views_pages.save_view, "save_view"),
     ("<int:pk>/views/<int:view_pk>/delete/", views_pages.delete_view, "delete_view"),
     ("<int:pk>/sessions/<int:session_pk>/comment/", comment_pages.comment, "comment"),
     ("<int:pk>/comments/<int:comment_pk>/delete/", comment_pages.remove_comment, "delete_comment"),
-    ("<int:pk>/sessions/tags/", browsing_pages.suggest_tags, "session_tags"),
     ("<int:pk>/sample/", sample_pages.sample, "sample"),
 ]

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.http import urlencode
 
+from datasets_app.browsing.filters import list_ignored
 from datasets_app.browsing.selection_pages import may_select
 from datasets_app.browsing.turn_filter import TurnFilter, parse_turn_filter
 from datasets_app.browsing.views_pages import list_views
@@ -93,6 +94,7 @@ def _render_turn_list(request: HttpRequest) -> HttpResponse:
         "withheld_count": len(withheld) if chosen.has_text and dataset is None else 0,
         "datasets": visible.order_by("name").values_list("pk", "name")[:500],
         "filter": chosen,
+        "ignored": list_ignored(query, chosen),
         **(_dataset_context(request, dataset, chosen, dataset.pk not in withheld) if dataset else {}),
         "roles": Turn.Role.choices,
         "turn_count": dataset.turn_count if dataset else visible.aggregate(n=Sum("turn_count"))["n"] or 0,

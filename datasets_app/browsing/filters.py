@@ -7,15 +7,32 @@ from typing import Any, NamedTuple
 from datasets_app import hooks
 from datasets_app.catalog.rows import session_pages
 from datasets_app.catalog.rows.session_pages import Condition
-from datasets_app.models import CheckReport, Session
+from datasets_app.models import CheckReport, ScrubRun, Session
 
 MAX_TEXT_LENGTH = 500
-ANY = "any"
+ANY, YES, NO = "any", "yes", "no"
 _DAY = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 _CODE = re.compile(r"[EW]\d{3}")
 SPLIT_CHOICES = [*Session.Split.choices, (session_pages.NO_SPLIT, "No split")]
 # What tells something about the text; not for people who may not read it.
-TEXT_FILTERS = ("q", "id", "persona", "tag", "since", "until")
+TEXT_FILTERS = ("q", "id", "persona", "tag", "since", "until", "meta", "commented")
+TITLES = {
+    "q": "Words",
+    "id": "ID starts with",
+    "persona": "Persona",
+    "tag": "Tag",
+    "since": "From",
+    "until": "Until",
+    "meta": "Metadata",
+    "commented": "Commented",
+    "kind": "Personal data",
+    "split": "Split",
+    "code": "Finding",
+    "labels": "Labels",
+    "excluded": "Excluded",
+    "min": "Turns, at least",
+    "max": "Turns, at most",
+}
 
 
 class SessionFilter(NamedTuple):
@@ -27,20 +44,21 @@ class SessionFilter(NamedTuple):
     tag: str = ""
     since: str = ""
     until: str = ""
+    # A key of the turns' metadata, or "key=value".
+    meta: str = ""
+    commented: str = ""
+    # Of what the last scrub or preview found.
+    kind: str = ""
     split: str = ""
     code: str = ""
     labels: str = ""
+    excluded: str = ""
     min: int | None = None
     max: int | None = None
 
     @property
     def is_active(self) -> bool:
-        return any(value not in ("", None) for value in self)
-
-    @property
-    def has_more(self) -> bool:
-        """Whether one of the fields is used that the page folds."""
-        return any(value not in ("", None) for value in (*self[1:3], *self[4:6], self.min, self.max))
+        return bool(self.as_parameters())
 
     @property
     def has_text(self) -> bool:
@@ -53,29 +71,58 @@ class SessionFilter(NamedTuple):
 
 
 def parse_filter(parameters: Mapping[str, Any], *, may_read: bool, user: Any) -> SessionFilter:
-    """The filters in an address; leaves out what is invalid, and what the user may not filter by."""
-
-    def text(name: str) -> str:
-        return str(parameters.get(name, "")).replace("\0", " ").strip()[:MAX_TEXT_LENGTH]
+    """The filters in an address; leaves out what :func:`list_ignored` names."""
 
     def number(name: str) -> int | None:
-        value = text(name)
+        value = _text(parameters, name)
         return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
 
     def one_of(name: str, choices: Any) -> str:
-        return text(name) if text(name) in choices else ""
+        return value if (value := _text(parameters, name)) in choices else ""
 
+    def matching(name: str, pattern: re.Pattern[str]) -> str:
+        return value if pattern.fullmatch(value := _text(parameters, name)) else ""
+
+    may_see_kinds = user is None or user.has_perm("datasets_app.view_scrubfinding")
     structure = SessionFilter(
+        kind=_text(parameters, "kind") if may_see_kinds else "",
         split=one_of("split", dict(SPLIT_CHOICES)),
-        code=text("code") if text("code") == ANY or _CODE.fullmatch(text("code")) else "",
+        code=one_of("code", {ANY}) or matching("code", _CODE),
         labels=one_of("labels", list_label_filters(user)),
+        excluded=one_of("excluded", {YES, NO}),
         min=number("min"),
         max=number("max"),
     )
     if not may_read:
         return structure
-    days = {name: text(name) if _DAY.fullmatch(text(name)) else "" for name in ("since", "until")}
-    return structure._replace(**{name: text(name) for name in ("q", "id", "persona", "tag")}, **days)
+    return structure._replace(
+        commented=one_of("commented", {YES}),
+        **{name: matching(name, _DAY) for name in ("since", "until")},
+        **{name: _text(parameters, name) for name in ("q", "id", "persona", "tag", "meta")},
+    )
+
+
+def _text(parameters: Mapping[str, Any], name: str) -> str:
+    return str(parameters.get(name, "")).replace("\0", " ").strip()[:MAX_TEXT_LENGTH]
+
+
+def list_ignored(parameters: Mapping[str, Any], chosen: NamedTuple) -> list[tuple[str, str]]:
+    """(title, value) of what an address would filter by, but can't: an unknown value, or text that the user
+    may not read."""
+    return [
+        (TITLES.get(name, name.capitalize()), value)
+        for name in chosen._fields
+        if (value := _text(parameters, name)) and getattr(chosen, name) in ("", None)
+    ]
+
+
+def describe_filter(chosen: SessionFilter, user: Any) -> list[tuple[str, str, str]]:
+    """(parameter, title, value) of each that limits the list, as people read it."""
+    words = {"split": dict(SPLIT_CHOICES), "labels": list_label_filters(user)}
+    return [
+        (name, TITLES[name], words.get(name, {}).get(value, value))
+        for name, value in chosen.as_parameters().items()
+    ]
 
 
 def list_label_filters(user: Any) -> dict[str, str]:
@@ -87,25 +134,34 @@ def list_label_filters(user: Any) -> dict[str, str]:
 
 def build_conditions(dataset_id: int, chosen: SessionFilter) -> list[Condition]:
     """Cheap ones first."""
+    make = session_pages
     conditions = []
     if chosen.split:
-        conditions.append(session_pages.in_split(chosen.split))
+        conditions.append(make.in_split(chosen.split))
+    if chosen.excluded:
+        conditions.append(make.that_is_excluded(chosen.excluded == YES))
     if chosen.persona:
-        conditions.append(session_pages.of_persona(chosen.persona))
+        conditions.append(make.of_persona(chosen.persona))
     if chosen.min is not None or chosen.max is not None:
-        conditions.append(session_pages.with_length(chosen.min, chosen.max))
+        conditions.append(make.with_length(chosen.min, chosen.max))
     if chosen.id:
-        conditions.append(session_pages.with_id_prefix(chosen.id))
+        conditions.append(make.with_id_prefix(chosen.id))
     if chosen.code:
         report = CheckReport.objects.filter(dataset=dataset_id).values_list("pk", flat=True).first()
-        code = "" if chosen.code == ANY else chosen.code
-        conditions.append(session_pages.with_finding(report or 0, code))
+        conditions.append(make.with_finding(report or 0, "" if chosen.code == ANY else chosen.code))
+    if chosen.kind:
+        scrub = ScrubRun.objects.filter(dataset=dataset_id).values_list("pk", flat=True).first()
+        conditions.append(make.with_personal_data(scrub or 0, chosen.kind))
+    if chosen.commented:
+        conditions.append(make.with_comment())
     if found := hooks.labels.SESSION_LABELS.filters.get(chosen.labels):
         conditions.append(Condition(found[1], {}, found[2]))
     if chosen.since or chosen.until:
-        conditions.append(session_pages.with_date(chosen.since, chosen.until))
+        conditions.append(make.with_date(chosen.since, chosen.until))
     if chosen.tag:
-        conditions.append(session_pages.with_tag(chosen.tag))
+        conditions.append(make.with_tag(chosen.tag))
+    if chosen.meta:
+        conditions.append(make.with_metadata(*chosen.meta.partition("=")[::2]))
     if chosen.q:
-        conditions.append(session_pages.with_words(chosen.q))
+        conditions.append(make.with_words(chosen.q))
     return conditions

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils.http import urlencode
 
@@ -13,28 +12,33 @@ from datasets_app.browsing.columns import (
     add_columns,
     load_sessions,
 )
+from datasets_app.browsing.facets import MAX_COUNTED, Value, count_facets
 from datasets_app.browsing.filters import (
-    SPLIT_CHOICES,
     SessionFilter,
     build_conditions,
-    list_label_filters,
+    describe_filter,
+    list_ignored,
     parse_filter,
 )
 from datasets_app.browsing.selection_pages import may_select
-from datasets_app.browsing.suggestions import list_tag_suggestions
-from datasets_app.browsing.views_pages import list_views
+from datasets_app.browsing.views_pages import list_display, list_views
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.session_pages import (
     DEFAULT_ORDER,
     ORDERS,
     SessionQuery,
-    count_sessions,
     page_sessions,
 )
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import get_visible_dataset, parse_pk, render_fragment, require_permissions
+from datasets_app.core.web.pages import (
+    dataset_url,
+    get_visible_dataset,
+    parse_pk,
+    render_fragment,
+    require_permissions,
+)
 from datasets_app.core.web.paging import PAGE_SIZE, Page, PageRequest, make_page, parse_page_request
-from datasets_app.models import CheckReport, Dataset, Persona
+from datasets_app.models import CheckReport, Dataset
 
 # In the order of the menu. What is large or recent comes first when somebody clicks a heading.
 SORTS = {
@@ -49,12 +53,10 @@ SORTS = {
     "session": "Session ID, A to Z",
     "-session": "Session ID, Z to A",
 }
+# The form has fields for these filters. Facets set the others.
+FORM_FIELDS = ("q", "id", "persona", "tag", "since", "until", "min", "max")
 # What the order would tell: how ids begin, and when people wrote.
 _TEXT_ORDERS = frozenset({"session", "date"})
-
-# Counting more would take longer than anybody waits.
-MAX_COUNTED = 10_000
-_COUNT_TIMEOUT = "SET LOCAL statement_timeout = '3s'"
 
 
 def sessions(request: HttpRequest, pk: int) -> HttpResponse:
@@ -62,6 +64,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     withheld = not raw_access.may_read(request.user, dataset)
     chosen = parse_filter(request.GET, may_read=not withheld, user=request.user)
+    link = _Link(dataset, request, chosen)
     order, falling = _parse_order(request.GET.get("sort", ""), withheld)
     columns = _parse_columns(request.GET.getlist("col"), order, dataset, withheld)
     page = _load_page(dataset, chosen, order, falling, parse_page_request(request.GET))
@@ -79,6 +82,12 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "views": views,
         "may_select": may_select(request.user),
         "filter": chosen,
+        "chips": [
+            (title, value, link.change({name: ""}))
+            for name, title, value in describe_filter(chosen, request.user)
+        ],
+        "kept": [item for item in chosen.as_parameters().items() if item[0] not in FORM_FIELDS],
+        "ignored": list_ignored(request.GET, chosen),
         "columns": columns,
         "column_choices": [
             (name, title, name in columns)
@@ -93,40 +102,48 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "previous_first": max(1, first - PAGE_SIZE) if first else None,
         "next_first": first + len(page.rows) if first else None,
         "filter_query": urlencode(chosen.as_parameters()),
-        **_choices(dataset, request.user),
     }
     return render_dataset_page(request, dataset, "sessions", "Sessions", context)
 
 
-def count(request: HttpRequest, pk: int) -> HttpResponse:
-    """How many sessions the filter matches; the page asks for it once it is shown."""
+def facets(request: HttpRequest, pk: int) -> HttpResponse:
+    """What the sessions that match have in common; the page asks for it once the list is shown."""
     require_permissions(request, "view_session")
     dataset = get_visible_dataset(request, pk)
     may_read = raw_access.may_read(request.user, dataset)
     chosen = parse_filter(request.GET, may_read=may_read, user=request.user)
-    found: int | None = None
-    try:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(_COUNT_TIMEOUT)
-            found = count_sessions(dataset.pk, build_conditions(dataset.pk, chosen), MAX_COUNTED + 1)
-    except DatabaseError:
-        pass  # the page says that it took too long
-    return render_fragment(
-        request, "datasets_app/_session_count.html", {"found": found, "max_counted": MAX_COUNTED}
-    )
+    found = count_facets(dataset, chosen, may_read=may_read, user=request.user)
+    if may_read:
+        raw_access.record_access(dataset, request.user, place="facets")
+    link = _Link(dataset, request, chosen)
+    context = {
+        "dataset": dataset,
+        "facets": [(facet, [link.toggle(value) for value in facet.values]) for facet in found.facets]
+        if found
+        else None,
+        "sample": found and found.sample,
+        "max_counted": MAX_COUNTED,
+    }
+    return render_fragment(request, "datasets_app/_session_facets.html", context)
 
 
-def suggest_tags(request: HttpRequest, pk: int) -> HttpResponse:
-    """The options of the field for tags, while somebody types there."""
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
-    tags = []
-    if raw_access.may_read(request.user, dataset):
-        tags = list_tag_suggestions(dataset.pk, request.GET.get("tag", ""))
-        if tags:
-            raw_access.record_access(dataset, request.user, place="tags", tags=len(tags))
-    return render_fragment(request, "datasets_app/_tag_options.html", {"tags": tags})
+class _Link:
+    """Makes addresses of the same list with other filters."""
+
+    def __init__(self, dataset: Dataset, request: HttpRequest, chosen: SessionFilter) -> None:
+        self.address, self.active = dataset_url(dataset, "sessions"), chosen.as_parameters()
+        self.display = list_display(request.GET)
+
+    def change(self, changes: dict[str, str]) -> str:
+        filters = {name: value for name, value in {**self.active, **changes}.items() if value}
+        return f"{self.address}?{urlencode({**filters, **self.display}, doseq=True)}"
+
+    def toggle(self, value: Value) -> dict[str, Any]:
+        """A value of a facet with the address that filters by it or, if the list is filtered by it, no
+        longer."""
+        is_active = all(self.active.get(name, "") == wanted for name, wanted in value.parameters.items())
+        changes = dict.fromkeys(value.parameters, "") if is_active else value.parameters
+        return {**value._asdict(), "is_active": is_active, "url": self.change(changes)}
 
 
 def _parse_order(sort: str, withheld: bool) -> tuple[str, bool]:
@@ -148,7 +165,11 @@ def _make_heading(name: str, order: str, falling: bool, withheld: bool) -> dict[
 
 def _parse_columns(names: list[str], order: str, dataset: Dataset, withheld: bool) -> list[str]:
     # What the list is sorted by can be seen.
-    default = [name for name in DEFAULT_COLUMNS if name != "split" or dataset.split_settings]
+    known = {
+        "split": bool(dataset.split_settings),
+        "findings": CheckReport.objects.filter(dataset=dataset).exists(),
+    }
+    default = [name for name in DEFAULT_COLUMNS if known.get(name, True)]
     chosen = names or [*default, order]
     return [name for name in COLUMNS if name in chosen and not (withheld and name in TEXT_COLUMNS)]
 
@@ -173,14 +194,3 @@ def _find_first(request: HttpRequest, page: Page, total: int) -> int | None:
     if total and "last" in request.GET:
         return total - len(page.rows) + 1
     return parse_pk(request.GET.get("n", "")) or None
-
-
-def _choices(dataset: Dataset, user: Any) -> dict[str, Any]:
-    report = CheckReport.objects.filter(dataset=dataset).first()
-    may_see_personas = user.has_perm("datasets_app.view_persona")
-    return {
-        "splits": SPLIT_CHOICES if dataset.split_settings else [],
-        "codes": sorted(report.totals) if report else [],
-        "label_filters": list_label_filters(user).items(),
-        "personas": Persona.objects.values_list("persona_id", flat=True)[:100] if may_see_personas else [],
-    }

@@ -1,7 +1,5 @@
 """Saved views of the lists of sessions and turns: filters, columns and order under a name."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -66,14 +64,14 @@ def _read_query(request: HttpRequest, page: str, may_read: bool) -> tuple[str, b
         of_turns = of_turns if may_read else of_turns._replace(q="", tag="")
         return urlencode(of_turns.as_parameters()), of_turns.has_text
     chosen = parse_filter(request.GET, may_read=may_read, user=request.user)
-    return urlencode({**chosen.as_parameters(), **_list_display(request.GET)}, doseq=True), chosen.has_text
+    return urlencode({**chosen.as_parameters(), **list_display(request.GET)}, doseq=True), chosen.has_text
 
 
-def _list_display(query: QueryDict) -> dict[str, Any]:
+def list_display(query: QueryDict) -> dict[str, list[str]]:
     """The columns and the order in an address."""
     sort = query.get("sort", "")
     columns = [name for name in query.getlist("col") if name in COLUMNS]
-    return ({"col": columns} if columns else {}) | ({"sort": sort} if sort.lstrip("-") in ORDERS else {})
+    return ({"col": columns} if columns else {}) | ({"sort": [sort]} if sort.lstrip("-") in ORDERS else {})
 
 
 @require_POST

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from datasets_app.browsing import facets
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog.rows import session_pages
 from datasets_app.core.errors import UserError
@@ -16,6 +17,7 @@ from datasets_app.models import (
     JobRun,
     SavedView,
     Session,
+    SessionComment,
     SessionSelection,
     Turn,
 )
@@ -80,6 +82,12 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"labels": "any"}, []),
     ({"labels": "none"}, ["a1", "a2", "b1", "b_2"]),
     ({"min": "3"}, ["a2"]),
+    ({"excluded": "no"}, ["a1", "a2", "b1", "b_2"]),
+    ({"excluded": "yes"}, []),
+    ({"commented": "yes"}, []),
+    ({"meta": "model"}, []),
+    ({"kind": "EMAIL"}, []),
+    ({"labels": "disputed"}, []),
     ({"max": "2", "sort": "-imported"}, ["b_2", "b1", "a1"]),
     ({"sort": "-turns"}, ["a2", "b_2", "b1", "a1"]),
     # What has no date comes last either way.
@@ -108,11 +116,70 @@ def test_filters(sign_in: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch, 
     assert wrong == {}
 
 
-def test_the_count_follows_the_page(sign_in: Any, talks: Dataset) -> None:
+def count_facets(client: Any, dataset: Dataset, **query: Any) -> dict[str, dict[str, int]]:
+    facets = client.get(address(dataset, "session_facets"), query).context["facets"]
+    return {facet.title: {value["label"]: value["count"] for value in values} for facet, values in facets}
+
+
+def test_facets_count_what_the_list_shows(sign_in: Any, talks: Dataset) -> None:
     client = sign_in("curator")
-    assert "1–4 of" in " ".join(client.get(address(talks)).content.decode().split())
-    for query, count in (({"q": "refun"}, "2"), ({"code": "W205"}, "1")):
-        assert client.get(address(talks, "session_count"), query).content.decode().strip() == count
+    Turn.objects.filter(dataset=talks, session__session_id="b1").update(
+        metadata={"model": "m1"}, extra={"lang": "de"}
+    )
+    found = count_facets(client, talks)
+    assert found["Tags: scenario"] == {"other": 1, "refund": 1}
+    assert found["Personas"] == {"warm": 1}
+    assert found["Splits"] == {"Train": 2, "No split": 2}
+    assert found["Findings"] == {"W205": 1}
+    assert found["Turns"] == {"2": 3, "3–4": 1}
+    assert found["Metadata"] == {"lang": 1, "model": 1}
+    assert found["Dates"] == {"2026-03-01": 1, "2026-03-02": 1}
+    assert count_facets(client, talks, q="refun")["Splits"] == {"Train": 1, "No split": 1}
+    assert count_facets(client, talks, meta="model")["Metadata: model"] == {"m1": 1}
+    html = client.get(address(talks, "session_facets"), {"q": "refun"}).content.decode()
+    assert '<span id="session-count" hx-swap-oob="true">2</span>' in " ".join(html.split())
+
+
+def test_a_value_of_a_facet_leads_to_its_sessions(sign_in: Any, talks: Dataset) -> None:
+    """And a second click to those of before; the order of the list stays."""
+    client = sign_in("curator")
+    exclude_sessions(talks, [Session.objects.get(dataset=talks, session_id="a2").pk])
+    SessionComment.objects.create(dataset=talks, session=talks.sessions.first(), author_name="jo", text="?")
+    url = address(talks, "session_facets")
+    for facet, values in client.get(url, {"sort": "-turns"}).context["facets"]:
+        for value in values:
+            listing = client.get(value["url"])
+            assert len(listing.context["page"].rows) == value["count"], (facet.title, value)
+            assert listing.context["sort"] == "-turns"
+            ((_, _, without),) = listing.context["chips"][:1]
+            assert len(client.get(without).context["page"].rows) >= value["count"]
+            again = client.get(url + "?" + value["url"].partition("?")[2]).context["facets"]
+            (active,) = [other for _, others in again for other in others if other["is_active"]]
+            assert len(client.get(active["url"]).context["page"].rows) == 4
+
+
+def test_facets_of_many_sessions_are_estimates(
+    sign_in: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(facets, "MAX_COUNTED", 2)
+    monkeypatch.setattr(session_pages, "SAMPLE_PARTS", 2)
+    client = sign_in("curator")
+    assert sum(count_facets(client, talks)["Splits"].values()) == 4
+    html = " ".join(client.get(address(talks, "session_facets")).content.decode().split())
+    assert "about 4</span>" in html
+    assert "Estimated from 2 sessions" in html
+    # A rare value is counted exactly.
+    assert count_facets(client, talks, tag="scenario:refund")["Splits"] == {"No split": 1}
+
+
+def test_what_cannot_be_filtered_by_is_said(sign_in: Any, talks: Dataset) -> None:
+    client = sign_in("curator")
+    page = client.get(address(talks), {"split": "none of these", "since": "soon", "tag": "nowhere"})
+    assert page.context["ignored"] == [("From", "soon"), ("Split", "none of these")]
+    html = " ".join(page.content.decode().split())
+    assert 'Ignored filters: from <b dir="auto">soon</b>, split' in html
+    turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={talks.pk}&role=narrator"
+    assert "Ignored filters: role" in client.get(turns).content.decode()
 
 
 def test_columns_show_what_is_chosen(sign_in: Any, talks: Dataset) -> None:
@@ -130,12 +197,6 @@ def test_columns_show_what_is_chosen(sign_in: Any, talks: Dataset) -> None:
     assert "W205" in page
 
 
-def test_tags_are_suggested(sign_in: Any, talks: Dataset) -> None:
-    page = sign_in("curator").get(address(talks, "session_tags"), {"tag": "REF"}).content.decode()
-    assert 'value="scenario:refund"' in page
-    assert "scenario:other" not in page
-
-
 def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -> None:
     Dataset.objects.filter(pk=talks.pk).update(origin="production", status="raw")
     client = sign_in("viewer")
@@ -147,8 +208,10 @@ def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -
         assert [row.pk for row in client.get(address(talks), {"sort": sort}).context["page"].rows] == [
             row.pk for row in page.context["page"].rows
         ]
-    assert client.get(address(talks, "session_tags"), {"tag": "scen"}).content.strip() == b""
-    assert client.get(address(talks, "session_count"), {"q": "zzz"}).content.decode().strip() == "4"
+    assert page.context["ignored"] == [("Words", "zzz"), ("Tag", "zzz")]
+    assert set(count_facets(client, talks, q="zzz", meta="zzz")) == {"Splits", "Findings", "Turns"}
+    response = client.get(address(talks, "session_facets"), {"q": "zzz"})
+    assert response.context["sample"].estimate == 4
 
 
 # --- saved views ----------------------------------------------------------------------------------------

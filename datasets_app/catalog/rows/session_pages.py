@@ -15,6 +15,7 @@ from datasets_app.catalog.search import list_prefixes, match_words
 
 # How many sessions the first step tests: about as fast as listing the matches of a filter that is rarer.
 WALKED_SESSIONS = 2_000
+SAMPLE_PARTS = 100
 DEFAULT_ORDER = "imported"
 NO_SPLIT = "none"
 _PARAMETER = re.compile(r"%\((\w+)\)s")
@@ -175,6 +176,43 @@ def with_finding(report: int, code: str) -> Condition:
     return Condition(test, {"report": report, "code": code}, hits)
 
 
+def that_is_excluded(excluded: bool) -> Condition:
+    return Condition("s.excluded" if excluded else "NOT s.excluded", {})
+
+
+def with_personal_data(scrub: int, kind: str) -> Condition:
+    """The scrub or preview found personal data of this type in the session."""
+    found = "FROM datasets_app_scrubfinding f WHERE f.scrub_id = %(scrub)s AND f.kind = %(kind)s"
+    return Condition(
+        f"EXISTS (SELECT {found} AND f.session_id = s.id OFFSET 0)",  # nosec B608  # a constant
+        {"scrub": scrub, "kind": kind},
+        f"SELECT DISTINCT f.session_id {found}",  # nosec B608  # a constant
+    )
+
+
+def with_comment() -> Condition:
+    found = "FROM datasets_app_sessioncomment c WHERE c.dataset_id = %(dataset)s"
+    return Condition(
+        f"EXISTS (SELECT {found} AND c.session_id = s.id)",  # nosec B608  # a constant
+        {},
+        f"SELECT DISTINCT c.session_id {found}",  # nosec B608  # a constant
+    )
+
+
+def with_metadata(key: str, value: str) -> Condition:
+    """A turn has this key of metadata, with this value if there is one. No index knows."""
+    condition = (
+        "(t.metadata ->> %(key)s = %(value)s OR t.extra ->> %(key)s = %(value)s)"
+        if value
+        else "(t.metadata ? %(key)s OR t.extra ? %(key)s)"
+    )
+    return Condition(
+        _HAS_TURN.format(condition=condition),
+        {"key": key, "value": value},
+        _TURN_HITS.format(condition=condition),
+    )
+
+
 # --- pages ----------------------------------------------------------------------------------------------
 
 _NEXT = """
@@ -197,16 +235,23 @@ WHERE s.dataset_id = %(dataset)s AND {part} {past} AND {conditions} ORDER BY {or
 _PLACE = """
 SELECT {columns} FROM {source} WHERE s.dataset_id = %(dataset)s AND {part} AND s.id = %(session)s
 """
-_COUNT = """
-{hits}
-SELECT count(*) FROM (
-    SELECT FROM datasets_app_session s WHERE s.dataset_id = %(dataset)s AND {conditions} LIMIT %(limit)s
-) s
-"""
 _KEYS = """
 {hits}
 SELECT s.id FROM datasets_app_session s WHERE s.dataset_id = %(dataset)s AND {conditions} ORDER BY s.id
 LIMIT %(limit)s
+"""
+
+
+# Parts of the dataset of the same length by primary key, of each the first sessions.
+_SPREAD = """
+SELECT s.id, {conditions} FROM (
+    SELECT min(id) AS first, (max(id) - min(id)) / %(parts)s + 1 AS step
+    FROM datasets_app_session WHERE dataset_id = %(dataset)s
+) range CROSS JOIN generate_series(0, %(parts)s - 1) part CROSS JOIN LATERAL (
+    SELECT * FROM datasets_app_session s
+    WHERE s.dataset_id = %(dataset)s AND s.id >= first + part * step AND s.id < first + (part + 1) * step
+    ORDER BY s.id LIMIT %(each)s
+) s
 """
 
 
@@ -262,18 +307,39 @@ def _page_part(dataset_id: int, query: SessionQuery, part: Part, place: tuple[An
     return keys
 
 
-def count_sessions(dataset_id: int, conditions: Sequence[Condition], limit: int) -> int:
-    """How many sessions match, counting up to ``limit``."""
-    (hits, tests), values = _build_conditions(conditions, by_index=True)
-    values |= {"dataset": dataset_id, "limit": limit}
-    return _fetch(_COUNT.format(hits=hits, conditions=tests), values)[0]
-
-
 def list_session_keys(dataset_id: int, conditions: Sequence[Condition], limit: int) -> list[int]:
     """The primary keys of all matching sessions, up to ``limit``, in the order of import."""
     (hits, tests), values = _build_conditions(conditions, by_index=True)
     values |= {"dataset": dataset_id, "limit": limit}
     return _fetch(_KEYS.format(hits=hits, conditions=tests), values)
+
+
+class Sample(NamedTuple):
+    """Primary keys of matching sessions; each stands for ``weight`` of them, 1 if these are all."""
+
+    keys: list[int]
+    weight: float
+
+    @property
+    def estimate(self) -> int:
+        return round(len(self.keys) * self.weight)
+
+
+def sample_sessions(dataset_id: int, count: int, conditions: Sequence[Condition], limit: int) -> Sample:
+    """All matching sessions of a dataset with ``count`` sessions, or if there are more than ``limit``, those
+    among so many that lie spread over it."""
+    sample = None
+    if count > limit:
+        (_, tests), values = _build_conditions(conditions, by_index=False)
+        values |= {"dataset": dataset_id, "parts": SAMPLE_PARTS, "each": limit // SAMPLE_PARTS}
+        with connection.cursor() as cursor:
+            cursor.execute(_SPREAD.format(conditions=tests), values)
+            rows = cursor.fetchall()
+        sample = Sample([key for key, matches in rows if matches], count / max(1, len(rows)))
+        if sample.estimate > limit:
+            return sample
+    keys = list_session_keys(dataset_id, conditions, limit + 1)
+    return Sample(keys, 1) if sample is None or len(keys) <= limit else sample
 
 
 def _build_conditions(

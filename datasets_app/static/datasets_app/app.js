@@ -289,6 +289,12 @@
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs, .ad-subtabs")) prepareTabs(tabs);
         for (const form of document.querySelectorAll("form[data-selection]")) prepareSelection(form);
+        for (const field of document.querySelectorAll("[data-submit]")) {
+            field.addEventListener("change", () => field.form.requestSubmit());
+        }
+        for (const facets of document.querySelectorAll("[data-facets]")) {
+            facets.open = matchMedia("(min-width: 1100px)").matches;
+        }
         if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
         document.addEventListener("click", copyDigest);

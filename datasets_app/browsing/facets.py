@@ -15,7 +15,7 @@ from datasets_app.browsing.filters import NO, SPLIT_CHOICES, YES, SessionFilter,
 from datasets_app.catalog.rows.session_pages import NO_SPLIT, Sample, sample_sessions
 from datasets_app.models import CheckReport, Dataset, ScrubRun
 
-MAX_COUNTED = 10_000
+MAX_COUNTED = 5_000
 MAX_VALUES = 50
 ORDER = (
     "tag",
@@ -41,22 +41,21 @@ _STRUCTURE = """
 SELECT split, persona_id, excluded, width_bucket(turn_count, %(lengths)s), count(*)
 FROM datasets_app_session WHERE dataset_id = %(dataset)s AND id = ANY(%(keys)s) GROUP BY 1, 2, 3, 4
 """
-_TAGS = f"""
-SELECT tag, count(DISTINCT t.session_id) FROM datasets_app_turn t CROSS JOIN unnest(t.tags) tag
-WHERE {_SESSIONS} GROUP BY tag ORDER BY 2 DESC, 1 LIMIT 500
-"""  # a constant # nosec B608
-_METADATA = f"""
-SELECT key, count(DISTINCT t.session_id)
-FROM datasets_app_turn t CROSS JOIN LATERAL (VALUES (t.metadata), (t.extra)) v (fields)
-    CROSS JOIN LATERAL jsonb_object_keys(CASE jsonb_typeof(fields) WHEN 'object' THEN fields END) key
-WHERE {_SESSIONS} GROUP BY key ORDER BY 2 DESC, 1 LIMIT 500
-"""  # a constant # nosec B608
-_METADATA_VALUES = f"""
-SELECT value, count(DISTINCT t.session_id)
-FROM datasets_app_turn t CROSS JOIN LATERAL (VALUES (t.metadata), (t.extra)) v (fields)
-    CROSS JOIN LATERAL (SELECT fields ->> %(key)s AS value) value
-WHERE {_SESSIONS} AND value <> '' AND length(value) <= 100 GROUP BY value ORDER BY 2 DESC, 1 LIMIT 500
-"""  # a constant # nosec B608
+# Hashing the pairs is faster than count(DISTINCT), which sorts them.
+_COUNT_PAIRS = f"""
+SELECT value, count(*) FROM (SELECT DISTINCT t.session_id, value FROM datasets_app_turn t {{values}}
+WHERE {_SESSIONS} {{which}}) pairs GROUP BY value ORDER BY 2 DESC, 1 LIMIT 500
+"""  # constants # nosec B608
+_TAGS = _COUNT_PAIRS.format(values="CROSS JOIN unnest(t.tags) value", which="")
+_FIELDS = "CROSS JOIN LATERAL (VALUES (t.metadata), (t.extra)) v (fields) CROSS JOIN LATERAL"
+_METADATA = _COUNT_PAIRS.format(
+    values=f"{_FIELDS} jsonb_object_keys(CASE jsonb_typeof(fields) WHEN 'object' THEN fields END) value",
+    which="",
+)
+_METADATA_VALUES = _COUNT_PAIRS.format(
+    values=f"{_FIELDS} (SELECT fields ->> %(key)s) value (value)",
+    which="AND value <> '' AND length(value) <= 100",
+)
 _DAYS = f"""
 SELECT left(t.timestamp, 10), count(*) FROM datasets_app_turn t
 WHERE {_SESSIONS} AND t.turn_index = 1 AND t.timestamp ~ '^\\d{{4}}-\\d\\d-\\d\\d' GROUP BY 1 ORDER BY 1

@@ -42,6 +42,7 @@ from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.models import Dataset, Persona
 from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.tables.formats import TableFileError
+from datasets_app.templatetags.values import session_name
 
 # What a label is about; never edited.
 JUDGED_FIELDS = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
@@ -153,7 +154,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}</a><br>turn {1}',
             address,
             turn.turn_index,
-            turn.session.session_id,
+            session_name(turn.session.session_id),
         )
 
     @display(description="Persona")

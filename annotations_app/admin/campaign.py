@@ -7,19 +7,23 @@ from django.contrib import admin
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
 from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions
 from annotations_app.agreement import adjudication_pages
 from annotations_app.agreement import pages as agreement_pages
+from annotations_app.agreement.figures import recent_labeling_rates, say_time_left
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.demo import pages as demo_pages
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
 from datasets_app.core.web.filters import VisibleRelatedFilter
+from datasets_app.core.web.pages import dataset_breadcrumbs
 from datasets_app.core.web.read_only import ReadOnlyAdmin
+from datasets_app.models import Dataset
 from datasets_app.templatetags.values import ago
 
 STATUS_COLORS = {
@@ -58,9 +62,23 @@ class CampaignAdmin(ReadOnlyAdmin):
         )
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        request.crumbs = [("Campaigns", None)]  # type: ignore[attr-defined]  # see datasets_app/core/web/pages.py
+        wanted = request.GET.get("dataset__id__exact", "")
+        dataset = (
+            Dataset.objects.visible_to(request.user).filter(pk=wanted).first() if wanted.isdecimal() else None
+        )
+        crumbs = dataset_breadcrumbs(dataset, ("Campaigns", None)) if dataset else [("Campaigns", None)]
+        request.crumbs = crumbs  # type: ignore[attr-defined]  # see core/web/pages.py
         extra = {"title": "Campaigns", "may_add": request.user.has_perm("annotations_app.add_campaign")}
         return super().changelist_view(request, {**(extra_context or {}), **extra})
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        changelist = super().get_changelist_instance(request)
+        rows = list(changelist.result_list)
+        rates = recent_labeling_rates([row.pk for row in rows], timezone.now())
+        for row in rows:
+            row.rate = rates[row.pk]
+        changelist.result_list = rows
+        return changelist
 
     # --- list ---
 
@@ -85,7 +103,13 @@ class CampaignAdmin(ReadOnlyAdmin):
         labels, target = campaign.labels or 0, campaign.item_count * campaign.overlap
         if not target:
             return "–"
-        return f"{labels:,} of {target:,} ({min(100, 100 * labels // target)} %)"
+        percent = min(100, 100 * labels // target)
+        left = ""
+        if campaign.status == Campaign.Status.OPEN and labels < target:
+            left = say_time_left(target - labels, campaign.rate)
+        bar = '<progress class="ad-progress" value="{}" max="100" aria-hidden="true"></progress>'
+        text = bar + '<span>{} of {} ({} %)</span> <span class="ad-subtle">{}</span>'
+        return format_html(text, percent, f"{labels:,}", f"{target:,}", percent, left)
 
     @display(description="Annotators")
     def show_annotators(self, campaign: Any) -> str:

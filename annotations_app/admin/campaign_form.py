@@ -189,7 +189,8 @@ class CampaignForm(OverrideForm):
         self.fields["annotators"].queryset = users_who_can_annotate()
         if user.has_perm("datasets_app.add_persona"):
             persona = self.fields["persona"]
-            link = '{} <a href="{}" target="_blank">New persona</a>: reload this page once it is saved.'
+            link = '{} <a class="ad-within" href="{}" target="_blank">New persona</a>: reload this page once'
+            link += " it is saved."
             persona.help_text = format_html(
                 link, persona.help_text, reverse("admin:datasets_app_persona_add")
             )

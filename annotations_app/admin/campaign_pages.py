@@ -11,7 +11,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotations_app.admin.campaign_form import CampaignSettingsForm, add_refusal
-from annotations_app.agreement.figures import LabelingRate, member_stats, recent_labeling_rate
+from annotations_app.agreement.figures import (
+    LabelingRate,
+    member_stats,
+    recent_labeling_rates,
+    say_time_left,
+)
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.pages_common import (
     campaign_url,
@@ -62,7 +67,7 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
     plain = campaign.item_count - campaign.gold_count
     target = plain * campaign.overlap
     done = min(total["labelled"], target)
-    rate = recent_labeling_rate(campaign, timezone.now())
+    rate = recent_labeling_rates([campaign.pk], timezone.now())[campaign.pk]
     return {
         "people": people,
         "total": total,
@@ -81,8 +86,7 @@ def _outlook(remaining: int, target: int, rate: LabelingRate) -> str:
         return "Every reply has its labels."
     if not rate.per_day:
         return "No labels in the last seven days, so there is no estimate yet."
-    days = round(remaining / rate.per_day)
-    time_left = f"about {format_count(days, 'more day')}" if days else "less than a day left"
+    time_left = say_time_left(remaining, rate)
     return f"{format_count(rate.labels, 'label')} in the last seven days; at that pace {time_left}."
 
 

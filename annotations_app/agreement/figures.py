@@ -9,6 +9,7 @@ from django.db import connection
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.sql import count_code
+from datasets_app.domain.wording import format_count
 
 # The end of a campaign is reckoned from the labels of so many days.
 RATE_PERIOD_DAYS = 7
@@ -45,11 +46,11 @@ CROSS JOIN LATERAL (
 WHERE m.campaign_id = %(campaign)s GROUP BY 1
 """
 _RECENT_LABELS_SQL = """
-SELECT count(*), min(a.decided_at) FROM annotations_app_campaignmember m
+SELECT m.campaign_id, count(*), min(a.decided_at) FROM annotations_app_campaignmember m
 JOIN annotations_app_assignment a
   ON a.campaign_id = m.campaign_id AND a.annotator_id = m.user_id
  AND a.decided_at > now() - %(period)s AND a.state = 'labelled' AND NOT a.repeat
-WHERE m.campaign_id = %(campaign)s
+WHERE m.campaign_id = ANY(%(campaigns)s) GROUP BY 1
 """
 
 
@@ -92,16 +93,25 @@ def median_seconds_by_annotator(campaign: Campaign) -> dict[str, float]:
         return dict(cursor.fetchall())
 
 
-def recent_labeling_rate(campaign: Campaign, now: datetime) -> LabelingRate:
-    """Labels of the last seven days, or of the time since the first of them."""
+def recent_labeling_rates(campaign_pks: list[int], now: datetime) -> dict[int, LabelingRate]:
+    """By campaign: labels of the last seven days, or of the time since the first of them."""
     period = timedelta(days=RATE_PERIOD_DAYS)
     with connection.cursor() as cursor:
-        cursor.execute(_RECENT_LABELS_SQL, {"period": period, "campaign": campaign.pk})
-        labels, first = cursor.fetchone()
-    if not labels:
-        return LabelingRate(0, 0.0)
-    days = max((now - first) / timedelta(days=1), 1.0)
-    return LabelingRate(labels, labels / days)
+        cursor.execute(_RECENT_LABELS_SQL, {"period": period, "campaigns": campaign_pks})
+        rows = cursor.fetchall()
+    rates = dict.fromkeys(campaign_pks, LabelingRate(0, 0.0))
+    for campaign_pk, labels, first in rows:
+        days = max((now - first) / timedelta(days=1), 1.0)
+        rates[campaign_pk] = LabelingRate(labels, labels / days)
+    return rates
+
+
+def say_time_left(remaining: int, rate: LabelingRate) -> str:
+    """How long the remaining labels take at the pace of the last days; empty without a pace."""
+    if not rate.per_day:
+        return ""
+    days = round(remaining / rate.per_day)
+    return f"about {format_count(days, 'more day')}" if days else "less than a day left"
 
 
 # --- of a dataset -----------------------------------------------------------------------------

@@ -69,6 +69,20 @@ def test_links_within_sentences_are_not_told_by_colour_alone(
     assert find_serious_violations(page) == []
 
 
+def test_the_frame_works_by_keyboard_and_covers_no_title(phone_page: Page, transactional_db: None) -> None:
+    """The sidebar is opened and closed, what a list offers stands under its title, the logo has a name."""
+    page = phone_page
+    page.goto(reverse("admin:datasets_app_dataset_changelist"))
+    title, tool = box(page.locator("h1")), box(page.locator(".ad-tools .ad-primary"))
+    assert tool["y"] >= title["y"] + title["height"]
+    page.get_by_role("button", name="Show the sidebar").press("Enter")
+    expect(page.get_by_role("link", name="Alignmenter Datasets")).to_be_visible()
+    page.locator(".ad-account").press("Enter")
+    expect(page.get_by_role("navigation", name="Your account")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Alignmenter Datasets")).not_to_be_visible()
+
+
 def test_whole_pages_of_a_dataset_have_no_faults(page: Page, transactional_db: None, tmp_path: Any) -> None:
     """With the frame of the admin: landmarks, names, contrast, and nothing wider than the window."""
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
@@ -78,6 +92,8 @@ def test_whole_pages_of_a_dataset_have_no_faults(page: Page, transactional_db: N
         reverse("admin:datasets_app_dataset_import"),
         reverse("admin:datasets_app_dataset_change", args=[dataset.pk]),
         reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk]),
+        reverse("admin:annotations_app_campaign_add"),
+        reverse("admin:datasets_app_persona_changelist"),
     ]
     for address in addresses:
         page.goto(address)

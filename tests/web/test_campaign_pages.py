@@ -113,6 +113,10 @@ def test_the_list_tells_how_far_each_is(sign_in: Any, round_1: Campaign) -> None
     html = html_of(client, "changelist")
     assert "round-1" in html
     assert "3 of 12 (25 %)" in html
+    assert '<progress class="ad-progress" value="25"' in html
+    assert "about 3 more days" in html
+    of_dataset = client.get(address("changelist"), {"dataset__id__exact": round_1.dataset_id})
+    assert round_1.dataset.name in [text for text, _ in of_dataset.wsgi_request.crumbs]
     assert address("add") in html
     few = CaptureQueriesContext(connection)
     with few:

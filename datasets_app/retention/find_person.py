@@ -132,15 +132,15 @@ def _join_values(value: Any) -> str:
 def _search_dataset(
     dataset: Dataset, needles: Iterable[str], names_person: Callable[[Any], bool]
 ) -> Iterator[tuple[int, str]]:
-    """(session, place) of each finding."""
+    """(session, place) of each finding: a row counts once in a place."""
     for data in list_all():
         places = {name: place for name, place in data.scrubbed.items() if place and data.session}
         if places:
             rows = _select_candidates(data, dataset, list(places), needles)
             for session, *values in rows.values_list(data.session, *places).iterator(_BATCH_ROWS):
-                for place, value in zip(places.values(), values, strict=True):
-                    if value and names_person(value):
-                        yield session, place
+                said = zip(places.values(), values, strict=True)
+                found = dict.fromkeys(place for place, value in said if value and names_person(value))
+                yield from ((session, place) for place in found)
 
 
 def _select_candidates(

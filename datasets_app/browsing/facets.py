@@ -199,12 +199,12 @@ def _describe_length(place: int) -> str:
 
 def _count_labels(count: _Counter, user: Any) -> Facet:
     counts, names = [], {}
-    for hook in hooks.session_labels:
-        if user is None or user.has_perm(hook.permission):
-            for value, (label, _, hits) in hook.filters.items():
-                if hits:
-                    names[value] = label
-                    counts += count.fetch(_LABELED.format(hits=hits), value=value)
+    known = hooks.labels.SESSION_LABELS
+    if user is None or user.has_perm(known.permission):
+        for value, (label, _, hits) in known.filters.items():
+            if hits:
+                names[value] = label
+                counts += count.fetch(_LABELED.format(hits=hits), value=value)
     return count.make_facet("labels", "Labels", counts, label=lambda value: names[value])
 
 

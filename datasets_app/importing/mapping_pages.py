@@ -99,7 +99,7 @@ def group_options(
 def join_columns(posted: QueryDict) -> QueryDict:
     """The columns and senders that were chosen one by one, as the text of the option, unless they are as
     detected."""
-    columns = {field: posted[f"column-{field}"] for field in FIELDS if f"column-{field}" in posted}
+    columns = {field: str(posted[f"column-{field}"]) for field in FIELDS if f"column-{field}" in posted}
     chosen = {field: column for field, column in columns.items() if column}
     if not chosen and "sender-0" not in posted:
         return posted

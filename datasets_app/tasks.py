@@ -285,15 +285,10 @@ def apply_retention(job: RunningJob[parameters.RetentionParameters]) -> dict[str
 
 @task(parameters.EraseParameters, commits_itself=True)
 def erase_session(job: RunningJob[parameters.EraseParameters]) -> dict[str, Any]:
-    from datasets_app.retention.erase_session import erase_sessions_by_key
+    from datasets_app.retention.erase_session import erase_by_keys
 
-    return erase_sessions_by_key(
-        job.parameters.session,
-        job.parameters.copies,
-        job.parameters.reason or "",
-        actor=job.actor,
-        job_run=job.row,
-        report_progress=job.report_progress,
+    return erase_by_keys(
+        job.parameters, actor=job.actor, job_run=job.row, report_progress=job.report_progress
     )
 
 

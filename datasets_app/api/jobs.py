@@ -71,9 +71,10 @@ def download_file(request: Any, number: str, file: str) -> Any:
 def start_job(
     request: Any,
     operation: str,
-    dataset: Dataset,
+    dataset: Dataset | None,
     parameters: JobParameters = NoParameters(),  # noqa: B008  (frozen)
     *,
+    dataset_name: str = "",
     scope: str = "",
 ) -> dict[str, Any]:
     """Start a job as the person of the token. What takes a recent sign-in has no route, but for what a
@@ -81,7 +82,13 @@ def start_job(
     require_permissions(request, start_permission(operation))
     if parameters.approval_permission and scope not in request.token.scopes:
         raise ApiError(403, "sign_in_needed", "This takes a recent sign-in: do it on the pages.")
-    job = runs.start_job(operation, actor=request.person, dataset=dataset, parameters=parameters)
+    job = runs.start_job(
+        operation,
+        actor=request.person,
+        dataset=dataset,
+        dataset_name=dataset_name,
+        parameters=parameters,
+    )
     return describe_job(request, job)
 
 

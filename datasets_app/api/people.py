@@ -9,10 +9,11 @@ from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
 from datasets_app.api.schemas import EraseIn, JobOut, PersonIn, PersonOut
 from datasets_app.catalog import raw_access
+from datasets_app.models.querysets import get_token_datasets
 from datasets_app.retention.find_person import (
     DatasetMatches,
-    PersonSearch,
-    find_visible_person,
+    FoundPerson,
+    find_everywhere,
     group_by_dataset,
     make_erasure,
 )
@@ -26,32 +27,39 @@ NEEDS = ("datasets_app.view_dataset", "datasets_app.view_session", "datasets_app
 def find_person(request: Any, person: PersonIn) -> Any:
     """How many sessions of each dataset name somebody, by a user ID, an e-mail address or a name. What is
     searched for is stored nowhere."""
-    found, not_searched = _find(request, person.person)
-    datasets = [_describe(row) for row in group_by_dataset(found)]
-    return {"sessions": len(found), "datasets": datasets, "not_searched": not_searched}
+    found = _find(request, person.person)
+    return {
+        "sessions": len(found.sessions),
+        "datasets": [_describe(row) for row in group_by_dataset(found.sessions)],
+        "waiting_spans": {name: len(keys) for name, keys in found.waiting.items()},
+        "other_datasets": found.hidden,
+        "unsearched_files": found.files,
+        "not_searched": found.not_searched,
+    }
 
 
 @route(router, "POST", "/people/erase", JobOut, needs=NEEDS, status=202, errors=(409,))
 def erase_person(request: Any, options: EraseIn) -> Any:
     """Erase all sessions that name somebody, for good. `sessions` is the number that `find` gave: if it is
     another one by now, nothing is erased (409)."""
-    search = _find(request, options.person)
-    found = search.found
-    if not found:
-        raise ApiError(404, "not_found", f"No session names this person. {search.gap}".rstrip())
-    if len(found) != options.sessions:
-        raise ApiError(409, "changed", f"{len(found):,} sessions name this person, not {options.sessions:,}.")
-    if held := sorted({match.session.dataset.name for match in found if match.session.dataset.legal_hold}):
+    found = _find(request, options.person)
+    if not (found.sessions or found.waiting):
+        raise ApiError(404, "not_found", f"No session names this person. {found.gap}".rstrip())
+    if (count := len(found.sessions)) != options.sessions:
+        raise ApiError(409, "changed", f"{count:,} sessions name this person, not {options.sessions:,}.")
+    if held := found.list_held():
         raise ApiError(409, "legal_hold", f"{', '.join(held)} can't be changed: on legal hold.")
     parameters = make_erasure(found, options.reason)
-    return start_job(request, "erase_session", found[0].session.dataset, parameters, scope="people:erase")
+    dataset, name = found.first_dataset()
+    return start_job(request, "erase_session", dataset, parameters, dataset_name=name, scope="people:erase")
 
 
-def _find(request: Any, value: str) -> PersonSearch:
-    search = find_visible_person(value, request.person)
-    for row in group_by_dataset(search.found):
+def _find(request: Any, value: str) -> FoundPerson:
+    is_limited = get_token_datasets(request.person) is not None
+    found = find_everywhere(value, request.person, tell_hidden=not is_limited)
+    for row in group_by_dataset(found.sessions):
         raw_access.record_access(row.dataset, request.person, place="api people", sessions=row.sessions)
-    return search
+    return found
 
 
 def _describe(row: DatasetMatches) -> dict[str, Any]:

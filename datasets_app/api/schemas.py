@@ -193,7 +193,7 @@ class EraseIn(PersonIn):
     """`reason` stands in the audit log and on the certificate: name nobody in it."""
 
     reason: str = Field(min_length=1, max_length=500)
-    sessions: int = Field(ge=1)
+    sessions: int = Field(ge=0)
 
 
 class PersonMatchesOut(Schema):
@@ -206,10 +206,16 @@ class PersonMatchesOut(Schema):
 
 
 class PersonOut(Schema):
-    """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read."""
+    """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
+    `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` name
+    somebody, too, and can't be opened by you; it is 0 for a token that is limited to datasets.
+    `unsearched_files` of jobs, such as uploads, were not searched."""
 
     sessions: int
     datasets: list[PersonMatchesOut]
+    waiting_spans: dict[str, int]
+    other_datasets: int
+    unsearched_files: int
     not_searched: list[str]
 
 

@@ -59,7 +59,7 @@ def tag_sessions(
     with transaction.atomic():
         locked = lock_dataset(dataset.pk)
         gates.check_can_replace_text(locked)
-        gates.check_is_idle(locked, job_run, "tag sessions when the job has finished.")
+        gates.check_is_idle(locked.name, job_run, "tag sessions when the job has finished.")
         query = _REMOVE_TAG if remove else _ADD_TAG
         column, tagged = ("session_id", keys) if turns is None else ("id", turns)
         for done, batch in _split(tagged):

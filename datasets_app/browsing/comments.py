@@ -33,7 +33,7 @@ def add_comment(session: Session, text: str, *, turn_index: int | None, actor: A
         dataset = lock_dataset(session.dataset_id)
         gates.check_can_use(dataset)
         raw_access.check_may_read(actor, dataset)
-        gates.check_is_idle(dataset, None, "comment when the job has finished.")
+        gates.check_is_idle(dataset.name, None, "comment when the job has finished.")
         mentioned = find_mentioned(dataset, text)
         comment = SessionComment.objects.create(
             dataset=dataset,

@@ -182,13 +182,14 @@ def check_can_replace_text(dataset: Dataset) -> None:
 def check_can_delete(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:
     """For whatever deletes contents: no legal hold is set, and no job but ``job_run`` runs on the dataset."""
     check(policies.decide_deletion(load_facts(dataset)))
-    check_is_idle(dataset, job_run, advice)
+    check_is_idle(dataset.name, job_run, advice)
 
 
-def check_is_idle(dataset: Dataset, job_run: JobRun | None, advice: str) -> None:
-    others = JobRun.objects.filter(Q(dataset=dataset) | Q(dataset_name=dataset.name))
+def check_is_idle(name: str, job_run: JobRun | None, advice: str) -> None:
+    """Also for a dataset that doesn't exist yet."""
+    others = JobRun.objects.filter(Q(dataset__name=name) | Q(dataset_name=name))
     others = others.exclude(pk=job_run.pk if job_run else 0)
-    check(policies.decide_idle(dataset.name, _find_running(others), advice))
+    check(policies.decide_idle(name, _find_running(others), advice))
 
 
 def _find_running(jobs: Any) -> RunningJob | None:

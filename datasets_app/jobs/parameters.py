@@ -301,7 +301,7 @@ class CompareParameters(JobParameters, frozen=True):
 
 
 class EraseParameters(JobParameters, frozen=True):
-    """``session`` and ``copies`` are primary keys, because the id of the session itself must be erased.
+    """Primary keys of sessions, and of spans that wait to become some: the ids themselves must be erased.
 
     ``erased`` is stored while the job runs: the results so far, in case its worker dies.
     """
@@ -309,10 +309,11 @@ class EraseParameters(JobParameters, frozen=True):
     session: int | None = None
     reason: str | None = None
     copies: list[int] = []
+    spans: list[int] | UnsetType = UNSET
     everywhere: bool | UnsetType = UNSET
     erased: list[dict[str, Any]] | UnsetType = UNSET
 
-    HIDDEN: ClassVar = frozenset({"session", "copies", "erased"})
+    HIDDEN: ClassVar = frozenset({"session", "copies", "spans", "erased"})
     PROGRESS: ClassVar = frozenset({"erased"})
 
     @property

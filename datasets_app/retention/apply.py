@@ -204,7 +204,7 @@ def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _TurnProgress
     deadline = time.monotonic() + MAX_JOB_WAIT_SECONDS
     while True:
         try:
-            return gates.check_is_idle(row, job_run, _RETRY_ADVICE)
+            return gates.check_is_idle(row.name, job_run, _RETRY_ADVICE)
         except UserError:
             if time.monotonic() > deadline:
                 raise

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, NoReturn
 
+from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.catalog import gates
@@ -22,7 +23,16 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
 from datasets_app.jobs.parameters import EraseParameters, read_parameters
-from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, Session, session_data
+from datasets_app.models import (
+    AuditEvent,
+    Dataset,
+    JobFile,
+    JobRun,
+    ReceivedSpan,
+    Release,
+    Session,
+    session_data,
+)
 from datasets_app.releasing import files
 from datasets_app.releasing.reissue import reissue_release
 from datasets_app.retention import delete_contents
@@ -38,9 +48,10 @@ from datasets_app.retention.session_identity import (
     list_other_datasets,
     match_any,
 )
-from datasets_app.sources.received import delete_received_of
+from datasets_app.sources.received import delete_received_of, delete_traces_of
 
 ACTION = "erase_session"
+_RETRY_ADVICE = "erase the session when the job has finished."
 
 
 def erase_session(
@@ -68,33 +79,46 @@ def erase_session(
     return _finish_erasure(results, report_progress)
 
 
-def erase_sessions_by_key(
-    session_key: int | None,
-    copy_keys: Iterable[int],
-    reason: str,
+def erase_by_keys(
+    parameters: EraseParameters,
     *,
     actor: Any,
     job_run: JobRun,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """:func:`erase_session` by primary keys, as a job must not store the id.
+    """:func:`erase_session` by primary keys, as a job must not store the id; first, received spans.
 
     Rows that the job erased in an earlier attempt are gone already.
     """
-    session = None if session_key is None else get_session(session_key)
-    copies = [copy for copy in map(get_session, copy_keys) if copy]
-    if session is None and not copies:
-        if erased := _load_erased(job_run):
-            return _finish_erasure(erased, report_progress)
-        raise UserError("The session does not exist or was erased already.")
-    return erase_session(
-        session or copies[0],
-        reason,
-        actor=actor,
-        everywhere=copies,
-        job_run=job_run,
-        report_progress=report_progress,
-    )
+    require_second_person()
+    reason = normalize_reason(parameters.reason or "")
+    keys = [] if parameters.session is None else [parameters.session, *parameters.copies]
+    sessions = [session for session in map(get_session, keys) if session]
+    for name in {session.dataset.name for session in sessions}:
+        _refuse_unerasable(get_dataset(name), job_run)
+    _erase_received(parameters.spans or [], reason, actor, job_run)
+    if sessions:
+        first, *copies = sessions
+        return erase_session(
+            first, reason, actor=actor, everywhere=copies, job_run=job_run, report_progress=report_progress
+        )
+    if erased := _load_erased(job_run):
+        return _finish_erasure(erased, report_progress)
+    raise UserError("The session does not exist or was erased already.")
+
+
+def _erase_received(keys: list[int], reason: str, actor: Any, job_run: JobRun) -> None:
+    """Delete spans that would become sessions, with the others of their traces."""
+    rows = ReceivedSpan.objects.filter(pk__in=keys)
+    for name in sorted(set(rows.values_list("source__dataset_name", flat=True))):
+        with transaction.atomic():
+            if dataset := Dataset.objects.select_for_update().filter(name=name).first():
+                _refuse_unerasable(dataset, job_run)
+            gates.check_is_idle(name, job_run, _RETRY_ADVICE)
+            deleted = {"received_spans": delete_traces_of(rows.filter(source__dataset_name=name))}
+            audit.record(ACTION, actor=actor, dataset_name=name, reason=reason, deleted=deleted)
+            erased = {"dataset": name, "deleted": deleted, "releases": [], "handed_out": [], "also_in": []}
+            _save_erased(job_run, erased)
 
 
 def erase_session_by_id(
@@ -137,7 +161,7 @@ def refuse_missing_session(
 
 
 def _refuse_unerasable(dataset: Dataset, job_run: JobRun | None) -> None:
-    gates.check_can_delete(dataset, job_run, "erase the session when the job has finished.")
+    gates.check_can_delete(dataset, job_run, _RETRY_ADVICE)
 
 
 def _erase_one(

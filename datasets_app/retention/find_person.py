@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, Func, JSONField, Q, QuerySet, Sum, Value
+from msgspec import UNSET
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import EraseParameters
-from datasets_app.models import Dataset, Session
+from datasets_app.models import Dataset, JobFile, JobRun, Session, Source
 from datasets_app.models.session_data import SessionData, list_all
+from datasets_app.sources.received import search_received
 
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
 # With more turns, a search takes longer than a request may: the command has no limit.
@@ -34,19 +38,6 @@ class PersonMatch(NamedTuple):
     places: Counter[str]
 
 
-class PersonSearch(NamedTuple):
-    """The matches, and the names of datasets that weren't searched."""
-
-    found: list[PersonMatch]
-    not_searched: list[str]
-
-    @property
-    def gap(self) -> str:
-        """What the matches say nothing about; empty if everything was searched."""
-        names = ", ".join(self.not_searched)
-        return f"Not searched, because you don't have access to their raw text: {names}." if names else ""
-
-
 class DatasetMatches(NamedTuple):
     """The sessions of a dataset that name the person, and how often they do so in which place."""
 
@@ -55,9 +46,92 @@ class DatasetMatches(NamedTuple):
     places: list[tuple[str, int]]
 
 
-def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
-    """The sessions, in the order of datasets and sessions. ``value`` counts as whole words in any case, and
-    also as the hash that a scrub made of it. Raises UserError for what would be found everywhere."""
+class FoundPerson(NamedTuple):
+    """``waiting``: keys of the received spans that name the person and wait to become sessions, by dataset.
+    ``hidden``: how many datasets that the searching person can't open name them, too. ``files``: how many
+    stored files, such as uploads, were not searched and are not deleted by erasing the sessions.
+    ``not_searched``: the datasets whose raw text the searching person may not read.
+    """
+
+    sessions: list[PersonMatch]
+    waiting: dict[str, list[int]]
+    hidden: int
+    files: int
+    not_searched: list[str]
+
+    @property
+    def gap(self) -> str:
+        """What the matches say nothing about; empty if everything was searched."""
+        if not self.not_searched:
+            return ""
+        names = ", ".join([*self.not_searched, "received spans"])
+        return f"Not searched, because you don't have access to raw text: {names}."
+
+    def first_dataset(self) -> tuple[Dataset | None, str]:
+        """That of the job which erases; spans may wait for a dataset that doesn't exist yet."""
+        if self.sessions:
+            return self.sessions[0].session.dataset, self.sessions[0].session.dataset.name
+        name = next(iter(self.waiting))
+        return Dataset.objects.filter(name=name).first(), name
+
+    def list_held(self) -> list[str]:
+        """The datasets on legal hold, of which nothing can be erased."""
+        names = {match.session.dataset.name for match in self.sessions} | self.waiting.keys()
+        held = Dataset.objects.filter(name__in=names, legal_hold=True).order_by("name")
+        return list(held.values_list("name", flat=True))
+
+    def describe_rest(self) -> list[str]:
+        """What is named outside sessions, and what was not searched, in sentences."""
+        spans = ((name, format_count(len(keys), "received span")) for name, keys in self.waiting.items())
+        lines = [f"{name}: {count} that will become sessions" for name, count in spans]
+        lines += [self.gap] if self.gap else []
+        if self.hidden:
+            lines.append(
+                f"{format_count(self.hidden, 'other dataset')} that you can't open also "
+                f"{'names' if self.hidden == 1 else 'name'} this person. The command erase_person erases "
+                "from all."
+            )
+        if self.files:
+            count, days = format_count(self.files, "stored file"), settings.EXPORT_LINK_DAYS
+            lines.append(
+                f"Not searched: {count} of jobs (uploads, quarantined lines, exports). They are deleted "
+                f"within {days} days. Search again after an upload is imported."
+            )
+        return lines
+
+
+def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -> FoundPerson:
+    """What a person may erase, or a command, which may erase everything; and what remains. Whether a text
+    names somebody is told only to people who may read it; a token to find people needs no scope to read.
+    Raises UserError as :func:`find_person`, and for a person if there is too much text to search while a
+    request waits."""
+    datasets, sources = Dataset.objects.all(), Source.objects.all()
+    hidden, withheld = Dataset.objects.none(), set[int]()
+    if user is not None:
+        datasets, sources = datasets.visible_to(user), sources.visible_to(user)
+        if not getattr(user, "has_perm_without_token", user.has_perm)(gates.READ_PERMISSION):
+            withheld, sources = raw_access.find_raw(datasets), sources.none()
+        elif tell_hidden:
+            hidden = Dataset.objects.hidden_from(user)
+        turns = (datasets | hidden).aggregate(turns=Sum("turn_count"))["turns"] or 0
+        if turns > MAX_TURNS_SEARCHED:
+            raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
+    not_searched = sorted(datasets.filter(pk__in=withheld).values_list("name", flat=True))
+    found = find_person(value, datasets.exclude(pk__in=withheld))
+    waiting: dict[str, list[int]] = {}
+    names_person = _match_words(_list_needles(value))
+    for name, key in search_received(sources, names_person):
+        waiting.setdefault(name, []).append(key)
+    others = {match.session.dataset_id for match in find_person(value, hidden)}
+    searched = {match.session.dataset_id for match in found}
+    jobs = JobRun.objects.visible_to(user) if user else JobRun.objects.all()
+    files = JobFile.objects.filter(job_run__in=jobs.exclude(dataset__in=searched)).exclude(file="")
+    count = files.exclude(kind="metadata").count()
+    return FoundPerson(found, waiting, len(others), count, not_searched)
+
+
+def _list_needles(value: str) -> set[str]:
+    """``value`` and its hashes. Raises UserError for what would be found everywhere."""
     value = " ".join(value.split())
     if not MIN_CHARACTERS <= len(value) <= MAX_CHARACTERS:
         raise UserError(
@@ -65,7 +139,13 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
         )
     # "ö" is one character or two, by what wrote it.
     spellings = {normalize("NFC", value), normalize("NFD", value)}
-    needles = spellings | {hash_session_id(spelling, hash_key()) for spelling in spellings}
+    return spellings | {hash_session_id(spelling, hash_key()) for spelling in spellings}
+
+
+def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
+    """The sessions, in the order of datasets and sessions. ``value`` counts as whole words in any case, and
+    also as the hash that a scrub made of it. Raises UserError for what would be found everywhere."""
+    needles = _list_needles(value)
     names_person = _match_words(needles)
     found = []
     for dataset in (Dataset.objects.all() if datasets is None else datasets).order_by("pk"):
@@ -75,21 +155,6 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
         rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
         found += [PersonMatch(row, places[row.pk]) for row in rows]
     return found
-
-
-def find_visible_person(value: str, user: Any) -> PersonSearch:
-    """:func:`find_person` for ``user`` while a request waits: whether a text names somebody is told only to
-    people who may read it. A token to find people needs no scope to read. Raises UserError if there is too
-    much text for that."""
-    visible, withheld = Dataset.objects.visible_to(user), set[int]()
-    if not getattr(user, "has_perm_without_token", user.has_perm)(gates.READ_PERMISSION):
-        withheld = raw_access.find_raw(visible)
-    not_searched = sorted(visible.filter(pk__in=withheld).values_list("name", flat=True))
-    visible = visible.exclude(pk__in=withheld)
-    turns = visible.aggregate(turns=Sum("turn_count"))["turns"] or 0
-    if turns > MAX_TURNS_SEARCHED:
-        raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
-    return PersonSearch(find_person(value, visible), not_searched)
 
 
 def group_by_dataset(found: Iterable[PersonMatch]) -> list[DatasetMatches]:
@@ -109,10 +174,12 @@ def _sum_places(found: list[PersonMatch]) -> list[tuple[str, int]]:
     return places.most_common()
 
 
-def make_erasure(found: list[PersonMatch], reason: str) -> EraseParameters:
-    """The job that erases all of them: the first, and the others as its copies."""
-    first, *others = (match.session.pk for match in found)
-    return EraseParameters(session=first, reason=reason, copies=others)
+def make_erasure(found: FoundPerson, reason: str) -> EraseParameters:
+    """The job that erases all of it: the first session, and the others as its copies."""
+    sessions = [match.session.pk for match in found.sessions]
+    spans = [key for keys in found.waiting.values() for key in keys]
+    first = sessions[0] if sessions else None
+    return EraseParameters(session=first, reason=reason, copies=sessions[1:], spans=spans or UNSET)
 
 
 def _match_words(needles: Iterable[str]) -> Callable[[Any], bool]:

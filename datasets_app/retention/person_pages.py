@@ -12,8 +12,8 @@ from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.retention.find_person import (
     MAX_CHARACTERS,
     MIN_CHARACTERS,
-    PersonSearch,
-    find_visible_person,
+    FoundPerson,
+    find_everywhere,
     group_by_dataset,
     make_erasure,
 )
@@ -36,33 +36,36 @@ def erase_person(request: HttpRequest) -> HttpResponse:
     is_erasing = request.POST.get("do") == "erase"
     find_form = FindPersonForm(request.POST or None)
     reason_form = ReasonForm(request.POST if is_erasing else None)
-    search = _find(request, find_form) if request.method == "POST" and find_form.is_valid() else None
-    found = search.found if search else []
-    listed = group_by_dataset(found)
-    held = [row.dataset for row in listed if row.dataset.legal_hold]
-    if search and found and is_erasing and reason_form.is_valid() and not held:
-        if search.gap:
-            messages.warning(request, search.gap)
+    found = _find(request, find_form) if request.method == "POST" and find_form.is_valid() else None
+    listed = group_by_dataset(found.sessions if found else [])
+    held = found.list_held() if found else []
+    is_found = found is not None and bool(found.sessions or found.waiting)
+    if found and is_found and is_erasing and reason_form.is_valid() and not held:
+        if found.gap:
+            messages.warning(request, found.gap)
         parameters = make_erasure(found, reason_form.cleaned_data["reason"])
-        return start_and_show_job(request, "erase_session", found[0].session.dataset, parameters)
+        dataset, name = found.first_dataset()
+        return start_and_show_job(request, "erase_session", dataset, parameters, dataset_name=name)
     for row in listed:
         raw_access.record_access(row.dataset, request.user, place="find a person", sessions=row.sessions)
     context = {
         "find_form": find_form,
         "reason_form": reason_form,
         "person": request.POST.get("person", ""),
-        "search": search,
+        "found": found,
         "listed": listed,
-        "sessions": len(found),
+        "is_found": is_found,
+        "rest": found.describe_rest() if found else [],
+        "sessions": len(found.sessions) if found else 0,
         "held": held,
     }
     return render_page(request, "datasets_app/erase_person.html", [("Erase a person", None)], context)
 
 
-def _find(request: HttpRequest, form: FindPersonForm) -> PersonSearch | None:
+def _find(request: HttpRequest, form: FindPersonForm) -> FoundPerson | None:
     """None if it can't be searched; the form says why."""
     try:
-        return find_visible_person(form.cleaned_data["person"], request.user)
+        return find_everywhere(form.cleaned_data["person"], request.user)
     except UserError as error:
         form.add_error("person", error.message)
         return None

@@ -2,14 +2,17 @@
 
 import re
 from array import array
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
+import msgspec
 from django.db import connection
-from django.db.models import Min, Q
+from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
+from datasets_app.domain.traces.values import decode_json
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Session, Source
 from datasets_app.sources.delivery import Delivery
 from datasets_app.sources.receive import store_request
@@ -69,6 +72,32 @@ def delete_received_of(dataset: Dataset, session: Session) -> int:
     spans = ReceivedSpan.objects.filter(source__dataset_name=dataset.name)
     traces = spans.filter(Q(conversation__in=digests) | Q(trace__in=digests)).values("trace")
     return spans.filter(trace__in=list(traces.values_list("trace", flat=True))).delete()[0]
+
+
+def search_received(sources: QuerySet[Source], is_wanted: Callable[[Any], bool]) -> Iterator[tuple[str, int]]:
+    """(name of the dataset, key) of each span that waits and of which ``is_wanted`` is true; it gets a JSON
+    value, in which JSON written as text is a value too. Requests that wait are stored first."""
+    for source in sources.order_by("dataset_name", "pk"):
+        for key in source.requests.values_list("pk", flat=True):
+            store_request(key)
+        for key, content in source.spans.values_list("pk", "content").iterator(1000):
+            if is_wanted(_decode_texts(msgspec.json.decode(bytes(content)))):
+                yield source.dataset_name, key
+
+
+def _decode_texts(value: Any) -> Any:
+    if type(value) is dict:
+        return {key: _decode_texts(item) for key, item in value.items()}
+    if type(value) is list:
+        return [_decode_texts(item) for item in value]
+    decoded = decode_json(value)
+    return value if decoded is value else _decode_texts(decoded)
+
+
+def delete_traces_of(spans: QuerySet[ReceivedSpan]) -> int:
+    """Delete these spans and the others of their traces; returns how many."""
+    traces = set(spans.values_list("source", "trace"))
+    return sum(ReceivedSpan.objects.filter(source=key, trace=trace).delete()[0] for key, trace in traces)
 
 
 def _find_complete(source: Source, max_bytes: int) -> tuple[list[bytes], bool]:

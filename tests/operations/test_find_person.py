@@ -5,12 +5,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.contrib.auth.models import Permission
+from django.core.management import CommandError, call_command
 
 from datasets_app.core.errors import UserError
-from datasets_app.models import AuditEvent, Dataset, JobRun, Session, SessionComment
-from datasets_app.retention.find_person import find_person
+from datasets_app.models import (
+    AuditEvent,
+    Dataset,
+    JobFile,
+    JobRun,
+    ReceivedSpan,
+    Session,
+    SessionComment,
+    Source,
+)
+from datasets_app.retention.find_person import find_everywhere, find_person
+from datasets_app.sources.receive import receive
+from tests.api.calls import make_user
 from tests.factories import make_dataset, make_turn
+from tests.spans import encode_request, make_span
 
 CANARY = "jane.roe@mailbox.org"
 TURNS = [
@@ -85,3 +98,56 @@ def test_all_of_a_person_is_erased_and_written_nowhere(
     assert CANARY not in str(rows)
     assert AuditEvent.objects.filter(action="erase").exists() or AuditEvent.objects.exists()
     assert find_person(CANARY) == []
+
+
+def make_source(*spans: Any) -> Source:
+    source = Source.objects.create(name="shop", kind="otlp", dataset_name="shop_prod")
+    receive(source, encode_request(*spans), "application/json")
+    return source
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("max_spans", [0, 100])
+def test_received_spans_of_a_person_are_erased_before_they_become_sessions(
+    max_spans: int, settings: Any, capsys: Any
+) -> None:
+    settings.OTLP_MAX_SPANS = max_spans
+    spans = [make_span(question="Wer ist Jörg Müller?"), make_span(span=2), make_span(2)]
+    make_source(*spans)
+    call_command("erase_person", "jörg müller", dry_run=True)
+    assert "shop_prod: 1 received span that will become sessions" in capsys.readouterr().out
+    assert ReceivedSpan.objects.count() == 3
+    call_command("erase_person", "jörg müller", reason="Request of 3 May")
+    assert ReceivedSpan.objects.count() == 1, "a trace is erased as a whole"
+    event = AuditEvent.objects.get(action="erase_session")
+    assert (event.dataset_name, event.details["deleted"]) == ("shop_prod", {"received_spans": 2})
+    assert "ller" not in str([*AuditEvent.objects.values(), *JobRun.objects.values()])
+    with pytest.raises(SystemExit):
+        call_command("erase_person", "jörg müller", dry_run=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_received_spans_on_legal_hold_stay(tmp_path: Path) -> None:
+    make_dataset(tmp_path, [make_turn("other")], "shop_prod")
+    Dataset.objects.update(legal_hold=True)
+    make_source(make_span(question=f"Write to {CANARY}"))
+    assert find_everywhere(CANARY).list_held() == ["shop_prod"]
+    with pytest.raises(CommandError, match="legal hold"):
+        call_command("erase_person", CANARY, reason="Request of 3 May")
+    assert ReceivedSpan.objects.count() == 1
+
+
+def test_it_is_said_what_remains(dataset: Dataset, tmp_path: Path) -> None:
+    make_dataset(tmp_path, TURNS, "restricted")
+    Dataset.objects.filter(name="restricted").update(restricted=True)
+    job = JobRun.objects.create(operation="import_dataset", dataset_name="new", state="prepared")
+    JobFile.objects.create(job_run=job, kind="upload", name="new.jsonl", file="jobs/1/upload/x")
+    reader = make_user("viewer")
+    reader.user_permissions.add(Permission.objects.get(codename="read_raw"))
+    found = find_everywhere(CANARY, type(reader).objects.get(pk=reader.pk))
+    assert {match.session.dataset.name for match in found.sessions} == {"support"}
+    hidden, files = found.describe_rest()
+    assert hidden.startswith("1 other dataset that you can't open also names this person.")
+    assert files.startswith("Not searched: 1 stored file of jobs (uploads, quarantined lines, exports).")
+    assert find_everywhere(CANARY).describe_rest() == [files]
+    assert not find_everywhere("John Doe", type(reader).objects.get(pk=reader.pk)).hidden

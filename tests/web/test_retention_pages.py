@@ -167,7 +167,7 @@ def test_a_search_tells_nothing_about_text_that_one_may_not_read(tmp_path: Path,
         factories.make_dataset(tmp_path, [factories.make_turn("b", text="Ask Jane Roe")], "clean_one")
     )
     address = reverse("admin:datasets_app_dataset_erase_person")
-    gap = "Not searched, because you don't have access to their raw text: raw_one."
+    gap = "Not searched, because you don't have access to raw text: raw_one, received spans."
     page = text(eraser.post(address, {"person": "Jane Roe", "do": "find"}))
     assert "Erase 1 session<" in page
     assert gap in html.unescape(page)

@@ -9,18 +9,25 @@ from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
-from datasets_app.retention.erase_session import erase_session
-from datasets_app.retention.find_person import PersonMatch, find_person, group_by_dataset, make_erasure
+from datasets_app.retention.erase_session import erase_by_keys
+from datasets_app.retention.find_person import (
+    FoundPerson,
+    PersonMatch,
+    find_everywhere,
+    group_by_dataset,
+    make_erasure,
+)
 
 
 class Command(BaseCommand):
     help = """Erase every conversation in which one person is named.
 
 Finds a user id, an e-mail address or a name as whole words, in any case, in texts, tags,
-metadata, session ids, comments and labels of all datasets, and also where a scrub has hashed
-it. Each session found is erased as erase_session does: with its labels and findings, and from
-every release. What is searched for is written nowhere. Give - to read it from standard input,
-which keeps it out of the history of the shell.
+metadata, session ids, comments and labels of all datasets, in received spans that wait to
+become sessions, and also where a scrub has hashed it. Each session found is erased as
+erase_session does: with its labels and findings, and from every release. Stored files of jobs,
+such as uploads, aren't searched; their number is printed. What is searched for is written
+nowhere. Give - to read it from standard input, which keeps it out of the history of the shell.
 
 examples:
   echo jane.roe@mailbox.org | manage.py erase_person - --dry-run
@@ -41,21 +48,25 @@ exit codes:
         if not options["dry_run"] and not options["reason"]:
             raise command_error("Give the reason with --reason TEXT. It is recorded in the audit log.")
         try:
-            found = find_person(sys.stdin.read() if options["person"] == "-" else options["person"])
+            found = find_everywhere(sys.stdin.read() if options["person"] == "-" else options["person"])
         except UserError as error:
             raise command_error(error.message) from None
-        listed = [_describe(match) for match in found]
+        listed = [_describe(match) for match in found.sessions]
+        is_found = bool(found.sessions or found.waiting)
         if not options["json"]:
             for line in _format_matches(found):
                 self.stdout.write(line)
-        result = _erase(found, options["reason"]) if found and not options["dry_run"] else {}
+        result = _erase(found, options["reason"]) if is_found and not options["dry_run"] else {}
         if options["json"]:
-            self.stdout.write(json.dumps({"found": listed, "erased": result}, indent=2, ensure_ascii=False))
+            waiting = {name: len(keys) for name, keys in found.waiting.items()}
+            facts = {"found": listed, "waiting_spans": waiting, "unsearched_files": found.files}
+            self.stdout.write(json.dumps({**facts, "erased": result}, indent=2, ensure_ascii=False))
         elif result:
-            self.stdout.write(f"Erased {format_count(len(found), 'session')}.")
+            spans = format_count(result.get("received_spans", 0), "received span")
+            self.stdout.write(f"Erased {format_count(len(found.sessions), 'session')}, {spans}.")
             for line in recipient_lines(result["handed_out"]):
                 self.stdout.write(line)
-        if not found:
+        if not is_found:
             raise SystemExit(1)
 
 
@@ -63,22 +74,22 @@ def _describe(match: PersonMatch) -> dict[str, Any]:
     return {"dataset": match.session.dataset.name, "session": match.session.pk, "places": dict(match.places)}
 
 
-def _format_matches(found: list[PersonMatch]) -> list[str]:
+def _format_matches(found: FoundPerson) -> list[str]:
     lines = []
-    for row in group_by_dataset(found):
+    for row in group_by_dataset(found.sessions):
         listed = ", ".join(f"{place} {count:,}" for place, count in row.places)
         lines.append(f"{row.dataset.name}: {format_count(row.sessions, 'session')} ({listed})")
-    return lines or ["No session names this person."]
+    return [*(lines or ["No session names this person."]), *found.describe_rest()]
 
 
-def _erase(found: list[PersonMatch], reason: str) -> dict[str, Any]:
-    first, *others = [match.session for match in found]
+def _erase(found: FoundPerson, reason: str) -> dict[str, Any]:
+    parameters = make_erasure(found, reason)
     return run_job(
         "erase_session",
-        lambda job: erase_session(
-            first, reason, everywhere=others, job_run=job.row, report_progress=job.report_progress
+        lambda job: erase_by_keys(
+            parameters, actor=None, job_run=job.row, report_progress=job.report_progress
         ),
         progress=Progress("Erasing"),
-        dataset_name=first.dataset.name,
-        parameters=make_erasure(found, reason),
+        dataset_name=found.first_dataset()[1],
+        parameters=parameters,
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
@@ -256,3 +258,33 @@ def test_a_workbook_with_many_rows_is_read(tmp_path: Path) -> None:
     path = make_workbook(tmp_path / "x.xlsx", "xl/worksheets/sheet1.xml", sheet)
     documents = list(tables.read_xlsx(path, Limits(line_bytes=100_000)))
     assert len(documents) == 5000
+
+
+def write_repeated(path: Path, text: str, rows: int) -> Path:
+    """A table that has ``text`` once, and all of its rows refer to it."""
+    texts = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * rows), pyarrow.array([text]))
+    table = pyarrow.table({"prompt": texts, "completion": [str(number) for number in range(rows)]})
+    if path.suffix == ".parquet":
+        pyarrow.parquet.write_table(table, path)
+    else:
+        with pyarrow.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    return path
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_a_table_that_repeats_a_long_text_is_limited_by_what_it_unpacks_to(name: str, tmp_path: Path) -> None:
+    path = write_repeated(tmp_path / name, "Why? " * 1000, rows=100)
+    assert path.stat().st_size < 20_000
+    sessions, report = convert(path)
+    assert (len(sessions), report.problem_total) == (100, 0)
+    _, report = convert(path, limits=Limits(line_bytes=2000))
+    assert (report.problem_total, report.problems[0].code) == (100, "E109")
+    with pytest.raises(UnreadableFile, match="too large unpacked"):
+        convert(path, limits=Limits(line_bytes=5500, unpacked_bytes=50_000))
+
+
+def test_a_table_of_a_few_long_rows_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    path = write_repeated(tmp_path / "x.parquet", "Why? " * 1000, rows=2)
+    with pytest.raises(UnreadableFile, match="rows of more than 1,000 bytes"):
+        convert(path, limits=Limits(line_bytes=1000))

@@ -9,6 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from msgspec.json import encode
+
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
@@ -19,6 +21,8 @@ from datasets_app.domain.traces.values import decode_json
 MAX_CELL_CHARACTERS = 16 << 20
 MAX_SHARED_STRINGS = 200 << 20
 MAX_COLUMNS = 2000
+# What the rows of a Parquet or Arrow file that are read at a time may unpack to.
+MAX_BATCH_BYTES = 256 << 20
 # In the XML of a sheet, or of the strings that its cells share.
 _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
 
@@ -177,34 +181,55 @@ def _plain(value: Any) -> Any:
     return "" if isinstance(value, bytes) else str(value)
 
 
-def read_arrow(path: Path, limits: Limits) -> Iterator[Document]:
-    """The rows of a Parquet or Arrow file, a thousand at a time."""
+def read_arrow(path: Path, limits: Limits) -> Iterator[Document | LineError]:
+    """The rows of a Parquet or Arrow file, as many at a time as memory certainly holds."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise UnreadableFile("needs pyarrow; install it: pip install -r requirements-parquet.txt") from None
-    number = 0
+    number = unpacked = 0
     try:
-        for batch in _read_batches(path, pyarrow):
+        for batch, has_long_rows in _read_batches(path, pyarrow, limits):
             for row in batch.to_pylist():
                 number += 1
-                yield Document(
-                    number, {key: _read_cell(_plain(cell)) for key, cell in row.items() if cell is not None}
-                )
+                cells = {key: _plain(cell) for key, cell in row.items() if cell is not None}
+                if has_long_rows:
+                    size = len(encode(cells))
+                    unpacked += size
+                    if unpacked > limits.unpacked_bytes:
+                        raise UnreadableFile("is too large unpacked; split it")
+                    if size > limits.line_bytes:
+                        yield LineError(number, "E109", f"row is larger than {limits.line_bytes:,} bytes")
+                        continue
+                yield Document(number, {key: _read_cell(cell) for key, cell in cells.items()})
     except (pyarrow.ArrowException, OSError) as error:
         raise UnreadableFile(
             f"can't be read after row {number:,} ({type(error).__name__}); transfer it again"
         ) from None
 
 
-def _read_batches(path: Path, pyarrow: Any) -> Iterator[Any]:
+def _read_batches(path: Path, pyarrow: Any, limits: Limits) -> Iterator[tuple[Any, bool]]:
+    """Some rows, and whether one of them may be longer than a line may be."""
     with path.open("rb") as file:
         magic = file.read(6)
     if magic.startswith(b"PAR1"):
-        yield from pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=1000)
-    elif magic == b"ARROW1":
-        reader = pyarrow.ipc.open_file(path)
-        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+        parquet = pyarrow.parquet.ParquetFile(path)
+        for number in range(parquet.num_row_groups):
+            group = parquet.metadata.row_group(number)
+            size = group.total_byte_size
+            if size > limits.line_bytes * max(1, group.num_rows):
+                raise UnreadableFile(f"has rows of more than {limits.line_bytes:,} bytes; split their texts")
+            # A text that stands once in a group may be in all of its rows.
+            rows = min(1000, max(1, MAX_BATCH_BYTES // max(1, size)))
+            for batch in parquet.iter_batches(batch_size=rows, row_groups=[number]):
+                yield batch, size > limits.line_bytes
     else:
-        yield from pyarrow.ipc.open_stream(path)
+        is_file = magic == b"ARROW1"
+        reader = pyarrow.ipc.open_file(path) if is_file else pyarrow.ipc.open_stream(path)
+        batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+        for batch in batches:
+            size = batch.nbytes
+            rows = min(1000, max(1, MAX_BATCH_BYTES // max(1, size)))
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows), size > limits.line_bytes

@@ -29,7 +29,9 @@ def map_roles(claims: dict[str, Any]) -> list[str]:
     """The roles of a person with these claims, from the groups in COMPANY_GROUPS_CLAIM."""
     groups = claims.get(settings.COMPANY_GROUPS_CLAIM) or []
     groups = groups if isinstance(groups, list) else [groups]
-    return sorted({settings.COMPANY_ROLES[group] for group in groups if group in settings.COMPANY_ROLES})
+    known = settings.COMPANY_ROLES
+    # A provider may send anything, such as objects.
+    return sorted({known[group] for group in groups if isinstance(group, str) and group in known})
 
 
 def get_claims(extra_data: dict[str, Any]) -> dict[str, Any]:

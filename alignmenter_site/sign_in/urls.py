@@ -24,6 +24,7 @@ urlpatterns = [
     path("login/passkey/", views.PasskeyLoginView.as_view(), name="mfa_login_webauthn"),
     path("login/failed/", social.login_error, name="socialaccount_login_error"),
     path("login/canceled/", social.login_cancelled, name="socialaccount_login_cancelled"),
+    path("oidc/<str:provider_id>/login/", views.start_company_sign_in, name="openid_connect_login"),
     path("", include("allauth.socialaccount.providers.openid_connect.urls")),
     path("logout/", views.log_out, name="logout"),
     path("logout/", views.log_out, name="account_logout"),

@@ -11,6 +11,7 @@ from allauth.decorators import rate_limit
 from allauth.mfa.base.views import IndexView
 from allauth.mfa.webauthn.internal.flows import perform_passwordless_login
 from allauth.mfa.webauthn.views import LoginWebAuthnView
+from allauth.socialaccount.providers.openid_connect import views as company_sign_in
 from allauth.usersessions.internal.flows import sessions as session_flows
 from allauth.usersessions.models import UserSession
 from allauth.usersessions.views import ListUserSessionsView
@@ -38,6 +39,8 @@ from alignmenter_site.sign_in_settings import PROVIDER_ID
 from datasets_app.core import audit
 from datasets_app.core.web.reauthentication import signed_in_recently
 from datasets_app.models import Preferences
+
+SIGN_IN_ANEW = urlencode({"prompt": "login", "max_age": 0})
 
 
 @login_required
@@ -142,6 +145,16 @@ class SessionsView(ListUserSessionsView):
         return redirect(self.get_success_url())
 
 
+@require_safe
+def start_company_sign_in(request: HttpRequest, provider_id: str) -> HttpResponse:
+    """Go to the provider. A link may ask it to sign people in anew, as ours does; django-allauth would let it
+    replace any parameter, such as the address to come back to, or add scopes."""
+    if request.GET.get("auth_params", SIGN_IN_ANEW) != SIGN_IN_ANEW or "scope" in request.GET:
+        raise Http404
+    response: HttpResponse = company_sign_in.login(request, provider_id)
+    return response
+
+
 @login_required
 def reauthenticate_by_company(request: HttpRequest) -> HttpResponse:
     """Send people who sign in at their company there again; afterwards, send the waiting form."""
@@ -150,7 +163,7 @@ def reauthenticate_by_company(request: HttpRequest) -> HttpResponse:
     parameters = {
         "process": "redirect",
         "next": reverse("company_reauthenticate"),
-        "auth_params": urlencode({"prompt": "login", "max_age": 0}),
+        "auth_params": SIGN_IN_ANEW,
     }
     url = reverse("openid_connect_login", args=[PROVIDER_ID])
     context = {"url": f"{url}?{urlencode(parameters)}", "name": settings.COMPANY_SIGN_IN}

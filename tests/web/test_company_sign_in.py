@@ -55,6 +55,29 @@ def test_accounts_and_roles_follow_the_groups_of_the_provider(provider: Provider
     assert roles_of("eva") == []
 
 
+@pytest.mark.parametrize("groups", [{"aad-officers": 1}, [["aad-officers"], {"id": 1}, None, 3], 7, True])
+def test_groups_that_are_no_names_give_no_role(provider: Provider, groups: Any) -> None:
+    provider.set_person("e1", **EVA, groups=groups)
+    answer = provider.sign_in(Client(), "e1")
+    assert (answer.status_code, User.objects.filter(username="eva").exists()) == (403, False)
+    assert "None of your groups has access" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"auth_params": "redirect_uri=https://evil.example"},
+        {"auth_params": "client_id=other&state=known"},
+        {"auth_params": "prompt=login&max_age=0&code_challenge=known"},
+        {"scope": "openid offline_access"},
+    ],
+)
+def test_a_link_changes_nothing_of_what_the_provider_is_told(
+    provider: Provider, changed: dict[str, str]
+) -> None:
+    assert Client().get("/oidc/company/login/", changed).status_code == 404
+
+
 def test_nobody_gets_an_account_without_a_role_or_takes_over_one(provider: Provider) -> None:
     provider.set_person("n1", preferred_username="nobody", groups=["others"])
     answer = provider.sign_in(Client(), "n1")

@@ -22,10 +22,12 @@ from annotations_app.labels.label_writing import CONTACT
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.domain.pii.session_ids import hash_session_id
-from datasets_app.models import Persona
+from datasets_app.models import Persona, Turn
 from datasets_app.models.session_data import SaidBySession, SessionData, register
 from datasets_app.session_data import DIGEST, NAME, TIME, WRITTEN
 
+# No turn has it: a campaign that is still to be filled must not take all replies.
+ERASED_TAG = "[erased]"
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
 
@@ -69,7 +71,8 @@ class _Campaigns(SessionData):
         self.rows(dataset).update(status=Campaign.Status.CLOSED)
 
     def prepare_deletion(self, dataset: Any, sessions: Iterable[int] | None) -> None:
-        """Correct the counters of campaigns and annotators; those of a whole dataset are deleted."""
+        """Correct the counters of campaigns and annotators, and forget tags that no other session has. Those
+        of a whole dataset are deleted."""
         with connection.cursor() as cursor:
             if sessions is None:
                 cursor.execute(_LOCK_ALL_MEMBERS, [dataset.pk])
@@ -79,6 +82,10 @@ class _Campaigns(SessionData):
             subtract_sessions(values["sessions"])
             cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
             cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
+        for campaign in self.rows(dataset).exclude(tag=""):
+            tagged = Turn.objects.filter(dataset=dataset, tags__contains=[campaign.tag])
+            if not tagged.exclude(session__in=values["sessions"]).exists():
+                self.rows(dataset).filter(pk=campaign.pk).update(tag=ERASED_TAG)
 
 
 class _Labels(SessionData):

@@ -24,6 +24,7 @@ from alignmenter_site.keys import hash_key, release_key
 from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.monitoring import health
 from datasets_app.backups.schedule import last_backup_at
+from datasets_app.core.clock import measure_clock_difference
 from datasets_app.core.disk_space import measure_room
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.names.names import NameModelError, load_name_finder
@@ -101,9 +102,7 @@ def _check_migrations() -> str:
 
 
 def _check_clock() -> str:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        seconds = abs((timezone.now() - cursor.fetchone()[0]).total_seconds())
+    seconds = measure_clock_difference()
     if seconds > MAX_CLOCK_SECONDS:
         raise Fault(
             f"The clocks of this machine and of the database differ by {seconds:.0f} s. Set both by NTP."

@@ -20,6 +20,7 @@ from datasets_app.catalog.rows.partitions import drop_unused_partitions, list_ta
 from datasets_app.catalog.tombstones import bury_datasets
 from datasets_app.core import audit
 from datasets_app.core.approval import require_second_person
+from datasets_app.core.clock import measure_clock_difference
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
@@ -35,6 +36,8 @@ DELETION_KEY = "deletion"
 _RETRY_ADVICE = "the first retention run after that will delete it."
 # How long a job that started just before the dataset expired may take to notice.
 MAX_JOB_WAIT_SECONDS = 30.0
+# Of the difference between two clocks, one of which is wrong.
+MAX_CLOCK_SECONDS = 60.0
 
 
 def apply_retention(
@@ -91,6 +94,11 @@ class _TurnProgress:
 
 def _expire_due_datasets(actor: Any, job_run: JobRun | None) -> tuple[list[Dataset], list[str]]:
     expired, skipped = [], []
+    if (seconds := measure_clock_difference()) > MAX_CLOCK_SECONDS:
+        raise UserError(
+            f"The clocks of this machine and of the database differ by {seconds:.0f} s, so nothing was "
+            "deleted. Set both by NTP."
+        )
     day = due.today_in_utc()
     for item in due.decide_all():
         if not item.is_deletable(day):

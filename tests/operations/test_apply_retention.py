@@ -226,3 +226,14 @@ def test_nothing_comes_to_an_expired_dataset(tmp_path: Path) -> None:
     ):
         with pytest.raises(UserError, match="were deleted|has expired"):
             refused()
+
+
+def test_a_wrong_clock_deletes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule("support.jsonl", "90 days")
+    stored = make_dataset(tmp_path, make_sessions(2))
+    real_now = timezone.now
+    monkeypatch.setattr(timezone, "now", lambda: real_now() + timedelta(days=365))
+    with pytest.raises(UserError, match="The clocks .* differ by 31536000 s, so nothing was deleted"):
+        apply_retention()
+    stored.refresh_from_db()
+    assert (stored.status, stored.sessions.count()) == ("raw", 2)

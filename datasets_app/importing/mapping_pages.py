@@ -59,8 +59,10 @@ def list_mapping(
     for field in FIELDS:
         if field == "dates" and not (shown.has_ambiguous_dates or current.get("dates")):
             continue
+        if field == "encoding" and not current.get("encoding"):
+            continue
         named = [(name, name) for name in columns] if field in COLUMNS else []
-        others = [(choice, CHOICE_LABELS[choice]) for choice in CHOICES.get(field, ())]
+        others = [(choice, CHOICE_LABELS.get(choice, choice)) for choice in CHOICES.get(field, ())]
         listed.append((field, current.get(field, ""), [*named, *others]))
     return listed
 

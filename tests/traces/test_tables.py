@@ -7,7 +7,7 @@ import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import Report, format_columns, read_convert_options
-from datasets_app.domain.traces.describe import list_left_out_with_lines
+from datasets_app.domain.traces.describe import list_left_out_with_lines, list_warnings
 from datasets_app.domain.traces.table_columns import guess_mapping
 from datasets_app.domain.traces.table_warnings import list_senders, list_table_warnings
 from tests.traces.reading import convert, texts, write
@@ -186,7 +186,10 @@ def test_a_session_that_was_exported_twice_is_said(tmp_path: Path, dated: bool) 
     other = "".join(f"2;{time and time + str(n)};user;Again;\n" for n in range(3))
     sessions, _, warnings = read(tmp_path, block + other + block)
     assert len(sessions["1"]) == 8
-    assert warnings == ["1 session with repeated turns, perhaps exported twice (line 2)."]
+    assert warnings == [
+        "1 session with repeated turns, perhaps exported twice (line 2); repeated=drop leaves out exact "
+        "repetitions."
+    ]
 
 
 def test_tags_are_split_and_kept_if_they_are_none(tmp_path: Path) -> None:
@@ -269,3 +272,63 @@ def test_a_sender_and_a_column_may_have_any_name(name: str, file_name: str, tmp_
     sessions, report = convert(write(tmp_path, rows, file_name), mapping=mapping)
     assert texts(sessions["1"]) == [("user", "Hi")]
     assert report.left_out["messages of senders that are left out by choice"].total == 1
+
+
+ROWS = "7;01.09.2026;Customer;Grüße aus Köln;\n7;02.09.2026;Agent;Çok teşekkürler, Łukasz;\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_table_is_read_in_every_unicode_encoding(encoding: str, tmp_path: Path) -> None:
+    mark = "\ufeff" if encoding == "utf-16-le" else ""
+    raw = (mark + HEADER + ROWS).replace("\n", "\r\n").encode(encoding)
+    sessions, _ = convert(write(tmp_path, raw, "t.csv"))
+    assert texts(sessions["7"]) == [("user", "Grüße aus Köln"), ("assistant", "Çok teşekkürler, Łukasz")]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("windows-1252", "Grüße"),
+        ("windows-1254", "Işık"),
+        ("windows-1250", "Łódź"),
+        ("shift-jis", "こんにちは"),
+    ],
+)
+def test_lines_in_another_encoding_are_read_as_stated_and_counted(
+    encoding: str, text: str, tmp_path: Path
+) -> None:
+    other = f"7;01.09.2026;Customer;{text};\n".encode(encoding)
+    path = write(tmp_path, HEADER.encode() + other + "7;02.09.2026;Agent;Über;\n".encode(), "t.csv")
+    with pytest.raises(UnreadableFile, match="line 2.*encoding=windows-1252"):
+        convert(path)
+    sessions, report = convert(path, mapping={"encoding": encoding})
+    assert texts(sessions["7"]) == [("user", text), ("assistant", "Über")]
+    assert sessions["7"][0].timestamp == "2026-09-01T00:00:00Z"
+    assert [w for w in list_warnings(report) if "UTF-8" in w] == [
+        "1 lines that aren't UTF-8, read in the encoding that was stated (line 2)."
+    ]
+
+
+@pytest.mark.parametrize("header", [
+    "Ticket;Created (CET);Sender;Body (HTML)", "Vorgang;Erstellt am;Absender;Nachricht",
+    "Hilo;Fecha;Remitente;Mensaje", "Dossier;Créé le;Auteur;Contenu",
+    "Zgłoszenie;Utworzono;Nadawca;Wiadomość",
+])  # fmt: skip
+def test_columns_are_recognized_in_several_languages(header: str, tmp_path: Path) -> None:
+    sessions, report, _ = read(
+        tmp_path, "7;2026-09-01 08:00;Customer;Hi\n7;2026-09-01 09:00;Agent;Yes\n", header + "\n"
+    )
+    assert texts(sessions["7"]) == [("user", "Hi"), ("assistant", "Yes")]
+    assert sessions["7"][1].timestamp == "2026-09-01T09:00:00Z"
+
+
+def test_a_row_that_comes_again_with_all_its_cells_is_said(tmp_path: Path) -> None:
+    row = "7;2026-09-01 08:00;Customer;Hi;\n"
+    header = HEADER.replace("Labels", "Message ID")
+    rows = row.replace(";\n", ";m1\n") + row.replace(";\n", ";m2\n")
+    assert read(tmp_path, rows, header)[2] == []
+    warnings = read(tmp_path, rows + row.replace(";\n", ";m1\n"), header)[2]
+    assert warnings == [
+        "1 session with repeated turns, perhaps exported twice (line 2); repeated=drop leaves out exact "
+        "repetitions."
+    ]

@@ -4,9 +4,10 @@ out."""
 import gzip
 import io
 import re
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -50,6 +51,9 @@ class Source:
         self.head = b""
         self.layout = "none"
         self.files: list[Path] = []
+        # Of lines of a table that aren't UTF-8, which are noted.
+        self.encoding = ""
+        self.note_line: Callable[[int], None] = lambda _: None
 
     def documents(self) -> Iterator[Document | LineError]:
         for item in self._read_files() if self.files else self._read():
@@ -58,7 +62,7 @@ class Source:
 
     def _read(self) -> Iterator[Document | LineError]:
         if self.layout == "csv":
-            yield from tables.read_csv(self.stream, self.limits)
+            yield from tables.read_csv(self.stream, self.encoding, self.note_line)
         elif self.layout == "xlsx":
             yield from tables.read_xlsx(self.path, self.limits)
         elif self.layout == "parquet":
@@ -153,6 +157,10 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
 
 def _look(source: Source, stream: IO[bytes]) -> None:
     try:
+        if stream.read(2) in UTF16_BOMS:
+            stream.seek(0)
+            stream = _transcode(stream, source.limits)
+        stream.seek(0)
         source.head = stream.read(HEAD_BYTES)
         stream.seek(0)
         source.layout = _find_layout(source.head, stream)
@@ -161,11 +169,22 @@ def _look(source: Source, stream: IO[bytes]) -> None:
     source.stream = stream
 
 
+def _transcode(stream: IO[bytes], limits: Limits) -> IO[bytes]:
+    """A UTF-16 file as UTF-8, in a temporary file."""
+    copy: IO[bytes] = tempfile.TemporaryFile(prefix="alignmenter-utf16-")  # noqa: SIM115
+    text = io.TextIOWrapper(stream, encoding="utf-16", errors="replace", newline="")
+    while block := text.read(1 << 20):
+        copy.write(block.encode(errors="replace"))
+        limits.on_step()
+        if copy.tell() > limits.unpacked_bytes:
+            raise UnreadableFile(f"is larger than {limits.unpacked_bytes:,} bytes; split it")
+    text.detach()
+    return copy
+
+
 def _find_layout(head: bytes, stream: IO[bytes]) -> str:
     if not head.strip():
         return "none"
-    if head.startswith(UTF16_BOMS):
-        raise UnreadableFile("is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 IN > OUT")
     for magic, kind in OTHER_FILE_TYPES.items():
         if head.startswith(magic):
             raise UnreadableFile(f"is {kind}")

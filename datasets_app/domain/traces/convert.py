@@ -28,6 +28,7 @@ from datasets_app.domain.traces.records import (
     CUT_TEXTS,
     NO_ANSWER,
     NO_MESSAGES,
+    OTHER_ENCODING,
     SECOND_COPY,
     TEXT_BETWEEN,
     TOOL_TURNS,
@@ -172,6 +173,10 @@ class Conversion:
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
+            source.encoding = self.options.mapping.get("encoding", "")
+            if source.encoding and source.layout != "csv":
+                raise UnreadableFile("is no CSV table, so it can't have lines in another encoding than UTF-8")
+            source.note_line = lambda line: self.report.remarks[OTHER_ENCODING].add(line)
             self.report.place = "record" if source.files else _PLACES.get(source.layout, "line")
             for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
                 turns = self._make_turns(conversation, used, copies)
@@ -313,6 +318,7 @@ class Conversion:
 
     def _read_again(self) -> Iterator[Document | LineError]:
         with open_source(self.path, self.limits) as source:
+            source.encoding = self.options.mapping.get("encoding", "")
             yield from spread_columns(source.documents())
 
     def _note_date(self, place: int) -> None:

@@ -143,5 +143,6 @@ BACKWARDS = "times that run backwards; if day and month are exchanged, set dates
 UNCLEAR_DATES = (
     "dates that could have the day or the month first, read as day-first; set dates to change that"
 )
+OTHER_ENCODING = "lines that aren't UTF-8, read in the encoding that was stated"
 UNREAD_DATES = "dates that can't be read, or could have the day or the month first; set dates for these"
 CUT_ROWS = "rows cut off before their text"

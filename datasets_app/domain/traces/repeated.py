@@ -9,8 +9,13 @@ MIN_TURNS = 4
 
 
 def is_repeated(turns: Sequence[TurnRecord]) -> bool:
-    """Whether all was said an even number of times, or two turns of a time and text come again: the rows were
-    exported twice, or two exports overlap."""
+    """Whether a turn comes again with its time and all that is known of it, all was said an even number of
+    times, or two turns of a time and text come again: rows were exported twice, or two exports overlap."""
+    whole = Counter(
+        (turn.role, turn.text, turn.timestamp, repr(turn.metadata)) for turn in turns if turn.metadata
+    )
+    if any(count > 1 and timestamp for (_, _, timestamp, _), count in whole.items()):
+        return True
     if len(turns) < MIN_TURNS:
         return False
     said = Counter((turn.role, turn.text) for turn in turns)

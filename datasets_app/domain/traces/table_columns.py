@@ -20,21 +20,29 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     # What says a role comes before what may say a name.
     "role": ("role", "sender_role", "author_role", "speaker_role", "message_role", "sender_type",
              "author_type", "user_type", "speaker", "sender", "author", "from", "participant", "type",
-             "direction", "who", "name"),
+             "direction", "who", "name", "rolle", "absender", "verfasser", "autor", "remitente", "auteur",
+             "expediteur", "nadawca", "gonderen", "yazar"),
     "text": ("text", "content", "message", "utterance", "body", "message_text", "message_body", "value",
              "comment",
-             "transcript", "msg", "sentence", "message_content"),
+             "transcript", "msg", "sentence", "message_content", "nachricht", "inhalt", "mensaje", "texto",
+             "contenido", "texte", "contenu", "wiadomosc", "tresc", "mesaj", "metin"),
     "timestamp": ("timestamp", "created_at", "time", "datetime", "date", "sent_at", "createdat",
                   "message_time",
-                  "created", "create_time", "message_timestamp"),
+                  "created", "create_time", "message_timestamp", "datum", "erstellt", "erstellt_am",
+                  "zeitpunkt",
+                  "fecha", "creado", "date_de_creation", "cree_le", "utworzono", "data_utworzenia", "tarih"),
     "tags": ("tags", "tag", "labels", "topics"),
 }  # fmt: skip
+# What lines of a table may be written in that aren't UTF-8.
+ENCODINGS = ("windows-1252", "windows-1250", "windows-1251", "windows-1253", "windows-1254", "windows-1255",
+             "windows-1256", "mac-roman", "shift-jis", "euc-kr", "gb18030", "big5")  # fmt: skip
 # In place of a session column: the table is one conversation, or each row is one.
 ONE_CONVERSATION, EACH_ROW = "one-conversation", "each-row"
-# What a mapping may say instead of the name of a column; "dates" names no column at all.
+# What a mapping may say instead of the name of a column; the last three name no column at all.
 CHOICES: dict[str, tuple[str, ...]] = {"session_id": (ONE_CONVERSATION, EACH_ROW), "dates": DATE_ORDERS,
-                                       "repeated": ("keep", "drop")}  # fmt: skip
-FIELDS = (*COLUMNS, "dates", "repeated")
+                                       "repeated": ("keep", "drop"), "encoding": ENCODINGS}  # fmt: skip
+WITHOUT_COLUMN = ("dates", "repeated", "encoding")
+FIELDS = (*COLUMNS, *WITHOUT_COLUMN)
 # "sender:Internal note" = leave-out: what a sender or a role of the file is.
 SENDER, LEAVE_OUT = "sender:", "leave-out"
 SIDES = ("user", "assistant", LEAVE_OUT)
@@ -54,6 +62,8 @@ _NUMBERS = frozenset(
     "ref reference referenz referencia code uuid guid номер ид 编号 番号 번호".split()
 )
 _FILLERS = frozenset("de del der des du la le el di da do van of the".split())
+# "Created (CET)"
+_REMARK = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _PLAIN = str.maketrans("°łŁøØ", "olLoO")
 _ENDINGS = ("nummer", "nr", "id", "number", "no")
 
@@ -69,7 +79,8 @@ def normalize(name: str) -> str:
 def guess_columns(columns: Iterable[str]) -> dict[str, str]:
     """{"text": "Body", …}: what each column is, as far as its name tells."""
     columns = list(columns)
-    names = {normalize(column): column for column in reversed(columns)}
+    names = {normalize(_REMARK.sub("", column)): column for column in reversed(columns)}
+    names |= {normalize(column): column for column in reversed(columns)}
     names |= {
         name.replace("_", ""): column for name, column in names.items() if name.replace("_", "") not in names
     }

@@ -25,7 +25,12 @@ def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
         (notes.uneven_rows, "row", "with too few or too many cells, perhaps cut off", ""),
         (notes.unnamed_sessions, "row", "without a session ID, each read as a conversation of its own", ""),
         (notes.html_texts, "text", "in HTML, read as the text it shows", ""),
-        (notes.repeated_sessions, "session", "with repeated turns, perhaps exported twice", ""),
+        (
+            notes.repeated_sessions,
+            "session",
+            "with repeated turns, perhaps exported twice",
+            "; repeated=drop leaves out exact repetitions",
+        ),
     ]
     sentences = [_describe(*item, place) for item in found if item[0].total]
     return [*sentences, _describe_senders(notes, place)] if notes.senders.total else sentences

@@ -4,17 +4,17 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
 from msgspec.json import encode
 
-from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.table_columns import COLUMNS, normalize
+from datasets_app.domain.traces.table_columns import COLUMNS, ENCODINGS, normalize
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
 from datasets_app.domain.traces.values import decode_json
 
@@ -25,6 +25,7 @@ MAX_COLUMNS = 2000
 MAX_BATCH_BYTES = 256 << 20
 # In the XML of a sheet, or of the strings that its cells share.
 _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
+MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
 
 # --- CSV ---------------------------------------------------------------------------------------
 
@@ -58,15 +59,18 @@ def is_text_column(head: str) -> bool:
     return bool(rest.strip()) and normalize(first) in (*COLUMNS["text"], "prompt", "conversation", "chat")
 
 
-def read_csv(stream: IO[bytes], limits: Limits) -> Iterator[Document]:
+def read_csv(
+    stream: IO[bytes], encoding: str = "", note_line: Callable[[int], None] = lambda _: None
+) -> Iterator[Document]:
     """The rows, numbered by the lines they begin in. Those with fewer or more cells than the table has
-    columns say so in a key of their own."""
+    columns say so in a key of their own. Lines that aren't UTF-8 are read in ``encoding``, and noted."""
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
-        head = text.read(1 << 16) + text.readline()
-        delimiter = find_delimiter(head) or ","
-        rows = csv.reader(chain(io.StringIO(head, newline=""), text), delimiter=delimiter)
+        lines = _decode_lines(stream, encoding, note_line) if encoding else iter(text)
+        head = list(islice(lines, MAX_HEAD_LINES))
+        delimiter = find_delimiter("".join(head)[:HEAD_CHARACTERS]) or ","
+        rows = csv.reader(chain(head, lines), delimiter=delimiter)
         header = next((row for row in rows if row), [])
         line = rows.line_num
         for row in rows:
@@ -74,9 +78,35 @@ def read_csv(stream: IO[bytes], limits: Limits) -> Iterator[Document]:
                 yield Document(line + 1, _read_csv_row(header, row))
             line = rows.line_num
     except UnicodeDecodeError:
-        raise UnreadableFile("is not UTF-8; convert it: iconv -f WINDOWS-1252 -t UTF-8 IN > OUT") from None
+        stream.seek(0)
+        number = next((number for number, raw in enumerate(stream, 1) if not _is_utf8(raw)), 0)
+        raise UnreadableFile(
+            f"is not UTF-8 in line {number:,}. Save it again as UTF-8 (in Excel: CSV UTF-8), or state the "
+            f"encoding of such lines: encoding={ENCODINGS[0]}, {ENCODINGS[1]} …"
+        ) from None
     except csv.Error as error:
         raise UnreadableFile(f"is no valid CSV: {error}") from None
+
+
+def _decode_lines(stream: IO[bytes], encoding: str, note_line: Callable[[int], None]) -> Iterator[str]:
+    for number, raw in enumerate(stream, 1):
+        raw = raw.removeprefix(UTF8_BOM) if number == 1 else raw
+        if _is_utf8(raw):
+            yield raw.decode()
+            continue
+        note_line(number)
+        try:
+            yield raw.decode(encoding)
+        except UnicodeDecodeError:
+            raise UnreadableFile(f"has a character in line {number:,} that isn't {encoding}") from None
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read_csv_row(header: list[str], row: list[str]) -> dict[str, Any]:

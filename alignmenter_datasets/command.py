@@ -10,6 +10,7 @@ from alignmenter_datasets import local_files
 from alignmenter_datasets.client import Client
 from alignmenter_datasets.errors import ClientError, JobFailed, RequestRefused
 from datasets_app.command_line import validate
+from datasets_app.command_line.conversion import add_reading_options, read_mapping
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
     EXIT_FINDINGS,
@@ -17,6 +18,7 @@ from datasets_app.command_line.streams import (
     escape_terminal,
     exit_quietly,
 )
+from datasets_app.domain.traces.convert import format_columns
 
 PROGRAM = "alignmenter-datasets"
 EPILOG = """
@@ -105,6 +107,7 @@ def _add_push(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--origin", choices=("synthetic", "production", "external"), default="external")
     parser.add_argument("--format", default="auto", help="default: told by the content")
     parser.add_argument("--persona", default="", metavar="ID", help="of turns that name none")
+    add_reading_options(parser)
     parser.add_argument("--append", action="store_true", help="add to sessions that exist")
     parser.add_argument(
         "--quarantine", action="store_true", help="leave out sessions with problems, and keep those"
@@ -149,9 +152,20 @@ def _push(options: argparse.Namespace) -> int:
         "append": options.append,
         "on_error": "quarantine" if options.quarantine else "abort",
     }
+    if options.mapping:
+        wanted["columns"] = format_columns(read_mapping(options.mapping))
+    if options.assistant:
+        wanted["assistant"] = options.assistant
     with _connect(options) as client:
         job = client.push(options.file, options.dataset, **wanted)
         found = client.dataset(options.dataset)
+    if job["withheld"]:
+        print("  What was left out is withheld: the token lacks raw:read.", file=sys.stderr)
+    for file in (job["result"] or {}).get("files", []):
+        said = [f"left out: {reason}" for reason in file.get("left_out_rows", [])]
+        said += [f"warning: {warning}" for warning in file.get("warnings", [])]
+        for line in said:
+            print(escape_terminal(f"  {line}"), file=sys.stderr)
     print(f"{options.file}: imported by job {job['id']}. {found['name']} has {found['sessions']:,} sessions "
           f"and {found['turns']:,} turns.")  # fmt: skip
     return 0

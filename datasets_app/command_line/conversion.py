@@ -41,11 +41,11 @@ def add_reading_options(parser: ArgumentParser) -> None:
         default=[],
         dest="mapping",
         metavar="FIELD=COLUMN",
-        help="a table's column for session_id, turn_index, role, text, timestamp or tags (tags= for none); "
-        "repeatable. Without a session column: session_id=one-conversation or each-row. For dates like 03/04/2026: "
-        "dates=day-first or month-first, in every format. What a sender or a role is: 'sender:NAME=user', "
-        "=assistant or =leave-out. repeated=drop leaves out exact repetitions of a message. What "
-        "lines of a CSV that aren't UTF-8 are in: encoding=windows-1252",
+        help="a table's column for session_id, turn_index, role, text, timestamp or tags; repeatable. tags= "
+        "uses none. Without a session column: session_id=one-conversation or each-row. For dates like "
+        "03/04/2026: dates=day-first or month-first, in every format. What a sender or a role is: "
+        "'sender:NAME=user', =assistant or =leave-out. repeated=drop leaves out exact repetitions of a "
+        "message. What lines of a CSV that aren't UTF-8 are in: encoding=windows-1252",
     )
 
 

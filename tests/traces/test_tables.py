@@ -332,3 +332,15 @@ def test_a_row_that_comes_again_with_all_its_cells_is_said(tmp_path: Path) -> No
         "1 session with repeated turns, perhaps exported twice (line 2); repeated=drop leaves out exact "
         "repetitions."
     ]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("stated", ["", "sep=;\n"])
+def test_a_table_is_read_with_every_end_of_line_and_the_delimiter_of_excel(
+    end: str, stated: str, tmp_path: Path
+) -> None:
+    rows = "7;2026-09-01;Customer;Hi, you;\n7;2026-09-02;Agent;Yes;\n7;2026-09-03;Agent;;\n"
+    raw = (stated + HEADER + rows).replace("\n", end).encode()
+    sessions, report = convert(write(tmp_path, raw, "t.csv"))
+    assert texts(sessions["7"]) == [("user", "Hi, you"), ("assistant", "Yes")]
+    assert list_left_out_with_lines(report) == [f"1 empty message (line {5 if stated else 4})"]

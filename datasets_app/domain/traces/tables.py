@@ -25,6 +25,8 @@ MAX_COLUMNS = 2000
 MAX_BATCH_BYTES = 256 << 20
 # In the XML of a sheet, or of the strings that its cells share.
 _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
+# The first line of a CSV as Excel takes it: "sep=;".
+_STATED_DELIMITER = re.compile(r"sep=([,;\t|])\s*?(?:\r\n|\r|\n)", re.IGNORECASE)
 MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
 
 # --- CSV ---------------------------------------------------------------------------------------
@@ -32,13 +34,17 @@ MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
 
 def find_delimiter(head: str) -> str:
     """The delimiter of a CSV file that begins like this; empty if it is no table."""
+    if stated := _STATED_DELIMITER.match(head):
+        head = head[stated.end() :]
     first = next((line for line in head.splitlines() if line.strip()), "")
-    best = max(",;\t|", key=first.count)
+    best = stated[1] if stated else max(",;\t|", key=first.count)
     if not first.count(best) or len(first) > 20_000:
         return ""
     try:
         rows = [
-            row for row in csv.reader(io.StringIO(head[: head.rfind("\n")] or head), delimiter=best) if row
+            row
+            for row in csv.reader(io.StringIO(head[: head.rfind("\n")] or head, newline=""), delimiter=best)
+            if row
         ]
     except csv.Error:
         return ""
@@ -71,6 +77,8 @@ def read_csv(
         head = list(islice(lines, MAX_HEAD_LINES))
         delimiter = find_delimiter("".join(head)[:HEAD_CHARACTERS]) or ","
         rows = csv.reader(chain(head, lines), delimiter=delimiter)
+        if head and _STATED_DELIMITER.match(head[0]):
+            next(rows)
         header = next((row for row in rows if row), [])
         line = rows.line_num
         for row in rows:

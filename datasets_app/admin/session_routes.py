@@ -10,6 +10,7 @@ from datasets_app.exporting import sample_pages
 SESSION_PAGES: list[tuple[str, Callable[..., Any], str]] = [
     ("<int:pk>/sessions/", browsing_pages.sessions, "sessions"),
     ("<int:pk>/sessions/facets/", browsing_pages.facets, "session_facets"),
+    ("<int:pk>/sessions/change/", selection_pages.change, "change_sessions"),
     ("<int:pk>/<slug:page>/select/", selection_pages.select, "select"),
     ("<int:pk>/sessions/selected/<int:selection_pk>/", selection_pages.selection, "selection"),
     ("<int:pk>/<slug:page>/views/", views_pages.save_view, "save_view"),

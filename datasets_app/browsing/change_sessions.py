@@ -1,20 +1,27 @@
-"""Tags selected sessions or turns, and excludes them from what leaves a dataset."""
+"""Tags selected sessions or turns, or excludes sessions: a few at once, many as a job."""
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import Q, Sum
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.selections import save_selection
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.models import Dataset, JobRun, Session
+from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset, JobRun, Session, SessionSelection, Turn
 
 KEYS_PER_BATCH = 500
+# What is changed while somebody waits; more takes a job.
+MAX_SESSIONS_AT_ONCE, MAX_TURNS_AT_ONCE = 100, 20_000
+# Each action and the one that undoes it.
+UNDO = {"tag": "untag", "untag": "tag", "exclude": "include", "include": "exclude"}
 TAG_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/-]{0,99}")
 
 _ADD_TAG = """
@@ -107,6 +114,54 @@ def exclude_sessions(
             sessions=changed,
         )
     return {"sessions": changed}
+
+
+class Change(NamedTuple):
+    """``undo`` are the sessions or turns that changed; None if none did."""
+
+    message: str
+    undo: SessionSelection | None
+
+
+def change_at_once(dataset: Dataset, keys: Sequence[int], action: str, tag: str, *, actor: Any) -> Change:
+    """Do one of the actions of ``UNDO`` with a few sessions (primary keys). Raises UserError if they are too
+    many."""
+    with transaction.atomic():
+        lock_dataset(dataset.pk)
+        sessions = Session.objects.filter(dataset=dataset, pk__in=keys)
+        turns = sessions.aggregate(turns=Sum("turn_count"))["turns"] or 0
+        if len(keys) > MAX_SESSIONS_AT_ONCE or turns > MAX_TURNS_AT_ONCE:
+            raise UserError(
+                f"More than {MAX_SESSIONS_AT_ONCE} sessions or {MAX_TURNS_AT_ONCE:,} turns are selected. "
+                "Choose More, which changes them in a job."
+            )
+        if action in {"exclude", "include"}:
+            found = list(sessions.filter(excluded=action == "include").values_list("pk", flat=True))
+            exclude_sessions(dataset, found, include=action == "include", actor=actor)
+            done = f"{format_count(len(found), 'session')} {action}d"
+            return Change(done, save_selection(dataset, found, actor) if found else None)
+        having = Q(tags__contains=[tag])
+        rows = Turn.objects.filter(
+            having if action == "untag" else ~having, dataset=dataset, session__in=keys
+        )
+        changed = list(rows.values_list("session", "pk"))
+        found, tagged = sorted({session for session, _ in changed}), [turn for _, turn in changed]
+        tag_sessions(dataset, found, tag, turns=tagged, remove=action == "untag", actor=actor)
+        done = (
+            f"{tag} {'removed from' if action == 'untag' else 'added to'} {format_count(len(tagged), 'turn')}"
+        )
+        return Change(done, save_selection(dataset, found, actor, turns=tagged) if tagged else None)
+
+
+def undo_change(dataset: Dataset, changed: SessionSelection, action: str, tag: str, *, actor: Any) -> Change:
+    """Reverse what :func:`change_at_once` did to these sessions or turns by ``action``."""
+    inverse = UNDO[action]
+    if changed.turns is None:
+        exclude_sessions(dataset, changed.keys, include=inverse == "include", actor=actor)
+    else:
+        remove = inverse == "untag"
+        tag_sessions(dataset, changed.keys, tag, turns=changed.turns, remove=remove, actor=actor)
+    return Change("Undone", None)
 
 
 def _split(keys: Sequence[int]) -> Iterator[tuple[int, list[int]]]:

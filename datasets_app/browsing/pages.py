@@ -20,7 +20,7 @@ from datasets_app.browsing.filters import (
     list_ignored,
     parse_filter,
 )
-from datasets_app.browsing.selection_pages import may_select
+from datasets_app.browsing.selection_pages import may_change, may_select
 from datasets_app.browsing.views_pages import list_display, list_views
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.session_pages import (
@@ -81,6 +81,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "withheld": withheld,
         "views": views,
         "may_select": may_select(request.user),
+        "may_change": may_change(request.user),
         "filter": chosen,
         "chips": [
             (title, value, link.change({name: ""}))

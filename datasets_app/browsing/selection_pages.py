@@ -3,12 +3,12 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
-from datasets_app.browsing.change_sessions import check_tag
+from datasets_app.browsing.change_sessions import UNDO, change_at_once, check_tag, undo_change
 from datasets_app.browsing.filters import build_conditions, parse_filter
 from datasets_app.browsing.parameters import ExcludeParameters, TagParameters
 from datasets_app.browsing.turn_filter import parse_turn_filter
@@ -25,16 +25,14 @@ from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import Dataset, Session, SessionSelection, Turn
 
 
+def may_change(user: Any) -> bool:
+    return bool(user.has_perm(start_permission("tag_sessions")))
+
+
 def may_select(user: Any) -> bool:
     """Whether there is anything that the user could do with a selection."""
-    return any(
-        user.has_perm(permission)
-        for permission in (
-            start_permission("tag_sessions"),
-            "datasets_app.export_dataset",
-            start_permission("add_to_campaign"),
-        )
-    )
+    others = ("datasets_app.export_dataset", start_permission("add_to_campaign"))
+    return may_change(user) or any(user.has_perm(permission) for permission in others)
 
 
 @require_POST
@@ -53,6 +51,30 @@ def select(request: HttpRequest, pk: int, page: str) -> HttpResponse:
         messages.error(request, refusal.message)
         return redirect(list_url(dataset, page, request.GET.urlencode()))
     return redirect("admin:datasets_app_dataset_selection", dataset.pk, selection.pk)
+
+
+@require_POST
+def change(request: HttpRequest, pk: int) -> JsonResponse:
+    """Change the ticked sessions at once, or undo that: what the list does without leaving it."""
+    require_permissions(request, "view_session", start_permission("tag_sessions").split(".")[1])
+    dataset = get_visible_dataset(request, pk)
+    action, tag = request.POST.get("action", ""), request.POST.get("tag", "").strip()
+    undone = parse_pk(request.POST.get("undo", ""))
+    if action not in UNDO:
+        return JsonResponse({"error": f"Unknown action: {action[:20]}"}, status=400)
+    try:
+        if "tag" in action:
+            raw_access.check_may_read(request.user, dataset)
+            check_tag(dataset, tag)
+        if undone is not None:
+            chosen = get_object_or_404(SessionSelection, pk=undone, dataset=dataset, owner=request.user)
+            done = undo_change(dataset, chosen, action, tag, actor=request.user)
+        else:
+            done = change_at_once(dataset, _list_ticked(request), action, tag, actor=request.user)
+    except UserError as refusal:
+        return JsonResponse({"error": refusal.message}, status=400)
+    undo = done.undo and {"undo": done.undo.pk, "action": action, "tag": tag}
+    return JsonResponse({"message": done.message, "undo": undo})
 
 
 def _list_keys(request: HttpRequest, dataset: Dataset, may_read: bool) -> list[int]:
@@ -97,7 +119,7 @@ def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
         "excluded": Session.objects.filter(dataset=dataset, pk__in=chosen.keys, excluded=True).count(),
         "tag": tag,
         "error": error,
-        "may_change": request.user.has_perm(start_permission("tag_sessions")),
+        "may_change": may_change(request.user),
         "links": hooks.panels.list_selection_links(dataset, chosen, request.user),
     }
     return render_dataset_page(request, dataset, "selection", "Selection", context)

@@ -23,10 +23,10 @@ def test_sessions_are_listed_selected_and_read(page: Page, transactional_db: Any
     check_dataset(dataset, actor=None, name_models=())
     page.goto(reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]) + "?q=refun")
     expect(page.get_by_text("1–2 of 2 sessions that match")).to_be_visible()
-    selected = page.get_by_role("button", name="Tag, exclude or export selected")
+    selected = page.get_by_role("button", name="More for selected")
     expect(selected).to_be_disabled()
     page.get_by_label("Select all on this page").check()
-    expect(selected).to_have_text("Tag, exclude or export selected (2)")
+    expect(selected).to_have_text("More for selected (2)")
     for details in page.locator("main details").all():
         details.evaluate("element => { element.open = true; }")
     assert find_violations_in_both_schemes(page) == []
@@ -41,3 +41,50 @@ def test_sessions_are_listed_selected_and_read(page: Page, transactional_db: Any
     page.keyboard.press("k")
     expect(page.locator("mark", has_text="jo@company.org").first).to_be_visible()
     assert find_violations_in_both_schemes(page) == []
+
+
+def test_twenty_sessions_are_read_tagged_and_excluded_by_keys(
+    page: Page, transactional_db: Any, tmp_path: Path
+) -> None:
+    """Facet, preview, range, tag, exclude and undo; nothing is clicked."""
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(21, tags=["scenario:late"]))
+    press = page.keyboard.press
+    tagged = dataset.turns.filter(tags__contains=["seen"]).values("session").distinct()
+    excluded = dataset.sessions.filter(excluded=True)
+    page.goto(reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]))
+    facet = page.get_by_role("link", name="late 21")
+    facet.focus()
+    press("Enter")
+    expect(page.get_by_role("link", name="Tag: scenario:late")).to_be_visible()
+    press("j")
+    press("Space")
+    peek = page.get_by_label("Preview")
+    expect(peek.get_by_text("What user says as number 1 of s1.")).to_be_visible()
+    assert find_violations_in_both_schemes(page) == []
+    press("j")
+    expect(peek.get_by_text("What user says as number 1 of s2.")).to_be_visible()
+    press("Escape")
+    expect(peek).to_be_hidden()
+    press("x")
+    for _ in range(19):
+        press("j")
+    press("Shift+X")
+    expect(page.get_by_role("button", name="More for selected (20)")).to_be_visible()
+    press("t")
+    page.keyboard.type("seen")
+    press("Enter")
+    toast = page.locator("#toast")
+    expect(toast).to_contain_text("seen added to 40 turns.")
+    assert tagged.count() == 20
+    press("k")
+    press("e")
+    expect(toast).to_contain_text("1 session excluded.")
+    expect(page.locator("tr.ad-excluded")).to_have_count(1)
+    assert find_violations_in_both_schemes(page) == []
+    assert excluded.get().session_id == "s20"
+    press("u")
+    expect(toast).to_contain_text("Undone.")
+    expect(page.locator("tr.ad-excluded")).to_have_count(0)
+    assert not excluded.exists()
+    press("Enter")
+    expect(page.locator("h2", has_text="s20")).to_be_visible()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.browsing import facets
+from datasets_app.browsing import change_sessions, facets
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog.rows import session_pages
 from datasets_app.core.errors import UserError
@@ -274,6 +274,35 @@ def test_a_tag_is_no_personal_data(talks: Dataset) -> None:
     Dataset.objects.filter(pk=talks.pk).update(legal_hold=True)
     with pytest.raises(UserError, match="hold"):
         tag_sessions(talks, keys, "x")
+
+
+def test_a_few_sessions_are_changed_at_once_and_back(
+    sign_in: Any, talks: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Undoing leaves alone what was so before."""
+    client, url = sign_in("curator"), address(talks, "change_sessions")
+    a1, a2 = (Session.objects.get(dataset=talks, session_id=name).pk for name in ("a1", "a2"))
+    exclude_sessions(talks, [a2])
+    done = client.post(url, {"row": [a1, a2], "action": "exclude"}).json()
+    assert done["message"] == "1 session excluded"
+    assert client.post(url, done["undo"]).json() == {"message": "Undone", "undo": None}
+    assert list(Session.objects.filter(dataset=talks, excluded=True).values_list("pk", flat=True)) == [a2]
+    tagged = Turn.objects.filter(dataset=talks, tags__contains=["scenario:refund"])
+    done = client.post(url, {"row": [a1, a2], "action": "tag", "tag": "scenario:refund"}).json()
+    assert done["message"] == "scenario:refund added to 4 turns"
+    assert tagged.count() == 6
+    assert client.post(url, done["undo"]).status_code == 200
+    assert tagged.count() == 2
+    assert client.post(url, {"row": [a2], "action": "untag", "tag": "scenario:refund"}).json()["undo"] is None
+    for fields, error in (
+        ({"action": "tag", "tag": "jo@example.org"}, "A tag has up to 100"),
+        ({"action": "erase"}, "Unknown action"),
+    ):
+        assert error in client.post(url, {"row": [a1], **fields}).json()["error"]
+    assert sign_in("lead").post(url, {**done["undo"]}).status_code in {403, 404}
+    assert sign_in("viewer").post(url, {"row": [a1], "action": "exclude"}).status_code == 403
+    monkeypatch.setattr(change_sessions, "MAX_TURNS_AT_ONCE", 5)
+    assert "in a job" in client.post(url, {"row": [a1, a2], "action": "exclude"}).json()["error"]
 
 
 def test_nobody_selects_nothing(sign_in: Any, talks: Dataset) -> None:

@@ -135,25 +135,23 @@
 
     const prepareSelection = (form) => {
         const all = document.querySelector("[data-select-all]");
-        const boxes = [...document.querySelectorAll(`input[form="${form.id}"][name=row]`)];
+        const boxes = () => [...document.querySelectorAll(`input[form="${form.id}"][name=row]`)];
         const button = form.querySelector("[data-selected]");
         const title = button.textContent;
         const tell = () => {
-            const count = boxes.filter((box) => box.checked).length;
+            const every = boxes();
+            const count = every.filter((box) => box.checked).length;
             button.disabled = !count;
             button.textContent = count ? `${title} (${count})` : title;
             if (!all) return;
-            all.checked = count === boxes.length;
-            all.indeterminate = count > 0 && count < boxes.length;
+            all.checked = count > 0 && count === every.length;
+            all.indeterminate = count > 0 && count < every.length;
         };
-        for (const box of boxes) box.addEventListener("change", tell);
-        if (all) {
-            (all.closest("[data-select-all-label]") || all).hidden = false;
-            all.addEventListener("change", () => {
-                for (const box of boxes) box.checked = all.checked;
-                tell();
-            });
-        }
+        document.addEventListener("change", (event) => {
+            if (event.target === all) for (const box of boxes()) box.checked = all.checked;
+            tell();
+        });
+        if (all) (all.closest("[data-select-all-label]") || all).hidden = false;
         tell();
     };
 

@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
+from datasets_app.browsing.selection_pages import may_select
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import describe_provenance
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
@@ -87,6 +88,7 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
         "report": report,
         "outdated": why_outdated(report, dataset) if report and report_pk is None else "",
         "is_latest": report_pk is None,
+        "may_select": request.user.has_perm("datasets_app.view_session") and may_select(request.user),
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],
         "page": page,

@@ -305,6 +305,14 @@ def test_a_few_sessions_are_changed_at_once_and_back(
     assert "in a job" in client.post(url, {"row": [a1, a2], "action": "exclude"}).json()["error"]
 
 
+def test_sessions_of_a_finding_are_selected(sign_in: Any, talks: Dataset) -> None:
+    client, select = sign_in("curator"), f"{address(talks, 'select', 'sessions')}?code=W205"
+    assert f'action="{select}"' in client.get(address(talks, "checks"), {"code": "W205"}).content.decode()
+    client.post(select, {"all": "1"})
+    assert SessionSelection.objects.get().keys == [talks.sessions.get(session_id="b1").pk]
+    assert select not in sign_in("viewer").get(address(talks, "checks"), {"code": "W205"}).content.decode()
+
+
 def test_nobody_selects_nothing(sign_in: Any, talks: Dataset) -> None:
     client = sign_in("curator")
     for page in ("sessions", "turns"):

@@ -207,9 +207,9 @@ class PersonMatchesOut(Schema):
 
 class PersonOut(Schema):
     """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
-    `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` name
-    somebody, too, and can't be opened by you; it is 0 for a token that is limited to datasets.
-    `unsearched_files` of jobs, such as uploads, were not searched."""
+    `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` can't
+    be opened by you and were not searched; it is 0 for a token that is limited to datasets. Nor were
+    `unsearched_files` of jobs, such as uploads."""
 
     sessions: int
     datasets: list[PersonMatchesOut]

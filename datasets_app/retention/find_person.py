@@ -48,8 +48,8 @@ class DatasetMatches(NamedTuple):
 
 class FoundPerson(NamedTuple):
     """``waiting``: keys of the received spans that name the person and wait to become sessions, by dataset.
-    ``hidden``: how many datasets that the searching person can't open name them, too. ``files``: how many
-    stored files, such as uploads, were not searched and are not deleted by erasing the sessions.
+    ``hidden``: how many datasets the searching person can't open, which were not searched. ``files``: how
+    many stored files, such as uploads, were not searched and are not deleted by erasing the sessions.
     ``not_searched``: the datasets whose raw text the searching person may not read.
     """
 
@@ -87,9 +87,8 @@ class FoundPerson(NamedTuple):
         lines += [self.gap] if self.gap else []
         if self.hidden:
             lines.append(
-                f"{format_count(self.hidden, 'other dataset')} that you can't open also "
-                f"{'names' if self.hidden == 1 else 'name'} this person. The command erase_person erases "
-                "from all."
+                f"Not searched: {format_count(self.hidden, 'dataset')} that you can't open. The command "
+                "erase_person searches all of them."
             )
         if self.files:
             count, days = format_count(self.files, "stored file"), settings.EXPORT_LINK_DAYS
@@ -106,14 +105,13 @@ def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -
     Raises UserError as :func:`find_person`, and for a person if there is too much text to search while a
     request waits."""
     datasets, sources = Dataset.objects.all(), Source.objects.all()
-    hidden, withheld = Dataset.objects.none(), set[int]()
+    hidden, withheld = 0, set[int]()
     if user is not None:
         datasets, sources = datasets.visible_to(user), sources.visible_to(user)
+        hidden = Dataset.objects.hidden_from(user).count() if tell_hidden else 0
         if not getattr(user, "has_perm_without_token", user.has_perm)(gates.READ_PERMISSION):
             withheld, sources = raw_access.find_raw(datasets), sources.none()
-        elif tell_hidden:
-            hidden = Dataset.objects.hidden_from(user)
-        turns = (datasets | hidden).aggregate(turns=Sum("turn_count"))["turns"] or 0
+        turns = datasets.aggregate(turns=Sum("turn_count"))["turns"] or 0
         if turns > MAX_TURNS_SEARCHED:
             raise UserError(f"The datasets have {turns:,} turns. Use the command erase_person for so many.")
     not_searched = sorted(datasets.filter(pk__in=withheld).values_list("name", flat=True))
@@ -122,12 +120,11 @@ def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -
     names_person = _match_words(_list_needles(value))
     for name, key in search_received(sources, names_person):
         waiting.setdefault(name, []).append(key)
-    others = {match.session.dataset_id for match in find_person(value, hidden)}
     searched = {match.session.dataset_id for match in found}
     jobs = JobRun.objects.visible_to(user) if user else JobRun.objects.all()
     files = JobFile.objects.filter(job_run__in=jobs.exclude(dataset__in=searched)).exclude(file="")
     count = files.exclude(kind="metadata").count()
-    return FoundPerson(found, waiting, len(others), count, not_searched)
+    return FoundPerson(found, waiting, hidden, count, not_searched)
 
 
 def _list_needles(value: str) -> set[str]:

@@ -147,7 +147,8 @@ def test_it_is_said_what_remains(dataset: Dataset, tmp_path: Path) -> None:
     found = find_everywhere(CANARY, type(reader).objects.get(pk=reader.pk))
     assert {match.session.dataset.name for match in found.sessions} == {"support"}
     hidden, files = found.describe_rest()
-    assert hidden.startswith("1 other dataset that you can't open also names this person.")
+    assert hidden.startswith("Not searched: 1 dataset that you can't open.")
     assert files.startswith("Not searched: 1 stored file of jobs (uploads, quarantined lines, exports).")
     assert find_everywhere(CANARY).describe_rest() == [files]
-    assert not find_everywhere("John Doe", type(reader).objects.get(pk=reader.pk)).hidden
+    # Whether they name somebody is told to nobody who can't open them.
+    assert find_everywhere("John Doe", type(reader).objects.get(pk=reader.pk)).hidden == 1

@@ -5,7 +5,7 @@ import { announce, byId, showTrouble } from "./page.js";
 import { decide, leaveRevisited, reopen, undo } from "./queue/decisions.js";
 import { discardLost, keepDraft } from "./queue/drafts.js";
 import { openFlagDialog } from "./queue/flag_dialog.js";
-import { CONFIDENCE, campaign, ignoresTyping, isWaiting, pageFields, state } from "./queue/state.js";
+import { CONFIDENCE, campaign, ignoresTyping, pageFields, state } from "./queue/state.js";
 import { start } from "./queue/sync.js";
 import { focusReply, openNote, scroller, setConfidence, showWaiting } from "./queue/view.js";
 import { stored } from "./storage.js";
@@ -44,7 +44,7 @@ const BOUNCE = 50, DOUBLE_CLICK = 180;  // milliseconds
 const DECIDING = ["on", "off", "skip", "undo"], OPENING = ["note", "flag"];
 const isJustShown = () => performance.now() - state.shownAt < DOUBLE_CLICK;
 const isOnItsWay = (action) => !outbox.trouble() && (state.ahead.length || state.expected
-    || (!state.current && action !== "undo" && isWaiting()));
+    || (!state.current && action !== "undo" && !byId("waiting").hidden));
 
 // A key is for the reply on the screen. While that is loading keys wait for it, in their order; undo takes back the
 // last of them. What follows a key that opens a field would be its text.

@@ -55,7 +55,8 @@ const press = (action) => {
     showWaiting();
 };
 document.addEventListener("queue:shown", () => setTimeout(() => {
-    while (state.ahead.length && !document.querySelector("dialog[open]")) {
+    // A key may have decided on this reply meanwhile: then they wait for the next.
+    while (state.current && state.ahead.length && !document.querySelector("dialog[open]")) {
         const action = state.ahead.shift();
         ACTIONS[action]();
         if (DECIDING.includes(action)) break;

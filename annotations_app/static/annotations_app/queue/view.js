@@ -34,6 +34,7 @@ export const show = (id, { focus = true } = {}) => {
     for (const button of bar.querySelectorAll("[data-do]:not([data-do=undo])")) button.disabled = !id;
     byId("state").hidden = Boolean(id) || isWaiting();
     byId("waiting").hidden = Boolean(id) || !isWaiting();
+    if (!byId("state").hidden) state.ahead.length = 0;  // no reply comes that they are for
     showWaiting();
     if (id === before) return;
     if (!id) return scroller().scrollTo({ top: 0, behavior: "instant" });

@@ -10,7 +10,7 @@ from annotations_app.domain.agreement.agreement_report import (
     PairComparison,
     Statistic,
 )
-from annotations_app.domain.agreement.agreement_text import RELIABLE_ALPHA, TENTATIVE_ALPHA, judge_alpha
+from annotations_app.domain.agreement.agreement_text import RELIABLE_ALPHA, TENTATIVE_ALPHA
 
 # --- a number and its interval on a line ---
 
@@ -36,7 +36,6 @@ class HeadlineRow(NamedTuple):
     meaning: str
     interval_mark: IntervalMark
     # What can be concluded, and where on the line the limits are.
-    verdict: str = ""
     references: Sequence[float] = ()
 
 
@@ -105,7 +104,7 @@ def headline_rows(measured_headline: HeadlineStats) -> list[HeadlineRow]:
         row = HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, low_end))
         if field == "krippendorff_alpha":
             references = [_place_on_line(each, low_end) for each in (TENTATIVE_ALPHA, RELIABLE_ALPHA)]
-            row = row._replace(verdict=judge_alpha(statistic), references=references)
+            row = row._replace(references=references)
         rows.append(row)
     return rows
 

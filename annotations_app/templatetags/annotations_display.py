@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
+from annotations_app.domain.agreement.agreement_text import light_alpha
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.wording import format_count
@@ -65,6 +66,9 @@ def hours_or_minutes(value: float) -> str:
     if value < 1:
         return f"{max(1, round(60 * value))} min"
     return f"{value:.1f} h" if value < 10 else f"{value:,.0f} h"
+
+
+register.filter("agreement_light", light_alpha)
 
 
 @register.filter

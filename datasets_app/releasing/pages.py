@@ -194,12 +194,13 @@ def verify(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def compare(request: HttpRequest, pk: int) -> HttpResponse:
-    """Two versions side by side; a job (POST) compares what takes too long for a page."""
+    """Two versions side by side, at first the latest one and the dataset; a job (POST) compares what takes
+    too long for a page."""
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
     there = list(dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN])
     asked = request.POST if request.method == "POST" else request.GET
-    names = asked.get("before", ""), asked.get("after", CURRENT)
+    names = asked.get("before") or (there[0].version if there else ""), asked.get("after", CURRENT)
     context: dict[str, Any] = {
         "available_releases": there,
         "before": names[0],

@@ -168,6 +168,8 @@ def test_two_are_compared_with_texts_for_who_reads_texts(
     page = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
     assert "&lt;i&gt;corrected&lt;/i&gt;" in page
     assert "What assistant says as number 2 of s2." in page
+    at_once = curator.get(address("compare_releases", dataset)).content.decode()
+    assert "&lt;i&gt;corrected&lt;/i&gt;" in at_once
     versions = {"before": "1.0.0", "after": make_release(dataset, tmp_path / "again").version}
     page = curator.get(address("compare_releases", dataset), versions).content.decode()
     assert f"/session/{dataset.sessions.get(session_id='s2').pk}/change/" in page

@@ -1,6 +1,7 @@
 """Formats an agreement report as readable text and tables."""
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from annotations_app.domain.agreement.agreement_report import (
     AgreementReport,
@@ -65,6 +66,26 @@ def judge_alpha(alpha: Statistic) -> str:
     if alpha.low is not None and alpha.low < RELIABLE_ALPHA:
         return "Good, but the interval reaches below 0.80: more labels would tell."
     return "Good: these labels can be relied on."
+
+
+class Light(NamedTuple):
+    """A traffic light that is told by its icon and word as well as by its color."""
+
+    color: str
+    icon: str
+    word: str
+    verdict: str
+
+
+def light_alpha(alpha: Statistic) -> Light:
+    verdict = judge_alpha(alpha)
+    if alpha.value is None:
+        return Light("none", "help", "Not known yet.", alpha.note or "")
+    if alpha.value < TENTATIVE_ALPHA:
+        return Light("bad", "cancel", "Low agreement.", verdict)
+    if alpha.value < RELIABLE_ALPHA:
+        return Light("warn", "warning", "Fair agreement.", verdict)
+    return Light("good", "check_circle", "High agreement.", verdict)
 
 
 def format_report(report: AgreementReport) -> str:

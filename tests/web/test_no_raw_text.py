@@ -109,7 +109,7 @@ def make_people() -> dict[str, User]:
     for name in (*ROLES, "importer", "superuser"):
         people[name] = User.objects.create_user(
             name.replace(" ", "_"),
-            email="person@example.org",
+            email=f"{name.replace(' ', '_')}@example.org",
             is_staff=name != "annotator",
             is_superuser=name == "superuser",
         )

@@ -47,7 +47,7 @@ FIELDS = (*COLUMNS, *WITHOUT_COLUMN)
 SENDER, LEAVE_OUT = "sender:", "leave-out"
 SIDES = ("user", "assistant", LEAVE_OUT)
 REQUIRED = ("text", "role")
-NEEDS_BOTH = "the mapping needs at least text and role"
+NEEDS_BOTH = f"the mapping needs at least {' and '.join(REQUIRED)}"
 
 # A session column is one of these nouns, with or without a word for "number", in any order.
 _NOUNS = frozenset(

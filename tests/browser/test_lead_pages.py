@@ -183,7 +183,8 @@ def test_a_dispute_is_settled_on_a_phone(open_page: Any, lead: User, tmp_path: P
     sign_in(page, "lea")
     page.goto(f"{address('adjudicate')}?campaign={own.pk}")
     expect(page.locator("#judged .ad-bubble")).to_be_in_viewport()
-    # The choice follows the labels that it decides on, and covers none of them.
+    expect(page.get_by_role("button", name=re.compile("On-brand"))).to_be_in_viewport()
+    # The reason follows the labels that it is about, and covers none of them.
     choice, labels = (
         page.locator(".lead-settle").bounding_box(),
         page.locator(".lead-label").last.bounding_box(),

@@ -178,3 +178,16 @@ def test_the_page_takes_a_few_questions_however_long_the_trail_is(
     with as_owner() as cursor:
         cursor.execute("SELECT count(*) FROM datasets_app_audit_unsealed")
         assert cursor.fetchone() == (0,)
+
+
+def test_events_are_sentences(sign_in: Any, db: None) -> None:
+    client = sign_in("privacy officer")
+    for action in ("import", "tag_sessions", "scrub", "read_raw_text", "log_in"):
+        dataset = "" if action == "log_in" else "support"
+        AuditEvent.objects.create(at=BEGIN, actor="ana", action=action, dataset_name=dataset, details={})
+    html = client.get(PAGE, {"until": "2025-12-31"}).content.decode()
+    text = re.sub(r"\s+", " ", re.sub("<[^>]+>", "", html))
+    for phrase in ("imported support", "tagged sessions in support", "scrubbed support"):
+        assert f"ana {phrase}" in text
+    assert "ana read raw text of support" in text
+    assert "ana logged in " in text

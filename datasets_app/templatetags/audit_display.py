@@ -12,6 +12,7 @@ register = template.Library()
 # Actions whose first word is a noun, or whose past tense isn't regular.
 _PHRASES = {
     "add_to_campaign": "added sessions to a campaign in",
+    "append": "added to",
     "backup": "made a backup",
     "change_origin": "changed the origin of",
     "hold": "changed the legal hold of",
@@ -20,6 +21,7 @@ _PHRASES = {
     "log_in": "logged in",
     "log_in_failed": "failed to log in",
     "log_out": "logged out",
+    "login_failed": "failed to log in",
     "override": "overrode a rule for",
     "read_raw_text": "read raw text of",
     "refused": "was refused access to",

@@ -75,6 +75,9 @@ def test_the_frame_works_by_keyboard_and_covers_no_title(phone_page: Page, trans
     page.goto(reverse("admin:datasets_app_dataset_changelist"))
     title, tool = box(page.locator("h1")), box(page.locator(".ad-tools .ad-primary"))
     assert tool["y"] >= title["y"] + title["height"]
+    page.goto(reverse("admin:datasets_app_dataset_import"))
+    page.locator("h1 .ad-crumb-here").evaluate("it => it.textContent = 'a long title '.repeat(9)")
+    assert box(page.locator(".ad-top > .ad-btn").last)["y"] < title["y"] + title["height"]
     page.get_by_role("button", name="Show the sidebar").press("Enter")
     expect(page.get_by_role("link", name="Alignmenter Datasets")).to_be_visible()
     page.locator(".ad-account").press("Enter")

@@ -1,5 +1,6 @@
 """Adjudication: disputed replies one by one, with all labels of each."""
 
+from collections import Counter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -24,7 +25,7 @@ from datasets_app.core.web.turns import format_turns
 from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.turn_metadata import list_steps
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.values import parse_level
+from datasets_app.domain.labels.values import name_of, opposite, parse_level
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
 
@@ -147,6 +148,7 @@ def _render_dispute(
             turn=turn.turn_index,
         )
     votes = _count_votes(labels, disputes)
+    majority = _majority(votes)
     adjudicated = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
     card = _persona_card(disputes)
     has = request.user.has_perm
@@ -157,8 +159,9 @@ def _render_dispute(
         "withheld": withheld,
         "card": card,
         **form_state,
-        "votes": votes,
-        "majority": None if votes[0] == votes[1] else int(votes[1] > votes[0]),
+        "votes": _vote_rows(votes, form_state.get("chosen", "")),
+        "majority": None if majority is None else ON_BRAND.levels[majority].value,
+        "minority": None if majority is None else name_of(ON_BRAND, opposite(ON_BRAND, majority)),
         "labels": [label for label in labels if label.kind != Annotation.Kind.WITHDRAWN],
         "withdrawn": [label for label in labels if label.kind == Annotation.Kind.WITHDRAWN],
         "flags": flags,
@@ -198,15 +201,34 @@ def _load_labels(disputes: DisputeQueue, turn: Turn) -> list[Any]:
     return list(labels.select_related("campaign__persona").order_by("id")[:MAX_LABELS])
 
 
-def _count_votes(labels: list[Any], disputes: DisputeQueue) -> tuple[int, int]:
-    """(off-brand, on-brand) of the countable labels, of the campaign if there is one."""
+def _count_votes(labels: list[Any], disputes: DisputeQueue) -> list[int]:
+    """How often each answer was given, by its code; of a campaign, if there is one, by its labels."""
     campaign = disputes.campaign
-    counting = [
+    counting = Counter(
         label.label
         for label in labels
         if label.kind == Annotation.Kind.LABEL and (campaign is None or label.campaign_id == campaign.pk)
+    )
+    return [counting[code] for code in ON_BRAND.codes]
+
+
+def _majority(votes: list[int]) -> int | None:
+    """The code of the answer given most often; None for a tie."""
+    most = max(votes)
+    return None if votes.count(most) > 1 else votes.index(most)
+
+
+def _vote_rows(votes: list[int], chosen: str) -> list[dict[str, Any]]:
+    """The highest answer first: a full dot for each vote, for other answers an empty one."""
+    return [
+        {
+            "level": level,
+            "count": votes[code],
+            "sign": "●" if code == ON_BRAND.top else "○",
+            "is_chosen": str(level.value) == chosen,
+        }
+        for code, level in ON_BRAND.downwards
     ]
-    return len(counting) - sum(counting), sum(counting)
 
 
 def _flag_reasons(disputes: DisputeQueue, turn: Turn) -> list[dict[str, Any]]:
@@ -223,8 +245,8 @@ def _flag_reasons(disputes: DisputeQueue, turn: Turn) -> list[dict[str, Any]]:
     return list(last.values())
 
 
-def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: tuple[int, int]) -> str:
-    dispute = 2 * MAX_DISPUTE * min(votes) // sum(votes) if sum(votes) else 0
+def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: list[int]) -> str:
+    dispute = 2 * MAX_DISPUTE * (sum(votes) - max(votes)) // sum(votes) if sum(votes) else 0
     return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", ""))
 
 

@@ -1,5 +1,6 @@
 """How pages show labels and their statistics."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -96,6 +97,12 @@ def explain_consensus(consensus: ConsensusReport) -> str:
     if consensus.majority_ties:
         text += f"; {format_count(consensus.majority_ties, 'reply has', 'replies have')} no majority"
     return f"{text}. Numbers from few labels say little."
+
+
+@register.simple_tag
+def answer_values() -> str:
+    """By what pages call an answer: what files have for it, as JSON."""
+    return json.dumps({level.slug: level.value for level in ON_BRAND.levels})
 
 
 @register.filter

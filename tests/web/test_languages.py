@@ -20,6 +20,7 @@ from django.utils.translation import trans_real
 from annotations_app.domain.flag_reasons import FLAG_REASONS
 from annotations_app.labeling import lease_next
 from datasets_app.access.tokens import create_token
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import ApiToken, Notification, OutgoingEvent, Preferences
 from tests import factories
 from tests.web.test_queue import annotator, make
@@ -102,7 +103,8 @@ def test_strings_of_scripts_and_rules_are_known() -> None:
             used.add(ast.literal_eval(literal))
     assert used == scripts
     pages = {msgid for _, msgid in read_po("de", "django")}
-    assert {*FLAG_REASONS.values(), *lease_next._MESSAGES.values()} <= pages
+    answers = {text for level in ON_BRAND.levels for text in (level.name, level.help)}
+    assert {*FLAG_REASONS.values(), *lease_next._MESSAGES.values(), *answers} <= pages
 
 
 # --- which language -----------------------------------------------------------------------------------

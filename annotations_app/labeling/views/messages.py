@@ -16,6 +16,11 @@ TEXTS = (
     _("Not enough context"),
     _("Not for this persona"),
     _("Other"),
+    # the answers of the built-in criterion
+    _("On-brand"),
+    _("Off-brand"),
+    _("On-brand: it sounds like the persona"),
+    _("Off-brand: it does not"),
     # what is wrong with a decision
     _("Say why you flag this reply."),
     _("The note holds a control character; write it as plain text."),

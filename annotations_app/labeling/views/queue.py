@@ -25,6 +25,7 @@ from annotations_app.labeling.views.decision_form import MAX_COMMENT_LENGTH
 from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.labeling.views.recent import RecentDecision, build_recent_decision
 from annotations_app.models import Assignment, CampaignMember
+from datasets_app.domain.labels.on_brand import ON_BRAND
 
 # More replies than a page ever holds; the rest of the list that it sends is ignored.
 MAX_HELD = 100
@@ -62,6 +63,7 @@ def render_queue(request: Any, member: CampaignMember, revisited: Assignment | N
         "decided": next((row for row in recent if revisited and row.pk == revisited.pk), None),
         "revisited_assignment": revisited,
         "persona": build_persona_card(campaign.persona),
+        "criterion": ON_BRAND,
         "guidelines": render_guidelines(campaign.guidelines),
         "key": uuid4(),
         "undo_key": uuid4(),

@@ -6,11 +6,11 @@ from datetime import datetime
 from django.utils.translation import gettext_noop
 
 from annotations_app.models import Assignment
+from datasets_app.domain.labels.on_brand import ON_BRAND
 
 MAX_SNIPPET_CHARACTERS = 90
 DECISION_LABELS = {
-    "on": gettext_noop("On-brand"),
-    "off": gettext_noop("Off-brand"),
+    **{level.slug: level.name for level in ON_BRAND.levels},
     "skip": gettext_noop("Skipped"),
     "flag": gettext_noop("Flagged"),
 }
@@ -34,7 +34,7 @@ class RecentDecision:
 def build_recent_decision(assignment: Assignment) -> RecentDecision:
     """From a decided assignment with its annotation and its item's turn."""
     annotation = assignment.annotation
-    label = annotation and ("on" if annotation.label else "off")
+    label = annotation and ON_BRAND.levels[annotation.label].slug
     return RecentDecision(
         pk=assignment.pk,
         decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or label or "",

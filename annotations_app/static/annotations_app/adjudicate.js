@@ -12,7 +12,8 @@
         const hint = document.getElementById("settle-hint");
         const keys = document.getElementById("keys");
         const button = (key) => form.querySelector(`[data-key="${CSS.escape(key)}"]`);
-        const names = { 0: "off-brand", 1: "on-brand" };
+        const answers = Array.from(form.querySelectorAll("[name=label]"));
+        const answer = (value) => answers.find((each) => each.value === value);
         const majority = place.dataset.majority;
         let pending = (form.querySelector(".lead-chosen") || {}).value || "";
         let sent = false;
@@ -34,11 +35,9 @@
             } else if (lacksReason(label)) {
                 event.preventDefault();
                 pending = label;
-                for (const each of form.querySelectorAll("[name=label]")) {
-                    each.classList.toggle("lead-chosen", each.value === label);
-                }
-                hint.textContent = `Most say ${names[majority]}. `
-                    + `Enter a reason for ${names[label]}, then press Ctrl+Enter.`;
+                for (const each of answers) each.classList.toggle("lead-chosen", each.value === label);
+                hint.textContent = `Most say ${answer(majority).dataset.name}. `
+                    + `Enter a reason for ${answer(label).dataset.name}, then press Ctrl+Enter.`;
                 reason.focus();
             } else {
                 sent = true;
@@ -53,8 +52,9 @@
                 event.preventDefault();
             } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
                 event.preventDefault();
-                if (pending) button(pending).click();
-                else hint.textContent = "Press Esc to leave the field, then 1 or 0.";
+                const keys = answers.map((each) => each.dataset.key).reverse().join(" or ");
+                if (pending) answer(pending).click();
+                else hint.textContent = `Press Esc to leave the field, then ${keys}.`;
             }
         });
 
@@ -66,7 +66,7 @@
                 reason.focus();
                 return;
             }
-            const pressed = "10s?".includes(event.key) || event.key === "Backspace" ? button(event.key) : null;
+            const pressed = button(event.key);
             if (!pressed || pressed.hidden) return;
             event.preventDefault();
             pressed.click();

@@ -204,10 +204,11 @@ const showHeld = () => {
 // its place is.
 const labelLines = (entries) => {
     const latest = new Map(entries.map((entry) => [entry.assignment, entry]));
-    const labels = [...latest.values()].filter((entry) => ["on", "off"].includes(entry.decision) && entry.session);
+    const values = JSON.parse(byId("held").dataset.values);
+    const labels = [...latest.values()].filter((entry) => entry.decision in values && entry.session);
     return labels.map((entry) => JSON.stringify({
         text: "",
-        label: entry.decision === "on" ? 1 : 0,
+        label: values[entry.decision],
         persona_id: entry.persona,
         session_id: entry.session,
         turn_index: Number(entry.turn),

@@ -5,7 +5,7 @@ import { announce, byId, showTrouble } from "./page.js";
 import { decide, leaveRevisited, reopen, undo } from "./queue/decisions.js";
 import { discardLost, keepDraft } from "./queue/drafts.js";
 import { openFlagDialog } from "./queue/flag_dialog.js";
-import { CONFIDENCE, campaign, ignoresTyping, pageFields, state } from "./queue/state.js";
+import { ANSWERS, CONFIDENCE, campaign, ignoresTyping, pageFields, state } from "./queue/state.js";
 import { start } from "./queue/sync.js";
 import { focusReply, openNote, scroller, setConfidence, showWaiting } from "./queue/view.js";
 import { stored } from "./storage.js";
@@ -13,9 +13,6 @@ import { stored } from "./storage.js";
 const notes = byId("notes"), useKeys = byId("use-keys");
 
 const ACTIONS = {
-    on: () => decide("on"),
-    off: () => decide("off"),
-    skip: () => decide("skip"),
     undo,
     leave: leaveRevisited,
     flag: openFlagDialog,
@@ -35,13 +32,16 @@ const ACTIONS = {
         else focusReply();
     },
 };
-const KEYS = { 1: "on", 0: "off", s: "skip", f: "flag", n: "note", c: "confidence", Backspace: "undo", "?": "help" };
+const KEYS = Object.fromEntries(
+    Array.from(document.querySelectorAll("[data-key]"), ({ dataset }) => [dataset.key, dataset.do]));
+// What isn't one of the actions above decides: an answer, or a skip.
+const perform = (name) => (Object.hasOwn(ACTIONS, name) ? ACTIONS[name]() : decide(name));
 
 // --- keyboard ---
 
 // No finger presses the same key again this fast: the key bounces. A second click comes later.
 const BOUNCE = 50, DOUBLE_CLICK = 180;  // milliseconds
-const DECIDING = ["on", "off", "skip", "undo"], OPENING = ["note", "flag"];
+const DECIDING = [...Object.keys(ANSWERS), "skip", "undo"], OPENING = ["note", "flag"];
 const isJustShown = () => performance.now() - state.shownAt < DOUBLE_CLICK;
 const isOnItsWay = (action) => !outbox.trouble() && (state.ahead.length || state.expected
     || (!state.current && action !== "undo" && !byId("waiting").hidden));
@@ -49,7 +49,7 @@ const isOnItsWay = (action) => !outbox.trouble() && (state.ahead.length || state
 // A key is for the reply on the screen. While that is loading keys wait for it, in their order; undo takes back the
 // last of them. What follows a key that opens a field would be its text.
 const press = (action) => {
-    if (action === "help" || !isOnItsWay(action)) return ACTIONS[action]();
+    if (action === "help" || !isOnItsWay(action)) return perform(action);
     if (action === "undo" && state.ahead.length) state.ahead.pop();
     else if (!OPENING.includes(state.ahead.at(-1))) state.ahead.push(action);
     showWaiting();
@@ -58,7 +58,7 @@ document.addEventListener("queue:shown", () => setTimeout(() => {
     // A key may have decided on this reply meanwhile: then they wait for the next.
     while (state.current && state.ahead.length && !document.querySelector("dialog[open]")) {
         const action = state.ahead.shift();
-        ACTIONS[action]();
+        perform(action);
         if (DECIDING.includes(action)) break;
     }
 }, DOUBLE_CLICK));
@@ -100,7 +100,7 @@ document.addEventListener("click", (event) => {
         event.preventDefault();
         const { do: action } = button.dataset;
         if (event.detail && DECIDING.includes(action) && isJustShown()) return;
-        return ACTIONS[action]();
+        return perform(action);
     }
     const link = event.target.closest("#recent a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;

@@ -34,13 +34,14 @@ _LEVEL_COUNTS = {
 
 class Level(NamedTuple):
     """An answer to choose. Files have its ``value``, people read its ``name``, pages and scripts use its
-    ``slug``. ``key`` chooses it on a keyboard, ``icon`` and ``help`` explain it there."""
+    ``slug``. ``key`` chooses it on a keyboard, ``icon``, ``sign`` and ``help`` explain it there."""
 
     value: int | str
     name: str
     slug: str
     key: str = ""
     icon: str = ""
+    sign: str = ""
     help: str = ""
 
 

@@ -7,8 +7,10 @@ ON_BRAND = make_criterion(
     "Does the reply sound like the persona?",
     Kind.YES_NO,
     (
-        Level(0, "Off-brand", "off", key="0", icon="cross", help="Off-brand: it does not"),
-        Level(1, "On-brand", "on", key="1", icon="check", help="On-brand: it sounds like the persona"),
+        Level(0, "Off-brand", "off", key="0", icon="cross", sign="✕", help="Off-brand: it does not"),
+        Level(
+            1, "On-brand", "on", key="1", icon="check", sign="✓", help="On-brand: it sounds like the persona"
+        ),
     ),
     parameters=("persona",),
 )

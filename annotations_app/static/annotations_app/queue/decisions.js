@@ -4,7 +4,7 @@ import { announce, byId, showTrouble } from "../page.js";
 import { secondsSpent } from "./clock.js";
 import { dropDraft } from "./drafts.js";
 import { lastUndoable, listDecision, recentRow, showLocalTimes } from "./recent.js";
-import { CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, state } from "./state.js";
+import { ANSWERS, CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, state } from "./state.js";
 import { showExpected } from "./sync.js";
 import { show, showEarlierDecision, showNext } from "./view.js";
 
@@ -35,7 +35,7 @@ export const decide = (decision, flag = {}) => {
     const id = state.current;
     if (!id) return;
     const { snippet, session, turn } = article(id).dataset;
-    const isLabel = ["on", "off"].includes(decision);
+    const isLabel = decision in ANSWERS;
     keep({
         assignment: id,
         decision,

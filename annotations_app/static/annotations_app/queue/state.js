@@ -19,9 +19,10 @@ export const state = {
     decisionCount: 0,    // an answer from before the latest decision is out of date
 };
 
-export const DECISIONS = {
-    on: gettext("On-brand"), off: gettext("Off-brand"), skip: gettext("Skipped"), flag: gettext("Flagged"),
-};
+// The answers are those of the campaign's criterion, as the server renders them.
+export const ANSWERS = Object.fromEntries(
+    Array.from(document.querySelectorAll("[data-answer]"), ({ dataset }) => [dataset.do, dataset.answer]));
+export const DECISIONS = { ...ANSWERS, skip: gettext("Skipped"), flag: gettext("Flagged") };
 export const CONFIDENCE = [
     ["", gettext("How sure?")], ["1", gettext("Sure")], ["0.75", gettext("Fairly sure")], ["0.5", gettext("Unsure")],
 ];

@@ -53,6 +53,7 @@ ANALYZE;
 # A setting that pg_restore writes for newer servers only.
 _NEWER_SETTINGS = (b"SET transaction_timeout = 0;\n",)
 MIN_TIMEOUT_VERSION = 17
+_END_SECONDS = 5  # for a statement to end
 
 
 class DatabaseLoader:
@@ -110,10 +111,16 @@ class DatabaseLoader:
 
     def close(self) -> None:
         """End what still runs; the server rolls back what was not committed."""
-        for process in (self._restore, self._psql):
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+        self._restore.kill()
+        self._restore.wait()
+        self._pump.join(_END_SECONDS)
+        if not self._pump.is_alive():
+            # At the end of its input, psql ends its session; if it is killed, the server goes on for a while.
+            _close_quietly(_pipe(self._psql.stdin))
+            with suppress(subprocess.TimeoutExpired):
+                self._psql.wait(_END_SECONDS)
+        self._psql.kill()
+        self._psql.wait()
         self._pump.join()
         for process in (self._restore, self._psql):
             for stream in (process.stdin, process.stdout):

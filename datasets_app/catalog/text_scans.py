@@ -59,17 +59,16 @@ def _find_last_session(dataset: Dataset) -> int:
 def scan_new_text(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> None:
     """Search the sessions that no scan, check or scrub has searched. Progress is in turns of the dataset."""
     exemptions = list_exemptions(dataset)
-    with open_searching(dataset.turn_count - _open_scan(dataset).turn_count, exemptions) as search_batches:
-        while True:
-            scan = _open_scan(dataset)
-            if scan.scanned_to >= _find_last_session(dataset):
-                return
+    scan = _open_scan(dataset)
+    with open_searching(dataset.turn_count - scan.turn_count, exemptions) as search_batches:
+        while scan.scanned_to < _find_last_session(dataset):
             last = _choose_batch(dataset, scan.scanned_to)
             tally = TextTally(exemptions)
             tally.add(read_turns(dataset, Selection(keys=(scan.scanned_to, last))), search_batches)
             _add_batch(scan, last, tally)
             done = scan.turn_count + tally.turn_count
             report_progress(done, max(done, dataset.turn_count))
+            scan = _open_scan(dataset)
 
 
 def _choose_batch(dataset: Dataset, after: int) -> int:

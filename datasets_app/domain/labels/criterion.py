@@ -86,11 +86,6 @@ class Criterion(NamedTuple):
         return len(self.levels) - 1
 
     @property
-    def slugs(self) -> dict[str, int]:
-        """The code of each level by its slug."""
-        return {level.slug: code for code, level in enumerate(self.levels)}
-
-    @property
     def digest(self) -> str:
         """Changes with whatever changes the meaning of a label; not with keys, icons or help."""
         levels = [[level.value, level.name] for level in self.levels]

@@ -1,9 +1,9 @@
 """Every detector of a policy over many strings at once, each distinct string looked at once."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.custom_patterns import CustomPatterns
@@ -67,6 +67,9 @@ _PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
 
+_Key = TypeVar("_Key")
+
+
 class DetectionInput(NamedTuple):
     """A string to look at. ``key`` is the one it stands under; ``is_text`` tells what people wrote."""
 
@@ -102,29 +105,21 @@ class Detection:
 
     def find_many(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         """What is found in each of ``inputs``; the lists are shared, and not to be changed."""
-        known = self._cache
-        new = [item for item in dict.fromkeys(inputs) if item not in known]
-        found = dict(zip(new, self._detect(new), strict=True))
-        answer = [found[item] if item in found else known[item] for item in inputs]
-        if len(known) > MAX_CACHED_TEXTS:
-            known.clear()
-        known.update((item, found[item]) for item in new if len(item.text) <= MAX_CACHED_CHARACTERS)
-        return answer
+        return _look_up(
+            self._cache, inputs, self._detect, lambda item: len(item.text) <= MAX_CACHED_CHARACTERS
+        )
 
     def find_answers(self, pairs: Sequence[tuple[str, str]]) -> list[list[Match]]:
         """What the network finds in replies when it knows the questions before them (question, reply)."""
         kinds = self._judged | ({NAME} if self._names else set())
         if not kinds or not pairs:
             return [[] for _ in pairs]
-        known = self._answers
-        new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
-        judged = read_replies([(_join(*pair), pair[1]) for pair in new])
-        found = {pair: _find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new}
-        answer = [found[pair] if pair in found else known[pair] for pair in pairs]
-        if len(known) > MAX_CACHED_TEXTS:
-            known.clear()
-        known.update(found)
-        return answer
+
+        def find(new: Sequence[tuple[str, str]]) -> list[list[Match]]:
+            judged = read_replies([(_join(*pair), pair[1]) for pair in new])
+            return [_find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new]
+
+        return _look_up(self._answers, pairs, find)
 
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         is_judging = self._judged or self._names is not None
@@ -169,6 +164,22 @@ class Detection:
             for match in detector.find(prefix + item.text)
             if match.start >= shift
         ]
+
+
+def _look_up(
+    known: dict[_Key, list[Match]],
+    wanted: Sequence[_Key],
+    find: Callable[[Sequence[_Key]], list[list[Match]]],
+    is_kept: Callable[[_Key], bool] = lambda key: True,
+) -> list[list[Match]]:
+    """What is known of each, and what ``find`` finds of the others, which is remembered if it ``is_kept``."""
+    new = [key for key in dict.fromkeys(wanted) if key not in known]
+    found = dict(zip(new, find(new), strict=True))
+    answer = [found[key] if key in found else known[key] for key in wanted]
+    if len(known) > MAX_CACHED_TEXTS:
+        known.clear()
+    known.update((key, found[key]) for key in new if is_kept(key))
+    return answer
 
 
 def make_input(place: Place, text: str, is_text: bool | None = None) -> DetectionInput:

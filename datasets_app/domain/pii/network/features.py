@@ -55,7 +55,7 @@ class FeatureReader:
 
     def read(self, text: str, words: Sequence[Word]) -> tuple[list[tuple[int, ...]], list[int]]:
         """For each word its features [words, FEATURES] (0 is none) and what stands before it."""
-        gaps = describe_gaps(text, words)
+        gaps = describe_gaps(text, [(word.start, word.end) for word in words])
         if not has_lone_characters(text):
             return self.read_words([word.text for word in words]), gaps
         self._forget()

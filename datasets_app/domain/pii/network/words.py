@@ -6,7 +6,7 @@ All offsets count code points, so what is found is cut out exactly.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import HOLE
@@ -101,22 +101,16 @@ def has_lone_characters(text: str) -> bool:
 
 def list_gaps(text: str) -> list[int]:
     """:func:`describe_gaps` of the words of ``text``."""
-    if "\n" in text:
-        return describe_gaps(text, split_words(text))
     pattern, text = _choose_pattern(text)
-    spans = [found.span() for found in pattern.finditer(text)]
-    return [2] * bool(spans) + [
-        int(start > end) for (_, end), (start, _) in zip(spans, spans[1:], strict=False)
-    ]
+    return describe_gaps(text, [found.span() for found in pattern.finditer(text)])
 
 
-def describe_gaps(text: str, words: Sequence[Word]) -> list[int]:
+def describe_gaps(text: str, spans: Iterable[tuple[int, int]]) -> list[int]:
     """What stands before each word: 0 nothing, 1 a blank, 2 a line break or the beginning of the text."""
-    gaps, end = [], 0
-    for number, word in enumerate(words):
-        if number == 0 or (word.start > end and "\n" in text[end : word.start]):
-            gaps.append(2)
-        else:
-            gaps.append(int(word.start > end))
-        end = word.end
+    gaps: list[int] = []
+    has_breaks, before = "\n" in text, 0
+    for start, end in spans:
+        is_new = not gaps or (has_breaks and "\n" in text[before:start])
+        gaps.append(2 if is_new else int(start > before))
+        before = end
     return gaps

@@ -21,7 +21,8 @@ from datasets_app.domain.pii.network.languages import MEASURED_PATH
 from datasets_app.domain.pii.network.words import split_words
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 FOLDER = Path(__file__).parent / "pii_sets" / "languages"
 _MARK = re.compile(r"«([NUPADIKOLB]):([^»]*)»")

@@ -42,7 +42,8 @@ from datasets_app.domain.pii.detector import CREDENTIAL, HOST, KINDS
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import TermTally, count_terms
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 DATA_DIRECTORY = PROJECT.parent / "shared" / "pii"
 GOLD = "gold"

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ pytestmark = pytest.mark.xdist_group("architecture")
 
 PROJECT = Path(__file__).resolve().parent.parent
 APPS = ("datasets_app", "annotations_app")
+HOUSE = ("alignmenter_site", *APPS)
 
 # Each floor imports only from floors above it in this list; a package is named by its first component.
 FLOORS = {
@@ -290,3 +292,38 @@ def test_functions_and_modules_stay_short() -> None:
 def test_the_audit_log_has_no_foreign_keys() -> None:
     event = apps.get_model("datasets_app", "AuditEvent")
     assert not [field.name for field in event._meta.get_fields() if field.is_relation]
+
+
+@cache
+def module_graph() -> dict[str, set[str]]:
+    """For each module of the application, those that it imports, wherever in it."""
+    modules_of = {
+        ".".join(path.relative_to(PROJECT).with_suffix("").parts).removesuffix(".__init__"): path
+        for app in HOUSE
+        for path in code_of(app)
+    }
+    return {
+        # "from its.package import module" needs the module only.
+        module: {
+            name for name in imports(path) if name in modules_of and not f"{module}.".startswith(f"{name}.")
+        }
+        for module, path in modules_of.items()
+    }
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    """Nor within a function or for types only, which would hide the edge."""
+    TopologicalSorter(module_graph()).prepare()
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_no_package_of_rules_imports_itself_in_a_circle(app: str) -> None:
+    domain = f"{app}.domain."
+    packages: dict[str, set[str]] = {}
+    for module, imported in module_graph().items():
+        if module.startswith(domain):
+            package = module.removeprefix(domain).split(".")[0]
+            others = {name.removeprefix(domain).split(".")[0] for name in imported if name.startswith(domain)}
+            packages.setdefault(package, set()).update(others - {package})
+    assert packages
+    TopologicalSorter(packages).prepare()

@@ -27,7 +27,8 @@ from datasets_app.backups.schedule import last_backup_at
 from datasets_app.core.clock import measure_clock_difference
 from datasets_app.core.disk_space import measure_room
 from datasets_app.core.errors import UserError
-from datasets_app.domain.pii.names.names import NameModelError, load_name_finder
+from datasets_app.domain.pii.names.model_error import NameModelError
+from datasets_app.domain.pii.names.names import load_name_finder
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs import queue
 from datasets_app.retention.reapply_erasures import check_erasures

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 
 from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions
-from annotations_app.agreement import adjudication_pages
+from annotations_app.agreement import adjudication_pages, scope_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.agreement.figures import recent_labeling_rates, say_time_left
 from annotations_app.campaigns.pages_common import visible_campaigns
@@ -124,7 +124,7 @@ class CampaignAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         report, breakdown = agreement_pages.agreement_report, agreement_pages.agreement_breakdown
-        campaign, dataset = agreement_pages.campaign_scope, agreement_pages.dataset_scope
+        campaign, dataset = scope_pages.campaign_scope, scope_pages.dataset_scope
         pages = [
             ("add/", campaign_create.add_campaign, "add"),
             ("add/estimate/", campaign_create.estimate_campaign, "estimate"),

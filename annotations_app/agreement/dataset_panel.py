@@ -12,7 +12,7 @@ MAX_CAMPAIGNS = 5
 def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     """Label counts by persona, and the campaigns; None for users who may not see labels."""
     # Commands start faster without the modules of pages.
-    from annotations_app.agreement.pages import AgreementScope
+    from annotations_app.agreement.scope_pages import AgreementScope
     from datasets_app.core.web.pages import persona_urls
 
     if not user.has_perm("annotations_app.view_annotation"):

@@ -5,11 +5,10 @@ cached: the report says when it was measured, and from how many labels.
 """
 
 import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from annotations_app.agreement import charts
@@ -18,73 +17,22 @@ from annotations_app.agreement.dispute_pages import DisputeQueue
 from annotations_app.agreement.disputed_list import list_most_disputed
 from annotations_app.agreement.figures import MAX_TIMED_LABELS, median_seconds_by_annotator
 from annotations_app.agreement.measure import measure_agreement
+from annotations_app.agreement.scope_pages import AgreementScope, ScopeOf, campaign_scope, dataset_scope
 from annotations_app.campaigns.pages_common import (
-    admin_url,
-    campaign_url,
     render_campaign_page,
     render_fragment,
-    require_permissions,
-    visible_campaign,
 )
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
-from annotations_app.labels.label_counts import LabelScope
-from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, render_page
-from datasets_app.models import Dataset
 
 # Fetched after the report: each part has intervals of its own.
 BREAKDOWNS = ("tag", "split", "month")
 # The command prints all rows.
 MAX_ROWS = 50
 MAX_PERSONAS = 100
-
-
-class AgreementScope(NamedTuple):
-    """The labels of a dataset for a persona, or only those of a campaign."""
-
-    dataset: Dataset
-    persona_id: str
-    campaign: Campaign | None = None
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """As `measure_agreement` takes them."""
-        if self.campaign:
-            return {"campaign": self.campaign}
-        return {"dataset": self.dataset, "persona_id": self.persona_id}
-
-    @property
-    def labels(self) -> LabelScope:
-        """As selections of labels take it."""
-        return LabelScope(self.dataset.pk, self.persona_id, self.campaign.pk if self.campaign else None)
-
-    def url(self, page: str) -> str:
-        """Of "agreement", "measured" or "parts"."""
-        if self.campaign:
-            return campaign_url(self.campaign, page)
-        query = QueryDict(mutable=True)
-        query["persona"] = self.persona_id
-        return f"{admin_url(f'campaign_dataset_{page}', self.dataset.pk)}?{query.urlencode()}"
-
-
-def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
-    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign)
-
-
-def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:
-    """``?persona=`` chooses the persona; it is empty without, and where its id is raw and may not be read."""
-    dataset = get_visible_dataset(request, pk)
-    require_permissions(request, "view_annotation")
-    readable = raw_access.filter_personas(request.user, dataset, [request.GET.get("persona", "")])
-    return AgreementScope(dataset, readable[0] if readable else "")
-
-
-ScopeOf = Callable[[HttpRequest, int], AgreementScope]
 
 
 def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement.scales import NOMINAL, Scale
+from annotations_app.domain.scales import NOMINAL, Scale
 from datasets_app.domain.labels.criterion import MAX_LEVELS
 from datasets_app.domain.labels.on_brand import ON_BRAND
 

@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from datasets_app.admin.attention_items import list_attention_items
 from datasets_app.catalog.gates import load_all_facts
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.hooks import AttentionItem
@@ -67,8 +68,6 @@ def list_assignees() -> list[Any]:
 @require_POST
 def change_state(request: HttpRequest) -> HttpResponse:
     """Assign an item of the home page (``user``: a key, or empty for nobody), or snooze it for ``days``."""
-    from datasets_app.admin.home import list_attention_items  # it shows what is stored here
-
     datasets = Dataset.objects.visible_to(request.user)
     items = list_attention_items(request.user, datasets, load_all_facts(datasets))
     key = request.POST.get("key", "")

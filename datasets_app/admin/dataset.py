@@ -23,6 +23,7 @@ from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset
+from datasets_app.models.check_report import with_last_check
 from datasets_app.releasing import pages as release_pages
 from datasets_app.releasing import step_pages
 from datasets_app.releasing.sharing import export_pages
@@ -81,7 +82,7 @@ class DatasetAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> models.QuerySet[Any]:
         visible = Dataset.objects.visible_to(request.user)
-        return visible.with_last_check().order_by("name")
+        return with_last_check(visible).order_by("name")
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
         """Finding part of a source would tell what it says."""

@@ -1,35 +1,21 @@
 """What the home page shows: counts, what is running, and what needs attention."""
 
 from collections import Counter
-from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-from django.db.models import Count, F, Q, Sum
-from django.urls import reverse
-from django.utils import timezone
+from django.db.models import Count, Q, Sum
 
 from datasets_app import hooks
 from datasets_app.admin.attention import add_states, list_assignees
+from datasets_app.admin.attention_items import list_attention_items
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.first_steps import find_first_steps
 from datasets_app.admin.trends import build_trends
-from datasets_app.browsing.mentions import list_mentions
-from datasets_app.catalog import raw_access
 from datasets_app.catalog.dataset_facts import STATE_LABELS, DatasetFacts
 from datasets_app.catalog.gates import load_all_facts
-from datasets_app.core.web.pages import dataset_url
-from datasets_app.domain.wording import format_count
-from datasets_app.hooks import AttentionItem
-from datasets_app.jobs.approvals import can_decide, list_waiting
-from datasets_app.models import Dataset, JobFile, JobRun, OutgoingEvent, Release
-from datasets_app.notifications.wording import describe
-from datasets_app.releasing.next_steps import can_take_step
-from datasets_app.retention.warnings import list_warnings
+from datasets_app.models import Dataset
+from datasets_app.models.check_report import with_last_check
 
-MAX_FAILURE_AGE_DAYS = 7
-# Somebody who asks for a step can ask again.
-MAX_REQUEST_AGE_DAYS = 14
 MAX_ITEMS = 6
 
 
@@ -58,24 +44,6 @@ def home_context(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def list_attention_items(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -> list[AttentionItem]:
-    """What a user is told about ``datasets``, most urgent kinds first."""
-    has = user.has_perm
-    may_see = has("datasets_app.view_dataset")
-    return [
-        *_request_items(user),
-        *(_asked_items(user, datasets) if may_see else []),
-        *(_failed_job_items(user) if has("datasets_app.view_jobrun") else []),
-        *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
-        *(_deletion_items(datasets) if may_see else []),
-        *(_raw_items(facts, has("datasets_app.view_scrubrun")) if may_see else []),
-        *(_check_items(datasets, has("datasets_app.check_dataset")) if may_see else []),
-        *(_quarantine_items(user) if has("datasets_app.import_dataset") else []),
-        *list_mentions(user),
-        *hooks.panels.list_campaign_attention(user),
-    ]
-
-
 def _dataset_context(datasets: Any, facts: dict[int, DatasetFacts]) -> dict[str, Any]:
     kinds = {f"origin_{value}": Count("pk", filter=Q(origin=value)) for value in Dataset.Origin.values}
     states = Counter(known.state for known in facts.values())
@@ -86,170 +54,5 @@ def _dataset_context(datasets: Any, facts: dict[int, DatasetFacts]) -> dict[str,
         "counts": counts,
         "by_status": [(state, label, states[state]) for state, label in STATE_LABELS.items()],
         "by_origin": [(key, label, counts[f"origin_{key}"]) for key, label in Dataset.Origin.choices],
-        "recent": datasets.with_last_check().order_by("-updated_at")[:MAX_ITEMS],
+        "recent": with_last_check(datasets).order_by("-updated_at")[:MAX_ITEMS],
     }
-
-
-def _request_items(user: Any) -> list[AttentionItem]:
-    """What the user can approve or decline; with four eyes only."""
-    if not settings.FOUR_EYES:
-        return []
-    return [
-        AttentionItem(
-            "warn",
-            "approval",
-            f"{job.get_operation_label()} {job.dataset_name}".strip(),
-            f"waits for approval, requested by {job.actor_name}",
-            reverse("admin:datasets_app_jobrun_requests"),
-            "Open requests",
-        )
-        for job in list_waiting(user)
-        if can_decide(user, job)
-    ][:MAX_ITEMS]
-
-
-def _asked_items(user: Any, datasets: Any) -> list[AttentionItem]:
-    """The step of each dataset that somebody asked the user to take last, until it is taken."""
-    since = timezone.now() - timedelta(days=MAX_REQUEST_AGE_DAYS)
-    asked = OutgoingEvent.objects.filter(
-        kind=OutgoingEvent.Kind.STEP_REQUESTED,
-        dataset__in=datasets,
-        recipients__contains=[user.pk],
-        at__gte=since,
-    ).select_related("dataset")
-    items: dict[int, AttentionItem] = {}
-    for event in asked.order_by("-pk")[:MAX_ITEMS]:
-        if event.dataset is None or event.dataset.pk in items:
-            continue
-        if can_take_step(event.dataset, user, event.data["step"], event.data.get("action")):
-            items[event.dataset.pk] = AttentionItem(
-                "warn",
-                "person_raised_hand",
-                event.dataset_name,
-                describe(event).text,
-                dataset_url(event.dataset),
-                "Open dataset",
-            )
-    return list(items.values())
-
-
-def _failed_job_items(user: Any) -> list[AttentionItem]:
-    """Recent failures of background jobs. People who run a command see it fail."""
-    since = timezone.now() - timedelta(days=MAX_FAILURE_AGE_DAYS)
-    background = JobRun.objects.visible_to(user).filter(foreground=False)
-    failed = (
-        background.filter(state="failed", finished_at__gte=since).select_related("dataset").order_by("-id")
-    )
-    return [
-        AttentionItem(
-            "bad",
-            "error",
-            f"{job.get_operation_label()} {job.dataset_name}".strip(),
-            "failed",
-            reverse("admin:datasets_app_jobrun_change", args=[job.pk]),
-            "View error",
-            detail=job.error if raw_access.may_read_job(user, job) else "",
-        )
-        for job in failed[:MAX_ITEMS]
-    ]
-
-
-def _raw_items(facts: dict[int, DatasetFacts], may_open: bool) -> list[AttentionItem]:
-    """Raw text, which can be neither exported nor annotated; the newest datasets first."""
-    page, link_text = ("scrub", "Scrub dataset") if may_open else ("sharing", "View checklist")
-    raw = [(pk, known) for pk, known in sorted(facts.items(), reverse=True) if known.is_known_raw]
-    return [
-        AttentionItem(
-            "warn",
-            "shield_person",
-            known.name,
-            f"contains {known.raw_because}",
-            reverse(f"admin:datasets_app_dataset_{page}", args=[pk]),
-            link_text,
-        )
-        for pk, known in raw[:MAX_ITEMS]
-    ]
-
-
-def _faulty_release_items(datasets: Any) -> list[AttentionItem]:
-    """Releases with a stored file that differs from the signed one."""
-    faulty = Release.objects.filter(dataset__in=datasets, destroyed_at=None).exclude(fault="")
-    return [
-        AttentionItem(
-            "bad",
-            "gpp_bad",
-            str(release),
-            "has changed since it was released",
-            reverse("admin:datasets_app_dataset_release", args=[release.dataset_id, release.version]),
-            "View differences",
-            detail=release.fault,
-        )
-        for release in faulty.select_related("dataset")[:MAX_ITEMS]
-    ]
-
-
-def _deletion_items(datasets: Any) -> list[AttentionItem]:
-    """What retention deletes within two weeks, and what is due but on legal hold."""
-    return [
-        AttentionItem(
-            "warn" if item.is_on_hold else "bad",
-            "gavel" if item.is_on_hold else "auto_delete",
-            item.dataset.name,
-            f"is due for deletion on {item.due:%-d %b %Y}" + ", but on legal hold" * item.is_on_hold,
-            dataset_url(item.dataset, "retention"),
-            "View retention",
-            detail=f"Rule {item.policy.pattern}, kept {item.policy.retention}" if item.policy else "",
-        )
-        for item in list_warnings(datasets)[:MAX_ITEMS]
-    ]
-
-
-def _check_items(datasets: Any, may_check: bool) -> list[AttentionItem]:
-    unfinished = datasets.with_last_check().filter(
-        Q(last_errors__gt=0) | Q(last_check=None) | Q(is_outdated=True) | Q(license=""), turn_count__gt=0
-    )
-    # Most errors first, then datasets without a check.
-    rows = unfinished.order_by(F("last_errors").desc(nulls_last=True), "-updated_at")[: 2 * MAX_ITEMS]
-    return [_check_item(dataset, may_check) for dataset in rows]
-
-
-def _check_item(dataset: Any, may_check: bool) -> AttentionItem:
-    needs_check = dataset.last_check is None or dataset.is_outdated
-    errors = 0 if needs_check else dataset.last_errors
-    problems = []
-    if dataset.last_check is None:
-        problems.append("has not been checked")
-    elif dataset.is_outdated:
-        since = "was scrubbed" if dataset.is_scrubbed_since else "has changed"
-        problems.append(f"{since} since its last checks")
-    elif errors:
-        problems.append(f"has {format_count(errors, 'check error')}")
-    if not dataset.license:
-        problems.append("has no license")
-    only_license = not needs_check and not errors
-    return AttentionItem(
-        "bad" if errors else "warn",
-        "rule" if errors else "license" if only_license else "pending_actions",
-        dataset.name,
-        " and ".join(problems),
-        dataset_url(dataset, "change" if only_license else "checks"),
-        "Open dataset" if only_license else "View checks",
-        run_checks_url=dataset_url(dataset, "run_checks") if may_check and needs_check else "",
-    )
-
-
-def _quarantine_items(user: Any) -> list[AttentionItem]:
-    kept = Q(files__kind=JobFile.Kind.QUARANTINE, files__expires_at__gt=timezone.now()) & ~Q(files__file="")
-    jobs = JobRun.objects.visible_to(user).filter(kept).annotate(file_count=Count("files")).order_by("-id")
-    return [
-        AttentionItem(
-            "warn",
-            "inventory_2",
-            job.dataset_name,
-            "has quarantined lines that were not imported",
-            reverse("admin:datasets_app_jobrun_change", args=[job.pk]),
-            "View files",
-            detail=format_count(job.file_count, "file"),
-        )
-        for job in jobs[:MAX_ITEMS]
-    ]

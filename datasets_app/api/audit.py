@@ -11,7 +11,7 @@ from datasets_app.api.routing import make_page, read_cursor, route
 from datasets_app.api.schemas import AuditEventOut, AuditPage
 from datasets_app.auditing.events import AuditFilter, filter_events
 from datasets_app.models import AuditEvent
-from datasets_app.models.querysets import get_token_datasets
+from datasets_app.models.dataset_queryset import get_token_datasets
 
 router = Router(tags=["Audit log"])
 

@@ -17,7 +17,7 @@ from datasets_app.importing.forms import ImportOptionsForm
 from datasets_app.jobs.parameters import ImportParameters
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun
-from datasets_app.models.querysets import get_token_datasets
+from datasets_app.models.dataset_queryset import get_token_datasets
 
 router = Router(tags=["Imports"])
 

@@ -9,7 +9,7 @@ from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
 from datasets_app.api.schemas import EraseIn, JobOut, PersonIn, PersonOut
 from datasets_app.catalog import raw_access
-from datasets_app.models.querysets import get_token_datasets
+from datasets_app.models.dataset_queryset import get_token_datasets
 from datasets_app.retention.find_person import (
     DatasetMatches,
     FoundPerson,

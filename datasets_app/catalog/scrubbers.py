@@ -9,7 +9,7 @@ from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.core.errors import UserError
-from datasets_app.domain.pii.names.names import NameModelError
+from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import MissedMark, Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset, ScrubMark, ScrubRun

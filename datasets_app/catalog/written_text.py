@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from datasets_app.catalog.scrubbers import is_verified, load_current_policy, make_scrubber
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.scrubber import SessionInput
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.models import Dataset
 
 T = TypeVar("T")

@@ -24,7 +24,8 @@ from datasets_app.command_line.streams import (
 )
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
-from datasets_app.domain.pii.names.names import BUILT_IN, NameModelError, load_name_finder
+from datasets_app.domain.pii.names.model_error import NameModelError
+from datasets_app.domain.pii.names.names import BUILT_IN, load_name_finder
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.quality.files import FILE_KINDS, FileChecker
 from datasets_app.domain.quality.personal_data import SearchBatches

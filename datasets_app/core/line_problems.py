@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED
+from datasets_app.domain.quality.survey import MAX_PROBLEMS_LISTED
 from datasets_app.domain.wording import format_count
 
 Record = TypeVar("Record")

@@ -13,7 +13,7 @@ from datasets_app.domain.generation.retry_rules import RetryPolicy
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME, Match
-from datasets_app.domain.pii.names.names import NameModelError
+from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.generating.endpoints import get_api_key, require_endpoint
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets_app.catalog.tombstones import ErasedSessions, list_problems
 from datasets_app.core.errors import UserError
-from datasets_app.domain.conversations.survey import Survey
+from datasets_app.domain.quality.survey import Survey
 from datasets_app.models import Dataset
 
 

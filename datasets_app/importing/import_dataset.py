@@ -25,9 +25,9 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.conversations.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.metadata.metadata import get_stated_split
 from datasets_app.domain.pii.masking import mask_values
+from datasets_app.domain.quality.survey import Survey, renumber_turns, survey_records
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.dataset_folders import hash_source, measure
 from datasets_app.domain.traces.describe import explain_missing_sessions, summarize_report

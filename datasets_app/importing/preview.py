@@ -20,11 +20,11 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
-from datasets_app.domain.conversations.survey import renumber_turns
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
+from datasets_app.domain.quality.survey import renumber_turns
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines, list_warnings

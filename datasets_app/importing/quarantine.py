@@ -5,7 +5,7 @@ from pathlib import Path
 
 from datasets_app.core.atomic_files import create_private
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
-from datasets_app.domain.conversations.survey import MAX_PROBLEMS_LISTED, Problems
+from datasets_app.domain.quality.survey import MAX_PROBLEMS_LISTED, Problems
 from datasets_app.domain.wording import format_count
 
 

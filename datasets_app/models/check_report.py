@@ -1,10 +1,13 @@
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 
+from datasets_app.models.audit_event import AuditEvent
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
+from datasets_app.models.dataset_queryset import DatasetQuerySet
 from datasets_app.models.job_run import JobRun
+from datasets_app.models.scrub import ScrubRun
 
 # Events after which the checks find nothing in the texts that they didn't find before.
 TEXT_PRESERVING_ACTIONS = ("add_scrub_mark", "remove_scrub_mark", "tag_sessions", "untag_sessions")
@@ -64,3 +67,25 @@ class CheckFinding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.code} {self.message}"
+
+
+def with_last_check(datasets: DatasetQuerySet) -> DatasetQuerySet:
+    """Each with ``last_check`` (a time or None), ``last_errors``, ``last_warnings`` and ``is_outdated``:
+    whether the dataset has changed since."""
+
+    scrubs = ScrubRun.objects.filter(dataset=OuterRef("pk"), dry_run=False)
+    changes = AuditEvent.objects.filter(
+        dataset_name=OuterRef("name"), action__in=OUTDATING_ACTIONS
+    ).order_by()
+    last = CheckReport.objects.filter(dataset=OuterRef("pk")).order_by("-id")
+    return datasets.annotate(
+        last_check=Subquery(last.values("created_at")[:1]),
+        last_errors=Subquery(last.values("error_count")[:1]),
+        last_warnings=Subquery(last.values("warning_count")[:1]),
+        checked_turns=Subquery(last.values("turn_count")[:1]),
+    ).annotate(
+        is_scrubbed_since=Exists(scrubs.filter(created_at__gt=OuterRef("last_check"))),
+        is_outdated=Q(is_scrubbed_since=True)
+        | Exists(changes.filter(at__gt=OuterRef("last_check")))
+        | ~Q(turn_count=F("checked_turns")),
+    )

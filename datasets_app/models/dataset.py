@@ -4,7 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from datasets_app.models.querysets import DatasetQuerySet
+from datasets_app.models.dataset_queryset import DatasetQuerySet
 
 # The name is used in file names (<name>.jsonl), so only characters that every file system allows.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"

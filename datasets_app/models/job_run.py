@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.models.dataset import Dataset
-from datasets_app.models.querysets import JobRunQuerySet
+from datasets_app.models.dataset_queryset import get_token_datasets
 
 # Workers write a heartbeat every second. After this long without one the worker counts as dead.
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
@@ -19,6 +19,29 @@ _OPERATION_LABELS = {
     "scan_text": "Search for personal data",
     "canary_dataset": "Measure with planted values",
 }
+
+
+class JobRunQuerySet(models.QuerySet[Any]):
+    def active(self) -> "JobRunQuerySet":
+        """Jobs that run or will. A command that sent no heartbeat for long is gone: no worker resumes it."""
+        silent = models.Q(foreground=True, heartbeat_at__lt=Now() - HEARTBEAT_TIMEOUT)
+        return self.filter(state__in=["queued", "running"]).exclude(silent)
+
+    def visible_to(self, user: Any) -> "JobRunQuerySet":
+        """All but the jobs of datasets that are hidden from a user. A job refers to its dataset by key or,
+        before it exists and after it is deleted, by name. Jobs of others on all datasets at once are
+        hidden as long as one dataset is. Callers check the permissions of jobs."""
+        hidden = Dataset.objects.hidden_from(user).order_by()
+        of_all = models.Q(dataset=None, dataset_name="") & ~models.Q(actor=user.pk)
+        rows = self
+        if (datasets := get_token_datasets(user)) is not None:
+            names = Dataset.objects.filter(pk__in=datasets).values("name")
+            rows = rows.filter(models.Q(dataset__in=datasets) | models.Q(dataset_name__in=names))
+        return (
+            rows.exclude(dataset__in=hidden.values("pk"))
+            .exclude(dataset_name__in=hidden.values("name"))
+            .exclude(of_all & models.Exists(hidden))
+        )
 
 
 class JobRun(models.Model):

@@ -13,7 +13,7 @@ from datasets_app.domain.pii.brands import MAX_TURNS_SEARCHED, BrandCounter, Bra
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.policy import Brand, Policy
-from datasets_app.domain.pii.scrubber import SessionInput
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.models import Dataset, ScrubMark, ScrubRun
 from datasets_app.scrubbing.marks import mark_value_missed
 from datasets_app.scrubbing.rows import read_sessions

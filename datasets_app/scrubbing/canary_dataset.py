@@ -26,7 +26,7 @@ from datasets_app.domain.pii.canary.measure import (
     measure_survival,
 )
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_LIMIT, DEFAULT_SEED, DEFAULT_VALUES
-from datasets_app.domain.pii.names.names import NameModelError
+from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset

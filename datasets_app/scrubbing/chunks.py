@@ -20,7 +20,8 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
-from datasets_app.domain.pii.scrubber import RemainingValue, Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import RemainingValue, Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.wording import format_count
 from datasets_app.models import ScrubChunk, ScrubRun
 from datasets_app.models.session_data import list_said

@@ -27,7 +27,7 @@ from datasets_app.domain.pii.batches import (
     ScrubSetup,
 )
 from datasets_app.domain.pii.brands import MAX_TURNS_SEARCHED, BrandTally, needs_brands
-from datasets_app.domain.pii.names.names import NameModelError
+from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Brand, PolicyError
 from datasets_app.domain.pii.proposals import TermTally
 

@@ -10,7 +10,8 @@ from django.db import transaction
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.pii.exemptions import ExemptionCounter
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.models import Dataset, Session
 from datasets_app.models.session_data import list_said
 from datasets_app.scrubbing.chunks import MAX_PLACES, MAX_TURNS_PER_CHUNK, describe_place

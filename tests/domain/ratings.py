@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.coefficients import Coefficients, compute_coefficients, item_sums
-from annotations_app.domain.agreement.scales import NOMINAL, Scale
 from annotations_app.domain.label_table import LabelTable, build_label_table, order_by_session
+from annotations_app.domain.scales import NOMINAL, Scale
 
 Matrix = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.coefficients import cohen_kappa
-from annotations_app.domain.agreement.scales import (
+from annotations_app.domain.scales import (
     NOMINAL,
     Measurement,
     Scale,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from annotations_app.domain.agreement.coefficients import cohen_kappa
-from annotations_app.domain.agreement.scales import Measurement, Scale, linear_weights, quadratic_weights
+from annotations_app.domain.scales import Measurement, Scale, linear_weights, quadratic_weights
 from tests.domain.ratings import compute_from_counts, count_ratings, parse_matrix
 
 # Krippendorff (2011), four observers and twelve units; Gwet (2014) takes the same ratings for AC1.

@@ -13,7 +13,6 @@ from annotations_app.domain.agreement import comparisons, pairs
 from annotations_app.domain.agreement.agreement import build_agreement_report, list_similar_names
 from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
 from annotations_app.domain.agreement.coefficients import cohen_kappa
-from annotations_app.domain.agreement.scales import Measurement, Scale
 from annotations_app.domain.label_table import (
     NO_ANNOTATOR,
     NO_GOLD,
@@ -22,6 +21,7 @@ from annotations_app.domain.label_table import (
     Repeats,
     build_label_table,
 )
+from annotations_app.domain.scales import Measurement, Scale
 from tests.domain.ratings import Matrix, make_label_table, parse_matrix, rating_matrices
 
 pytestmark = pytest.mark.xdist_group("peers")

@@ -10,7 +10,8 @@ from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.policy import Brand, Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 KEY = b"a key for tests, of 32 bytes or so"
 PERSONA = ("Hollis Home", "Otis Sofa")

@@ -12,7 +12,8 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules import id_checks, id_numbers
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.id_formats import load_tables
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 DETECTOR = RuleDetector({ID_NUMBER})
 

@@ -9,7 +9,8 @@ from datasets_app.domain.personas.persona import parse_persona
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 KEY = b"a key for tests"
 BURGERS = """

@@ -11,10 +11,10 @@ import spacy
 
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
+from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.names.names import (
     PIPELINE_PATH,
     NameFinder,
-    NameModelError,
     load_built_in_pipeline,
     load_name_finder,
 )

@@ -15,7 +15,8 @@ from datasets_app.domain.pii.network.languages import load_measured
 from datasets_app.domain.pii.network.runtime import LANGUAGES, WEIGHTS_PATH, load_network
 from datasets_app.domain.pii.network.words import split_words
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 SCRIPTS = "aZé9 ß_'-.@\n कीिं्ال عֶשุน้ไ田さん한국ёй\u200d\u0301"
 

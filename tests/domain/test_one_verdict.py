@@ -10,7 +10,8 @@ import pytest
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput, find_values
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND, PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 from tests.strategies import EXAMPLES_FACTOR

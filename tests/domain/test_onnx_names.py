@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from datasets_app.domain.pii.names.names import NameFinder, NameModelError, load_name_finder
+from datasets_app.domain.pii.names.model_error import NameModelError
+from datasets_app.domain.pii.names.names import NameFinder, load_name_finder
 from tests.onnx_model import LABELS, write_onnx_model
 
 pytestmark = pytest.mark.xdist_group("onnx")

@@ -5,7 +5,8 @@ import pytest
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, ORDER_NUMBER
 from datasets_app.domain.pii.policy import Policy, parse_kinds
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 FOUND = (
     ("order no. A-20431 is late", "A-20431"),

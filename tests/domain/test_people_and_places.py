@@ -7,7 +7,8 @@ import pytest
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 # (class, text, the value in it)
 VALUES = [

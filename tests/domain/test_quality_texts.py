@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.detector import PATTERN_KINDS
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.e301_empty_text import EmptyText
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS

@@ -9,7 +9,8 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.policy import Policy, Recognizer
 from datasets_app.domain.pii.recognizer_files import RecognizerFileError, add_recognizers, read_recognizers
 from datasets_app.domain.pii.recognizers import RecognizerDetector
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 KEY = b"a key for tests, of no other worth"
 FILE = r"""

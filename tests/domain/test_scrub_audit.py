@@ -22,7 +22,8 @@ from datasets_app.domain.pii.audit_strata import (
 )
 from datasets_app.domain.pii.names.names import score_by_built_in
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from tests.strategies import EXAMPLES_FACTOR
 
 GOLD = Path(__file__).parents[3] / "shared" / "pii" / "gold"

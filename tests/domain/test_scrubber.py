@@ -12,7 +12,8 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.policy import Policy, PolicyError, parse_kinds
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
-from datasets_app.domain.pii.scrubber import MAX_ROUNDS, Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import MAX_ROUNDS, Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from tests.strategies import EXAMPLES_FACTOR
 
 KEY = b"a key for tests, of no other worth"

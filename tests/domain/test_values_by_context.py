@@ -11,7 +11,8 @@ from datasets_app.domain.pii import detection
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, HANDLE, ID_NUMBER, PHONE
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from scripts.marked_texts.examples import make_rows
 
 KINDS = (PHONE, DATE_OF_BIRTH, HANDLE, ID_NUMBER)

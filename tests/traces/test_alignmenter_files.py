@@ -15,7 +15,8 @@ from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.releases.manifest import ContentCounter, build_manifest
 from datasets_app.domain.traces.describe import list_left_out
 from datasets_app.importing.import_dataset import ImportSource, import_dataset

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement.scales import NOMINAL, Measurement, Scale
+from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 
 FloatArray = NDArray[np.float64]
 CountArray = NDArray[np.integer[Any]]

@@ -14,8 +14,9 @@ from datasets_app.domain.pii.network.languages import Spoken
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import TermCounts, count_terms
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_ids import is_hashed_id
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 # So few that processes end at about the same time.
 TURNS_PER_BATCH = 1000

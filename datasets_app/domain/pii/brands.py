@@ -23,7 +23,8 @@ from datasets_app.domain.pii.names.thing_cues import HEADS
 from datasets_app.domain.pii.policy import Brand, Policy
 from datasets_app.domain.pii.proposals import MAX_TERM_CHARACTERS, normalize_proposal
 from datasets_app.domain.pii.rebuilding import FoundValue, ScrubbedSession
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.wording import format_count
 
 # Sessions, also as a share of those searched, that have the word; and of them those that speak of a thing.

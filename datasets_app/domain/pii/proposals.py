@@ -15,7 +15,7 @@ from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_rules import follows_cue
 from datasets_app.domain.pii.names.products import has_product_cue
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
-from datasets_app.domain.pii.scrubber import SessionInput
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 MIN_SESSIONS = 3
 # A dataset of fewer sessions is small.

@@ -1,18 +1,13 @@
 """Builds the records of a scrubbed session from its pieces."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import timestamps
 from datasets_app.domain.pii.pieces import TEXT_PLACE, Piece, Place, Span, Visitor, visit_object, visit_turn
 from datasets_app.domain.pii.pseudonyms import Pseudonyms, format_placeholder
 from datasets_app.domain.pii.session_ids import hash_session_id
-
-if TYPE_CHECKING:
-    from datasets_app.domain.pii.scrubber import SessionScrub
-
-# Marks where the session repeats its own id; no class of personal data.
-SESSION_ID_KIND = "SESSION_ID"
+from datasets_app.domain.pii.session_scrub import SESSION_ID_KIND, SessionScrub
 
 
 class FoundValue(NamedTuple):
@@ -45,14 +40,12 @@ class ScrubbedSession(NamedTuple):
 class SessionRebuilder:
     """Builds the scrubbed session from its pieces."""
 
-    def __init__(self, work: "SessionScrub") -> None:
-        self.work, self.policy = work, work.scrubber.policy
+    def __init__(self, work: SessionScrub) -> None:
+        self.work, self.policy = work, work.rules.policy
         self.findings: list[FoundValue] = []
         self.turn_index: int | None = None
         self.hashes_id = work.hashes_id or work.id_piece.has_findings
-        self.new_id = (
-            hash_session_id(work.session_id, work.scrubber.key) if self.hashes_id else work.session_id
-        )
+        self.new_id = hash_session_id(work.session_id, work.rules.key) if self.hashes_id else work.session_id
         self.pseudonyms = Pseudonyms() if self.policy.placeholders == "numbered" else None
         if self.pseudonyms:
             self._reserve_numbers(self.pseudonyms)
@@ -77,7 +70,7 @@ class SessionRebuilder:
     def _reserve_numbers(self, pseudonyms: Pseudonyms) -> None:
         for piece in self.work.pieces:
             for span in piece.spans:
-                match = self.work.scrubber.placeholders.fullmatch(piece.text, span.start, span.end)
+                match = self.work.rules.placeholders.fullmatch(piece.text, span.start, span.end)
                 if not span.kind and match and match[2]:
                     pseudonyms.reserve(match[1], int(match[2]))
 
@@ -91,7 +84,7 @@ class SessionRebuilder:
             session_id=self.work.session_id,
             seconds=self.policy.fuzz_seconds,
             seed=self.policy.seed,
-            key=self.work.scrubber.key,
+            key=self.work.rules.key,
         )
 
     def _rebuild_turn(self, turn: TurnRecord, pieces: list[Piece], timestamp: str | None) -> TurnRecord:

@@ -11,7 +11,8 @@ from datasets_app.domain.pii.canary.carriers import Carriers, Planting
 from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_SEED, DEFAULT_VALUES, describe_survival
 from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.pii.session_scrub import SessionInput
 
 MIN_VALUES, MAX_VALUES = len(KINDS), 100_000
 PLANTINGS_PER_BATCH = 60

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.names.model_error import PERSON_LABELS, NameModelError
 from datasets_app.domain.pii.names.name_words import split_pieces
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ BUILT_IN = "builtin"
 SPACY_PREFIX, ONNX_PREFIX = "spacy:", "onnx:"
 PIPELINE_PATH = Path(__file__).parent / "name_model" / "pipeline"
 WEIGHTS_PATH = PIPELINE_PATH / "alignmenter_names" / "model"
-PERSON_LABELS = frozenset({"PERSON", "PER"})
 # Components that other spaCy pipelines need for entities; all others stay off.
 _NEEDED_COMPONENTS = frozenset(
     "alignmenter_names tok2vec transformer curated_transformer ner entity_ruler span_ruler".split()
@@ -32,10 +32,6 @@ _DEFAULT_SCORE = 0.85  # score of pipelines that give no probability, as in pres
 
 JudgedTexts = Mapping[str, "JudgedText"]
 FindMany = Callable[[Sequence[str]], list[list[Match]]]
-
-
-class NameModelError(Exception):
-    """A name model that cannot be used, and what to do about it."""
 
 
 class NameFinder:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datasets_app.domain.pii.detector import NAME, Match, merge_matches
+from datasets_app.domain.pii.names.model_error import PERSON_LABELS, NameModelError
 from datasets_app.domain.pii.names.name_words import split_pieces
-from datasets_app.domain.pii.names.names import PERSON_LABELS, NameModelError
 
 REQUIREMENTS = "locks/onnx.txt"
 NETWORK_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")

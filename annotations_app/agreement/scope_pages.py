@@ -1,0 +1,63 @@
+"""Which labels the pages on agreement are about, and where these pages are."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from django.http import HttpRequest, QueryDict
+
+from annotations_app.campaigns.pages_common import (
+    admin_url,
+    campaign_url,
+    require_permissions,
+    visible_campaign,
+)
+from annotations_app.labels.label_counts import LabelScope
+from annotations_app.models import Campaign
+from datasets_app.catalog import raw_access
+from datasets_app.core.web.pages import get_visible_dataset
+from datasets_app.models import Dataset
+
+
+class AgreementScope(NamedTuple):
+    """The labels of a dataset for a persona, or only those of a campaign."""
+
+    dataset: Dataset
+    persona_id: str
+    campaign: Campaign | None = None
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """As `measure_agreement` takes them."""
+        if self.campaign:
+            return {"campaign": self.campaign}
+        return {"dataset": self.dataset, "persona_id": self.persona_id}
+
+    @property
+    def labels(self) -> LabelScope:
+        """As selections of labels take it."""
+        return LabelScope(self.dataset.pk, self.persona_id, self.campaign.pk if self.campaign else None)
+
+    def url(self, page: str) -> str:
+        """Of "agreement", "measured" or "parts"."""
+        if self.campaign:
+            return campaign_url(self.campaign, page)
+        query = QueryDict(mutable=True)
+        query["persona"] = self.persona_id
+        return f"{admin_url(f'campaign_dataset_{page}', self.dataset.pk)}?{query.urlencode()}"
+
+
+def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "view_annotation")
+    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign)
+
+
+def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:
+    """``?persona=`` chooses the persona; it is empty without, and where its id is raw and may not be read."""
+    dataset = get_visible_dataset(request, pk)
+    require_permissions(request, "view_annotation")
+    readable = raw_access.filter_personas(request.user, dataset, [request.GET.get("persona", "")])
+    return AgreementScope(dataset, readable[0] if readable else "")
+
+
+ScopeOf = Callable[[HttpRequest, int], AgreementScope]

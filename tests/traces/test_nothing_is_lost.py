@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.messages import read_messages
-from datasets_app.domain.traces.records import OTHER_MEMBERS, UNKNOWN_ROLES
+from datasets_app.domain.traces.records import (
+    EMPTY,
+    OTHER_EVENTS,
+    OTHER_MEMBERS,
+    UNKNOWN_ROLES,
+    UNREADABLE_FORM,
+)
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.values import as_name
 from tests.traces.reading import SAMPLES, convert, texts, write
@@ -457,3 +463,43 @@ def test_rich_text_is_text(tmp_path: Path) -> None:
 def test_small_inputs(name: str, sessions: int, turns: int) -> None:
     found, _ = convert(CASES / name)
     assert (len(found), sum(map(len, found.values()))) == (sessions, turns)
+
+
+ODD = {"zz": 1}
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"role": "user", "content": ""}, EMPTY),
+        ({"role": "assistant", "content": None}, EMPTY),
+        ({"role": "user", "content": [{"type": "text", "text": " "}]}, EMPTY),
+        ({"role": "user", "content": ODD}, UNREADABLE_FORM),
+        ({"role": "user", "content": [{"type": "text", "text": "Look:"}, {"type": "hologram", "x": 1}]},
+         UNREADABLE_FORM),
+        ({"role": "assistant", "words": "under another key"}, UNREADABLE_FORM),
+        ({"content": "who says so?"}, UNKNOWN_ROLES),
+        ({"role": None, "content": "who says so?"}, UNKNOWN_ROLES),
+        ("who says so?", UNKNOWN_ROLES),
+        (17, UNREADABLE_FORM),
+        ({"id": 4}, OTHER_EVENTS),
+        ({"role": "system", "content": ODD}, UNREADABLE_FORM),
+    ],
+)  # fmt: skip
+def test_a_message_that_says_nothing_or_is_not_understood_is_counted(
+    message: Any, reason: str, tmp_path: Path
+) -> None:
+    found, report = convert(write(tmp_path, [{"messages": [*PAIR, message]}]))
+    (turns,) = found.values()
+    assert texts(turns)[:2] == [("user", ASK), ("assistant", ANSWER)]
+    assert {name: note.total for name, note in report.left_out.items() if note.total} == {reason: 1}
+    assert report.problem_total == (reason == UNKNOWN_ROLES)
+
+
+def test_who_speaks_without_a_role_can_be_said(tmp_path: Path) -> None:
+    path = write(tmp_path, [{"messages": [*PAIR, {"content": "Thanks"}]}])
+    assert [turn.role for turn in convert(path, mapping={"sender:no role": "user"})[0].popitem()[1]] == [
+        "user",
+        "assistant",
+        "user",
+    ]

@@ -8,6 +8,8 @@ from datasets_app.domain.traces.records import (
     CHOSEN_OUT,
     CUT_ROWS,
     DUPLICATES,
+    EMPTY,
+    ERRORS,
     FAILED,
     HIDDEN,
     NO_ANSWER,
@@ -15,6 +17,7 @@ from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     NOT_CONVERSATIONS,
     OTHER_BRANCHES,
+    OTHER_EVENTS,
     OTHER_MEMBERS,
     OTHER_SPANS,
     PRIVATE_NOTES,
@@ -48,9 +51,9 @@ def describe_report(report: Report) -> str:
 
 
 def list_left_out(report: Report) -> list[tuple[str, int]]:
-    """(reason, count), the largest first; spans around the calls come last, as every trace has some."""
+    """(reason, count), the largest first; what every trace or log has around its calls comes last."""
     found = [(reason, note.total) for reason, note in report.left_out.items() if note.total]
-    return sorted(found, key=lambda item: (item[0] == OTHER_SPANS, -item[1], item[0]))
+    return sorted(found, key=lambda item: (item[0] in (OTHER_SPANS, OTHER_EVENTS), -item[1], item[0]))
 
 
 def list_left_out_with_lines(report: Report) -> list[str]:
@@ -114,7 +117,9 @@ SINGULAR_REASONS = {
     "messages of the messenger itself": "message of the messenger itself",
     "media without text": "file without text",
     CUT_ROWS: "row cut off before its text",
-    "empty messages": "empty message",
+    EMPTY: "empty message",
+    OTHER_EVENTS: "event that is no message",
+    ERRORS: "error message of the application",
     "requests without a reply": "request without a reply",
     "replies without their request": "reply without its request",
     "calls that are no chat": "call that is no chat",

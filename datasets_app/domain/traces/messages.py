@@ -7,8 +7,16 @@ from typing import Any
 from datasets_app.domain.conversations.roles import UNKNOWN, split_tool_tags
 from datasets_app.domain.conversations.roles import find_role as name_role
 from datasets_app.domain.traces.markup import REASONING, TOOLS, Marked, split_markup
-from datasets_app.domain.traces.parts import Content, read_content
-from datasets_app.domain.traces.records import TEXT_BETWEEN, Message
+from datasets_app.domain.traces.parts import Content, encode_text, read_content
+from datasets_app.domain.traces.records import (
+    NO_ROLE,
+    OTHER_EVENTS,
+    TEXT_BETWEEN,
+    UNREAD_PARTS,
+    UNREADABLE_FORM,
+    Message,
+    leave_out,
+)
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -57,23 +65,26 @@ def read_messages(value: Any, default_role: str = "user") -> list[Message]:
     if type(value) is str:
         return _split_transcript(value, default_role)
     if type(value) is dict:
-        message = read_message(value, default_role)
-        return [message] if message else []
+        return [read_message(value, default_role)]
     if type(value) is not list:
-        return []
+        return [] if value is None else [leave_out(UNREADABLE_FORM)]
     while len(value) == 1 and type(value[0]) is list:  # a batch of one
         value = value[0]
     found: list[Message] = []
+    if any(type(item) is dict and find_role(unwrap_message(item)) for item in value):
+        default_role = ""  # where others say who speaks, who doesn't is unknown
     for item in value:
         item = decode_json(item) if type(item) is str else item
         if type(item) is str:
-            found += [Message(default_role, item)] if item.strip() else []
+            found.append(read_message({"content": item}, default_role))
         elif type(item) is list and len(item) == 2 and type(item[0]) is str and (role := name_role(item[0])):
-            found += _make(role, Content(), item[1], {})
+            found.append(_make(role, item[1], {}))
         elif type(item) is list:
             found += read_messages(item, default_role)
-        elif type(item) is dict and (message := read_message(item, default_role)):
-            found.append(message)
+        elif type(item) is dict:
+            found.append(read_message(item, default_role))
+        elif item is not None:
+            found.append(leave_out(UNREADABLE_FORM))
     return _name_users(found)
 
 
@@ -112,7 +123,7 @@ def _says_role(value: dict[str, Any]) -> bool:
     return bool(type(value.get("role")) is str and value["role"] and _find_content(value))
 
 
-def read_message(value: dict[str, Any], default_role: str = "") -> Message | None:
+def read_message(value: dict[str, Any], default_role: str = "") -> Message:
     outer, value = value, unwrap_message(value)
     role = find_role(value) or find_role(outer)
     if not role and (keyed := _read_keyed(value)):
@@ -121,15 +132,12 @@ def read_message(value: dict[str, Any], default_role: str = "") -> Message | Non
     role = role or (UNKNOWN if speaker else default_role)
     if role == "system" and "utterance" in value:  # of dialogues between a user and a system
         role = "assistant"
+    message = _make(role or UNKNOWN, _find_content(value), value)
     if not role:
-        return None
-    content = Content(by_person=role == "user")
-    found = _make(role, content, _find_content(value), value)
-    if not found:
-        return None
+        return message._replace(speaker=NO_ROLE) if message.text else leave_out(OTHER_EVENTS)
     named = role == UNKNOWN and not (value.get("role") or value.get("_role"))
-    details = {**(found[0].details or {}), "author": speaker} if named else found[0].details
-    return found[0]._replace(speaker=speaker, details=details)
+    details = {**(message.details or {}), "author": speaker} if named else message.details
+    return message._replace(speaker=speaker, details=details)
 
 
 def find_speaker(value: dict[str, Any]) -> str:
@@ -216,11 +224,15 @@ def _find_content(value: dict[str, Any]) -> Any:
     return None
 
 
-def _make(role: str, content: Content, raw: Any, value: dict[str, Any]) -> list[Message]:
+def _make(role: str, raw: Any, value: dict[str, Any]) -> Message:
     if type(raw) is dict and "parts" in raw and not find_role(raw):  # ChatGPT's exports
         raw = raw["parts"]
-    content.by_person = role == "user"
+    content = Content(by_person=role == "user")
     read_content(raw, content)
+    if role == "tool" and content.unread and not content.texts:
+        content.texts, content.unread = [encode_text(raw)], []
+    if raw is None:  # a sentence under a key that nobody knows
+        content.unread += [key for key, item in value.items() if type(item) is str and " " in item.strip()]
     kwargs = as_dict(value.get("additional_kwargs"))
     for call in as_list(value.get("tool_calls") or kwargs.get("tool_calls")):
         if type(call) is dict:
@@ -246,7 +258,7 @@ def _unseen(calls: list[dict[str, Any]], known: list[dict[str, Any]]) -> list[di
     return [call for call in calls if call.get("id") not in ids]
 
 
-def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]:
+def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
     text, details = content.text, {}
     if role == "user" and _CONTEXT.fullmatch(text):
         role = "system"
@@ -279,9 +291,10 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> list[Message]
             "tool_results": content.tool_results,
             "reasoning": "\n\n".join(content.reasoning),
             "timestamp": find_time(value),
+            UNREAD_PARTS: content.unread,
         }
     )
-    return [Message(role, text, details or None)]
+    return Message(role, text, details or None)
 
 
 def _read_written_calls(text: str, name: Any = None) -> list[dict[str, Any]]:
@@ -324,8 +337,7 @@ def read_parts(marked: Marked) -> list[Message]:
             continue
         content = Content()
         content.texts = [part.text]
-        messages = _finish(part.role, content, {"name": part.tool})
-        found += [message._replace(speaker=part.word) for message in messages]
+        found.append(_finish(part.role, content, {"name": part.tool})._replace(speaker=part.word))
     spoken = [place for place, message in enumerate(found) if message.role in ("user", "assistant")]
     if marked.between and spoken:
         last = found[spoken[-1]]

@@ -41,7 +41,8 @@ _NO_TEXT = {"__end__", "None", "null"}
 
 
 class Content:
-    """What the parts of one message add up to. What a person wrote is text, whatever it looks like."""
+    """What the parts of one message add up to; ``unread`` names those in a form that nobody knows. What a
+    person wrote is text, whatever it looks like."""
 
     def __init__(self, *, by_person: bool = False) -> None:
         self.by_person = by_person
@@ -49,6 +50,7 @@ class Content:
         self.tool_calls: list[dict[str, Any]] = []
         self.tool_results: list[dict[str, Any]] = []
         self.reasoning: list[str] = []
+        self.unread: list[str] = []
 
     @property
     def text(self) -> str:
@@ -156,8 +158,15 @@ def _read_part(part: dict[str, Any], content: Content) -> None:
         text = pick(part, "text", "content", "value", "parts", "result", "html")
         if type(text) is str:
             content.texts.append(text)
-        elif text is not None and text is not part:
+        elif text is not None:
             read_content(text, content)
+        elif part:
+            content.unread += [] if _is_told_empty(part) else [kind or next(iter(part))]
+
+
+def _is_told_empty(part: dict[str, Any]) -> bool:
+    """Whether a part has a key for its text, in which nothing is."""
+    return any(key in part for key in ("text", "content", "value", "parts", "result", "html"))
 
 
 def _read_text_part(part: dict[str, Any], content: Content) -> None:

@@ -9,8 +9,8 @@ MAX_KINDS_NOTED = 200
 
 
 class Message(NamedTuple):
-    """``role`` is user, assistant, system, tool, note or unknown; ``speaker`` is what the file calls who
-    speaks.
+    """``role`` is user, assistant, system, tool, note, unknown or left-out; ``speaker`` is what the file
+    calls who speaks, or why the message is left out.
 
     ``details`` may hold ``tool_calls``, ``tool_results``, ``reasoning``, ``timestamp`` (Unix seconds), and
     whatever else goes into the metadata of the turn.
@@ -20,6 +20,19 @@ class Message(NamedTuple):
     text: str = ""
     details: dict[str, Any] | None = None
     speaker: str = ""
+
+
+# A message that only stands in its conversation to be counted. Readers make one of each record that they
+# don't take for speech: what they dropped themselves, nobody could count.
+LEFT_OUT = "left-out"
+# Where a message names those of its parts that have a form that nobody knows.
+UNREAD_PARTS = "unread_parts"
+# Who speaks in a message that doesn't say.
+NO_ROLE = "no role"
+
+
+def leave_out(reason: str) -> Message:
+    return Message(LEFT_OUT, speaker=reason)
 
 
 class Span(NamedTuple):
@@ -132,6 +145,9 @@ NO_CONTENT = "calls without content"
 UNKNOWN_ROLES = "messages of unknown roles"
 CHOSEN_OUT = "messages of senders that are left out by choice"
 UNREADABLE_FORM = "texts in a form that can't be read"
+EMPTY = "empty messages"
+OTHER_EVENTS = "events that are no messages"
+ERRORS = "error messages of the application"
 OTHER_MEMBERS = "files of the archive that hold no conversations"
 REPEATED = "exact repetitions of a message"
 # What is remarked, after its count.

@@ -5,13 +5,17 @@ from collections.abc import Mapping
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.conversations.roles import NOTE, UNKNOWN
+from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER
 from datasets_app.domain.traces.records import (
     CHOSEN_OUT,
+    EMPTY,
+    LEFT_OUT,
     MAX_KINDS_NOTED,
     PRIVATE_NOTES,
     REPEATED,
     UNKNOWN_ROLES,
+    UNREAD_PARTS,
+    UNREADABLE_FORM,
     Conversation,
     Message,
     Note,
@@ -21,6 +25,11 @@ from datasets_app.domain.wording import format_count
 
 # (role or sender as the file has it, what it is read as): messages.
 Speakers = Counter[tuple[str, str]]
+
+
+_REASONS = {LEAVE_OUT: CHOSEN_OUT, NOTE: PRIVATE_NOTES, UNKNOWN: UNKNOWN_ROLES}
+# What a message without a text may consist of.
+_STEPS = frozenset("tool_calls tool_results reasoning truncated user_truncated assistant_truncated".split())
 
 
 class UnknownSender(UnreadableFile):
@@ -54,13 +63,13 @@ class Sides:
                 key = (message.speaker or message.role, role)
                 if key in speakers or len(speakers) < MAX_KINDS_NOTED:
                     speakers[key] += 1
-            reason = {LEAVE_OUT: CHOSEN_OUT, NOTE: PRIVATE_NOTES, UNKNOWN: UNKNOWN_ROLES}.get(role, "")
+            reason = message.speaker if role == LEFT_OUT else _REASONS.get(role, "")
             if not reason and self._drops_repeated and _is_seen(message, seen, kept):
                 reason = REPEATED
             if reason:
                 left_out[reason].add(conversation.line, message.speaker if role == UNKNOWN else "")
             else:
-                kept.append(message._replace(role=role))
+                kept.append(_count_unread(message._replace(role=role), left_out, conversation.line))
         return kept
 
     def _find_role(self, message: Message) -> str:
@@ -84,6 +93,18 @@ class Sides:
         count = f"{format_count(note.total, 'message')} with {format_count(len(note.kinds), 'unknown role')}"
         say = "say what each is: --map sender:ROLE=user, =assistant or =leave-out"
         return [LineError(note.lines[0] if note.lines else 0, "E103", f"{count}; {say}")]
+
+
+def _count_unread(message: Message, left_out: Mapping[str, Note], line: int) -> Message:
+    """The message; what of it can't be read is counted, and so is a message that says nothing."""
+    details = message.details or {}
+    if unread := details.get(UNREAD_PARTS):
+        for name in unread:
+            left_out[UNREADABLE_FORM].add(line, name)
+        return message._replace(details={key: details[key] for key in details if key != UNREAD_PARTS})
+    if message.role in (USER, ASSISTANT) and not message.text.strip() and not _STEPS & details.keys():
+        left_out[EMPTY].add(line)
+    return message
 
 
 def _is_seen(message: Message, seen: set[tuple[object, ...]], kept: list[Message]) -> bool:

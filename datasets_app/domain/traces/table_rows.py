@@ -16,7 +16,7 @@ from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.records import (
     CUT_ROWS,
-    NO_MESSAGES,
+    EMPTY,
     PRIVATE_NOTES,
     Call,
     LeftOut,
@@ -135,7 +135,7 @@ class RowReader:
             return LeftOut(PRIVATE_NOTES, number)
         text = row.get(self.mapping["text"])
         if text is None or not str(text).strip():
-            return LeftOut(CUT_ROWS if missing else "empty messages", number)
+            return LeftOut(CUT_ROWS if missing else EMPTY, number)
         if missing or type(row.get(EXTRA_CELLS)) is list:
             self.notes.uneven_rows.add(number)
         name = self._find_session(row, number)
@@ -147,8 +147,7 @@ class RowReader:
             if "<" in written and text != written:
                 self.notes.html_texts.add(number)
         message = read_message({"role": role, "content": text})
-        if message is None:
-            return LeftOut(NO_MESSAGES, number)
+
         spoken = message._replace(speaker=str(speaker or "").strip())
         return self._make_call(row, name, spoken, author, number)
 

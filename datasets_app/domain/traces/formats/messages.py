@@ -117,8 +117,6 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
     for number, value in documents:
         if type(value) is dict and _is_message(value) and find_list(value) is None:
             message = read_message(value)
-            if message is None:
-                continue
             name = _find_session(value)
             if name:
                 others = True

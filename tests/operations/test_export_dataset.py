@@ -20,6 +20,7 @@ from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.formulas import escape_cell
 from datasets_app.exporting.export_dataset import export_dataset, export_to_path
 from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import AuditEvent, Dataset
@@ -141,12 +142,14 @@ def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
         "\t=1",
         "'quoted",
         'say "hi", twice\nline',
+        "one;=1",
     ]
     lines = [make_turn("s", n, role="user", text=text) for n, text in enumerate(texts, 1)]
     # "@sum" may be somebody's name.
     data = exported(make_dataset(tmp_path, lines), format="csv", override="Cells of a test")
     rows = list(csv.DictReader(io.StringIO(data.decode(), newline="")))
-    assert [row["text"] for row in rows] == ["'" + text for text in texts[:6]] + texts[6:]
+    assert [row["text"] for row in rows[:6]] == [escape_cell(text) for text in texts[:6]]
+    assert [row["text"] for row in rows[6:]] == [texts[6], "one;'=1"]
     assert all(not re.match(r"[=+\-@\t\r]", cell) for row in rows for cell in row.values())
 
 

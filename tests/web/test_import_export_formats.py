@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import zipfile
 
 import pytest
@@ -25,6 +26,13 @@ awkward = st.sampled_from(
         "\n=1",
         "＝1",
         "'=1",
+        " =1",
+        "\ufeff=1",
+        '"=1"',
+        "a;=1",
+        "a;'=1",
+        "a\t\N{IDEOGRAPHIC SPACE}＝1",
+        "- one\n- two\r\n\n'- three",
         "''",
         "'x",
         "#N/A",
@@ -108,13 +116,30 @@ def test_numbers_in_a_workbook_stay_numbers(given_table) -> None:
     assert there_and_back(XLSX, headers, rows) == as_rows(headers, rows)
 
 
-@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1"])
-def test_no_spreadsheet_evaluates_what_people_wrote(text: str) -> None:
-    written = CSV().export_data(table(["notes", "x"], [(text, -3)])).decode()
-    assert list(csv.reader(io.StringIO(written, newline="")))[1] == ["'" + text, "-3"]
-    sheet = load_workbook(io.BytesIO(XLSX().export_data(table(["notes"], [(text,)])))).active
-    assert sheet["A2"].data_type == "s"
-    assert sheet["A2"].value.startswith("'")
+SIGNED = [
+    f"{before}{sign}1+1"
+    for sign in "=+-@＝"
+    for before in ("", " ", "\N{NO-BREAK SPACE}", "\ufeff", '"', "\t", "\r")
+]
+
+
+@pytest.mark.parametrize("before", ["", "\n", "a;", 'a";"', "a\t", "a\n", "a\r\n"])
+def test_no_spreadsheet_evaluates_what_people_wrote(before: str) -> None:
+    """Whatever it separates by, and whether or not it heeds quotation marks."""
+    for text in [before + signed for signed in SIGNED]:
+        written = CSV().export_data(table(["id", "notes", "x"], [("s1", text, -3)])).decode()
+        rows = list(csv.reader(io.StringIO(written, newline="")))
+        assert [rows[1][1].replace("'", ""), rows[1][2]] == [text, "-3"]
+        for separator in ",;\t":
+            for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_NONE):
+                if (separator, quoting) == (",", csv.QUOTE_NONE):
+                    continue  # no program reads a file with commas that way
+                read = csv.reader(io.StringIO(written, newline=""), delimiter=separator, quoting=quoting)
+                signs = [cell for row in read for cell in row if re.match(r'[\s\ufeff"]*[=+@＝-]', cell)]
+                assert signs in ([], ["-3"]), (text, separator)
+        sheet = load_workbook(io.BytesIO(XLSX().export_data(table(["notes"], [(text,)])))).active
+        assert sheet["A2"].data_type == "s"
+        assert there_and_back(CSV, ["notes"], [(text,)]) == [{"notes": text}]
 
 
 def test_a_number_is_a_number_cell_in_the_workbook() -> None:

@@ -96,6 +96,34 @@ def test_chat_formats_keep_who_said_what(tmp_path: Path, lines: list[dict[str, A
         assert [(t.session_id, t.role, t.text) for t in again] == said
 
 
+@with_database
+@given(lines=conversation_files(), format=st.sampled_from(["csv", "parquet"]))
+def test_tables_of_turns_are_imported_as_they_were(
+    tmp_path: Path, lines: list[dict[str, Any]], format: str
+) -> None:
+    """Without the apostrophes that protect from formulas; a text that looks like JSON stays text."""
+    lines[0]["text"], lines[-1]["text"] = "=1;\ufeff=2\n- three\n'- four", '["=1", {"a": 1}]'
+    with undone():
+        import_file(write_jsonl(tmp_path / "a.jsonl", lines))
+        path = tmp_path / f"table.{format}"
+        path.write_bytes(exported(Dataset.objects.get(), format=format, override=GENERATED))
+        import_file(path, name="again")
+        again = exported(Dataset.objects.get(name="again"), override=GENERATED)
+        assert objects(again) == [with_default_fields(line) for line in lines]
+
+
+def test_a_row_of_a_table_of_turns_that_is_cut_is_a_problem(tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, make_sessions(2))
+    path = tmp_path / "table.csv"
+    data = exported(stored, format="csv")
+    path.write_bytes(data + b"s9,1,user\r\n")
+    with pytest.raises(UserError, match="1 problem") as refused:
+        import_file(path, name="again")
+    problem = refused.value.details["problems"][0]
+    assert (problem["session_id"], problem["message"]) == ("s9", "text is missing; expected a string")
+    assert problem["line"] == data.count(b"\n") + 1
+
+
 def test_an_openai_file_comes_out_as_it_went_in(tmp_path: Path) -> None:
     chat = {
         "id": "conversation-7",

@@ -40,6 +40,7 @@ from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
 from datasets_app.domain.traces.repeated import is_repeated
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
+from datasets_app.domain.traces.turn_tables import TurnRow, read_turn_table
 from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
 from datasets_app.domain.traces.written_dates import replace_written_dates
 
@@ -52,6 +53,8 @@ COLUMNS_FORM = 'name columns like this: text=Body, role=Author, "sender:Roe, Jan
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
 # A file of turns in which tools have turns too. It is chosen by the content, never by name.
 NUMBERED = "turns-with-tools"
+# A table that the application has exported, also chosen by its content.
+TURN_TABLE = "turn-table"
 _PLACES = {"xlsx": "row", "parquet": "row", "document": "record"}
 TABLES = {"csv": "CSV", "xlsx": "XLSX", "parquet": "Parquet or Arrow", "json": "JSON"}
 LABELS = {
@@ -59,9 +62,10 @@ LABELS = {
     "whatsapp": "WhatsApp export",
     "alignmenter": "Alignmenter run or transcript",
     NUMBERED: "Turns with calls of tools",
+    TURN_TABLE: "Table of turns",
     **{name: f"{label} table" for name, label in TABLES.items()},
 }
-NAMES = (*(name for name in LABELS if name != NUMBERED), *ALIASES)
+NAMES = (*(name for name in LABELS if name not in (NUMBERED, TURN_TABLE)), *ALIASES)
 
 
 class ConvertOptions(NamedTuple):
@@ -158,6 +162,8 @@ class Conversion:
         detected = detect(path, limits) if format == "auto" or format in TABLES else format
         if format == "json":
             detected = detected or format
+        if detected == TURN_TABLE and options != ConvertOptions():
+            detected = "csv"  # whose reader heeds them
         if detected is None:
             raise UnreadableFile("is in no known format; name it with --format, or convert it to JSONL first")
         self.format = detected
@@ -166,8 +172,8 @@ class Conversion:
 
     def conversations(self, on_bytes: OnBytes | None = None) -> Iterator[list[TurnRecord]]:
         """The turns of each conversation; ``report`` is complete once all are read."""
-        if self.format in ("alignmenter", NUMBERED):
-            yield from self._read_alignmenter(on_bytes)
+        if self.format in ("alignmenter", NUMBERED, TURN_TABLE):
+            yield from self._read_turns(on_bytes)
             return
         assembly = Assembly(self.report.left_out, labeled_texts=self.options.labeled_texts)
         used: set[int] = set()
@@ -196,11 +202,13 @@ class Conversion:
             report.problems.append(problem)
             report.problem_total += 1
 
-    def _read_alignmenter(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
+    def _read_turns(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
         report = self.report
         with open_source(self.path, self.limits, on_bytes) as source:
             if self.format == NUMBERED:
                 records = read_numbered_turns(self.path, self.limits)
+            elif self.format == TURN_TABLE:
+                records = read_turn_table(source.documents())
             elif source.layout == "alignmenter":
                 missing = alignmenter_runs.count_missing(self.path)
                 report.left_out[alignmenter_runs.NOT_CAPTURED].add(count=missing)
@@ -357,7 +365,9 @@ def _only_documents(
 def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
     """The name of the format, or None for what no format of this package knows."""
     with open_source(path, limits) as source:
-        if source.layout in TABLES or source.layout == "alignmenter":
+        if source.layout in TABLES:
+            return TURN_TABLE if _holds_turns(source) else source.layout
+        if source.layout == "alignmenter":
             return source.layout
         if source.layout == "text":
             head = source.head_text()
@@ -374,6 +384,14 @@ def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
             bool(rows) and all(type(row) is dict for row in rows) and table_columns.guess_mapping(rows[0])
         )
         return "json" if is_table else None
+
+
+def _holds_turns(source: Source) -> bool:
+    try:
+        first = peek_documents(source.documents(), 1)
+    except UnreadableFile:
+        return False  # reading the rows will say what is wrong, or heed the stated encoding
+    return bool(first) and type(first[0].value) is TurnRow
 
 
 def _add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[TurnRecord]:

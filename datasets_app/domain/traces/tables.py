@@ -16,6 +16,7 @@ from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.table_columns import COLUMNS, ENCODINGS, normalize
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
+from datasets_app.domain.traces.turn_tables import is_turn_table, parse_turn_row
 from datasets_app.domain.traces.values import decode_json
 
 MAX_CELL_CHARACTERS = 16 << 20
@@ -118,6 +119,8 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def _read_csv_row(header: list[str], row: list[str]) -> dict[str, Any]:
+    if is_turn_table(header) and len(row) <= len(header):
+        return parse_turn_row(row, is_escaped=True)
     cells = {
         name: _read_cell(value) for name, value in zip(header, row, strict=False) if name and value != ""
     }
@@ -197,6 +200,8 @@ def _read_rows(book: Any) -> Iterator[Document | LineError]:
 
 
 def _read_sheet_row(header: list[str], row: tuple[Any, ...]) -> dict[str, Any]:
+    if is_turn_table(header):
+        return parse_turn_row(row[: len(header)], is_escaped=True) if any(row) else {}
     cells = {
         name: _read_cell(_plain(cell))
         for name, cell in zip(header, row, strict=False)
@@ -240,7 +245,13 @@ def read_arrow(path: Path, limits: Limits) -> Iterator[Document | LineError]:
                     if size > limits.line_bytes:
                         yield LineError(number, "E109", f"row is larger than {limits.line_bytes:,} bytes")
                         continue
-                yield Document(number, {key: _read_cell(cell) for key, cell in cells.items()})
+                is_own = is_turn_table([*row])
+                yield Document(
+                    number,
+                    parse_turn_row([*row.values()], is_escaped=False)
+                    if is_own
+                    else {key: _read_cell(cell) for key, cell in cells.items()},
+                )
     except (pyarrow.ArrowException, OSError) as error:
         raise UnreadableFile(
             f"can't be read after row {number:,} ({type(error).__name__}); transfer it again"

@@ -1,0 +1,43 @@
+"""Tables of turns as the application exports them (CSV, Parquet) → the same turns, character by character."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.formulas import unescape_cell
+from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.numbered_turns import Row
+from datasets_app.domain.traces.values import decode_json
+
+COLUMNS = ("session_id", "turn_index", "role", "text", "tags", "persona_id", "timestamp", "metadata", "extra")
+
+
+class TurnRow(dict[str, Any]):
+    """A row as the object that a line of conversation JSONL would be."""
+
+
+def is_turn_table(columns: Sequence[Any]) -> bool:
+    return tuple(columns) == COLUMNS
+
+
+def parse_turn_row(cells: Sequence[Any], *, is_escaped: bool) -> TurnRow:
+    """Spreadsheets know no null, so an empty cell is one, except of the text."""
+    if is_escaped:
+        cells = [unescape_cell(cell) if type(cell) is str else cell for cell in cells]
+    values = {name: cell for name, cell in zip(COLUMNS, cells, strict=False) if cell not in (None, "")}
+    index, extra = values.get("turn_index"), decode_json(values.pop("extra", None))
+    if type(index) is str and index.isdecimal():
+        values["turn_index"] = int(index)
+    for name in ("tags", "metadata"):
+        if name in values:
+            values[name] = decode_json(values[name])
+    if len(cells) > COLUMNS.index("text"):
+        values.setdefault("text", "")
+    return TurnRow(
+        {**(extra if type(extra) is dict else {} if extra is None else {"extra": extra}), **values}
+    )
+
+
+def read_turn_table(documents: Iterable[Document | LineError]) -> Iterator[Row | LineError]:
+    for item in documents:
+        yield item if isinstance(item, LineError) else ("", "", item.number, dict(item.value))

@@ -37,9 +37,9 @@ CHOICE_LABELS = {
     EACH_ROW: "No column: each row is a conversation",
     DAY_FIRST: "Day first: 31/12/2026",
     MONTH_FIRST: "Month first: 12/31/2026",
-    "keep": "Kept",
     "drop": "Left out",
 }
+EMPTY_LABELS = {"dates": "Not stated", "repeated": "Kept"}
 SIDE_LABELS = {"user": "The user", "assistant": "The assistant", LEAVE_OUT: "Left out"}
 # More are named by hand.
 MAX_COLUMNS_CHOSEN_FROM = 100
@@ -62,8 +62,13 @@ def list_mapping(
         if field == "encoding" and not current.get("encoding"):
             continue
         named = [(name, name) for name in columns] if field in COLUMNS else []
-        others = [(choice, CHOICE_LABELS.get(choice, choice)) for choice in CHOICES.get(field, ())]
-        listed.append((field, current.get(field, ""), [*named, *others]))
+        others = [
+            (choice, CHOICE_LABELS.get(choice, choice))
+            for choice in CHOICES.get(field, ())
+            if choice != "keep"
+        ]
+        empty = ("", EMPTY_LABELS.get(field, "none"))
+        listed.append((field, current.get(field, ""), [empty, *named, *others]))
     return listed
 
 

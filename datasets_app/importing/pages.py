@@ -213,7 +213,8 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
             require_recent_sign_in(request)
         try:
             _update_job(request.user, job, form.cleaned_data, start)
-            _save_columns(job_file, read_parameters(job, ImportParameters), form.cleaned_data)
+            if _save_columns(job_file, read_parameters(job, ImportParameters), form.cleaned_data):
+                messages.success(request, f"Columns saved as {form.cleaned_data['save_mapping']}.")
         except UserError as refusal:
             messages.error(request, refusal.message)
             start = False
@@ -267,11 +268,12 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters, form: Pre
     }
 
 
-def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str, Any]) -> None:
+def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str, Any]) -> bool:
     """Save the columns under the name that was entered: those that were named, else those detected."""
     if name := chosen["save_mapping"]:
         columns = read_convert_options("", chosen["columns"]).mapping
         save_mapping(name, columns or _preview_upload(job_file, options).columns)
+    return bool(name)
 
 
 @require_POST

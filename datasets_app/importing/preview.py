@@ -103,6 +103,10 @@ class ImportPreview:
         if self.lacks_sessions:
             return "Choose the session column, or that there is none, then update the preview."
         if self.problems and on_error != "quarantine":
+            if any(role == "unknown" for _, role, _ in self.speakers):
+                return (
+                    "Choose what each unknown role is and update the preview, or import valid sessions only."
+                )
             return "The import would fail: fix the problems in the file, or import only the valid sessions."
         return ""
 

@@ -37,6 +37,7 @@ _FACT_LABELS = {
     "sha256": "SHA-256",
     "persona_id": "Persona",
     "licence": "License",
+    "repeated": "Repeated messages",
     "on_brand": "On-brand",
     "session_id": "Session",
     "turn_index": "Turn",

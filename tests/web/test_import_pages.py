@@ -124,7 +124,7 @@ def test_recognized_columns_can_be_chosen_anew(curator: Any) -> None:
     table = b"thread,author,body,remark\n1,user,Hello there,First\n1,assistant,Hi,Second\n"
     page = upload(curator, table, "table.csv")
     job = JobRun.objects.get()
-    columns = [(name, name) for name in ("thread", "author", "body", "remark")]
+    columns = [("", "none"), *((name, name) for name in ("thread", "author", "body", "remark"))]
     assert ("text", "body", columns) in page.context["mapping"]
     chosen = {"column-session_id": "thread", "column-role": "author", "column-text": "body"}
     answers = {
@@ -408,9 +408,11 @@ def test_errors_of_a_preview_are_at_its_top_and_keep_what_was_chosen(curator: An
     text = page.content.decode()
     assert 'href="#id_save_mapping">Save columns as</a>' in text
     assert text.index("Use up to 100 printable characters.") < text.index("Import options")
-    assert ("text", "Said", [(name, name) for name in ("Ticket", "Who wrote", "Said")]) in page.context[
-        "mapping"
-    ]
+    assert (
+        "text",
+        "Said",
+        [("", "none"), *((name, name) for name in ("Ticket", "Who wrote", "Said"))],
+    ) in page.context["mapping"]
     page = curator.post(f"{FORM}{job.pk}/", {**fields, "column-text": "Said"})
     chosen = {field: column for field, column, _ in page.context["mapping"] if column}
     assert chosen == {"text": "Said"}
@@ -428,6 +430,7 @@ def test_columns_of_a_table_are_saved_by_name_used_again_and_deleted(curator: An
     job = JobRun.objects.get()
     fields = {**OPTIONS, "dataset_name": "t", "columns": "text=Said, role=Who wrote, session_id=Ticket"}
     curator.post(f"{FORM}{job.pk}/", {**fields, "save_mapping": "tickets", "look": "1"})
+    assert "Columns saved as tickets." in curator.get(f"{FORM}{job.pk}/").content.decode()
     saved = TableMapping.objects.get()
     assert (saved.name, saved.columns["text"]) == ("tickets", "Said")
     page = upload(curator, content, "u.csv", saved_mapping="tickets").content.decode()
@@ -439,6 +442,20 @@ def test_columns_of_a_table_are_saved_by_name_used_again_and_deleted(curator: An
     assert "text=Said" in curator.get(FORM).content.decode()
     curator.post(reverse("admin:datasets_app_dataset_import_mapping_remove"), {"name": "tickets"})
     assert not TableMapping.objects.exists()
+
+
+def test_an_unknown_role_is_chosen_on_the_page_without_a_flag(curator: Any) -> None:
+    table = b"ticket,role,body\n1,customer,Hi\n1,agent,Hello\n1,Trigger,Assigned\n1,Trigger,Assigned\n"
+    page = upload(curator, table, "t.csv").content.decode()
+    shown = " ".join(page.split())
+    assert "2 messages with 1 unknown role" in shown
+    assert "Choose what each unknown role is and update the preview" in shown
+    assert "--" not in re.sub(r"<!--.*?-->|<[^>]*>", "", page[page.index("Problems in the first lines") :])
+    assert '<option value="" selected >Kept</option>' in shown
+    menus = {"sender-0": "Trigger", "side-0": "leave-out", "look": "1"}
+    job = JobRun.objects.get()
+    page = curator.post(f"{FORM}{job.pk}/", {**OPTIONS, "dataset_name": "t", **menus}, follow=True)
+    assert not re.search(r'name="import"[^>]*disabled', page.content.decode())
 
 
 def test_senders_are_mapped_to_sides_and_left_out(curator: Any) -> None:

@@ -3,7 +3,7 @@
 REMEDIES = {
     "E101": "Each line must be one JSON object. Check that the file is complete and in the right format.",
     "E102": "Choose the format yourself if the wrong one was detected.",
-    "E103": "Rename the roles, or remove the turns of other roles.",
+    "E103": "Choose what each is under “Senders and roles”; without menus, rename roles in the file.",
     "E107": "Keep one of the two.",
     "E201": "Select “Renumber turns” to fix this.",
     "E202": "Keep the right one of the two.",

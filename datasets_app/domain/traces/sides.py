@@ -91,7 +91,7 @@ class Sides:
         if not note:
             return []
         count = f"{format_count(note.total, 'message')} with {format_count(len(note.kinds), 'unknown role')}"
-        say = "say what each is: --map sender:ROLE=user, =assistant or =leave-out"
+        say = "map each: sender:ROLE=user, =assistant or =leave-out"
         return [LineError(note.lines[0] if note.lines else 0, "E103", f"{count}; {say}")]
 
 

@@ -6,6 +6,7 @@ dataset, and the counts are estimates.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
@@ -27,13 +28,16 @@ ORDER = (
     "excluded",
     "commented",
     "length",
+    "reply",
     "date",
     "meta",
 )
-# Of the numbers of turns: the first of each range.
+# The first of each range: of turns, and of a reply's characters.
 LENGTHS = (1, 2, 3, 5, 9, 17, 33, 65)
-# More days or months than this are counted by month or year.
-MAX_DATES = 31
+REPLY_LENGTHS = (0, 51, 101, 201, 401, 801, 1601, 3201)
+# More days than this are counted by week, month, quarter or year. Longer times have no row for each of them.
+MAX_DATES = 14
+_MAX_DAYS = 100 * 366
 _TIMEOUT = "SET LOCAL statement_timeout = '3s'"
 
 _SESSIONS = "t.dataset_id = %(dataset)s AND t.session_id = ANY(%(keys)s)"
@@ -48,6 +52,10 @@ WHERE {_SESSIONS} {{which}}) pairs GROUP BY value ORDER BY 2 DESC, 1 LIMIT 500
 """  # constants # nosec B608
 _TAGS = _COUNT_PAIRS.format(values="CROSS JOIN unnest(t.tags) value", which="")
 _FIELDS = "CROSS JOIN LATERAL (VALUES (t.metadata), (t.extra)) v (fields) CROSS JOIN LATERAL"
+_REPLIES = _COUNT_PAIRS.format(
+    values="CROSS JOIN LATERAL (SELECT width_bucket(length(t.text), %(lengths)s)) v (value)",
+    which="AND t.role = 'assistant'",
+)
 _METADATA = _COUNT_PAIRS.format(
     values=f"{_FIELDS} jsonb_object_keys(CASE jsonb_typeof(fields) WHEN 'object' THEN fields END) value",
     which="",
@@ -86,8 +94,8 @@ class Value(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """``left_out`` is the number of values that are too many to show. The order tells something if it isn't
-    that of the counts, as in a distribution."""
+    """``left_out`` is the number of values that are too many to show. A distribution is in order, and has
+    those between its ends that no session has."""
 
     name: str
     title: str
@@ -114,7 +122,7 @@ def count_facets(dataset: Dataset, chosen: SessionFilter, *, may_read: bool, use
                 facets += _count_text(count, chosen)
     except DatabaseError:
         return None
-    shown = [facet for facet in facets if facet.values]
+    shown = [facet for facet in facets if any(value.count for value in facet.values)]
     return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), sample)
 
 
@@ -138,7 +146,7 @@ class _Counter:
         label: Callable[[Any], str] = str,
         parameters: Callable[[Any], dict[str, str]] | None = None,
     ) -> Facet:
-        rows = [(value, count) for value, count in counts if count]
+        rows = list(counts)
         values = [
             Value(
                 label(value),
@@ -177,24 +185,39 @@ def _count_structure(count: _Counter, chosen: SessionFilter, may_read: bool, use
         yield count.make_facet(
             "excluded", "Excluded", [(value, excluded[value]) for value in (YES, NO)], label=str.capitalize
         )
-    yield count.make_facet(
-        "length",
-        "Turns",
-        [(place, lengths[place]) for place in range(len(LENGTHS))],
-        label=_describe_length,
-        parameters=lambda place: dict(zip(("min", "max"), _find_range(place), strict=True)),
+    yield _make_histogram(count, "length", "Turns", lengths, LENGTHS, ("min", "max"))
+    replies = Counter(
+        {place - 1: number for place, number in count.fetch(_REPLIES, lengths=list(REPLY_LENGTHS))}
     )
+    names = "reply_min", "reply_max"
+    yield _make_histogram(count, "reply", "Characters of a reply", replies, REPLY_LENGTHS, names)
 
 
-def _find_range(place: int) -> tuple[str, str]:
-    """The first and last number of turns; no last one of the longest sessions."""
-    last = str(LENGTHS[place + 1] - 1) if place + 1 < len(LENGTHS) else ""
-    return str(LENGTHS[place]), last
+def _make_histogram(
+    count: _Counter,
+    name: str,
+    title: str,
+    numbers: Counter[Any],
+    starts: Sequence[int],
+    parameters: tuple[str, str],
+) -> Facet:
+    """From the first range that any session is in to the last; ``starts`` are the first of each."""
 
+    def find_range(place: int) -> tuple[str, str]:
+        return str(starts[place]), str(starts[place + 1] - 1) if place + 1 < len(starts) else ""
 
-def _describe_length(place: int) -> str:
-    first, last = _find_range(place)
-    return first if first == last else f"{first}–{last}" if last else f"{first} or more"
+    def describe(place: int) -> str:
+        first, last = find_range(place)
+        return first if first == last else f"{first}–{last}" if last else f"{first} or more"
+
+    places = range(min(numbers, default=0), max(numbers, default=-1) + 1)
+    return count.make_facet(
+        name,
+        title,
+        [(place, numbers[place]) for place in places],
+        label=describe,
+        parameters=lambda place: dict(zip(parameters, find_range(place), strict=True)),
+    )
 
 
 def _count_labels(count: _Counter, user: Any) -> Facet:
@@ -226,16 +249,70 @@ def _count_text(count: _Counter, chosen: SessionFilter) -> Iterable[Facet]:
             parameters=lambda value: {"meta": f"{key}={value}"},
         )
     yield count.make_facet("meta", "Metadata", count.fetch(_METADATA))
-    yield _count_dates(count)
+    yield _count_dates(count, chosen)
 
 
-def _count_dates(count: _Counter) -> Facet:
-    """By day, or by month or year if there are many."""
-    counts: Sequence[tuple[str, int]] = count.fetch(_DAYS)
-    for length in (7, 4):
-        if len(counts) > MAX_DATES:
-            longer = Counter[str]()
-            for date, number in counts:
-                longer[date[:length]] += number
-            counts = sorted(longer.items())
-    return count.make_facet("date", "Dates", counts, parameters=lambda date: {"since": date, "until": date})
+# --- dates ----------------------------------------------------------------------------------------------
+
+Period = tuple[str, str]
+
+
+def _find_week(day: str) -> Period:
+    try:
+        monday = date.fromisoformat(day)
+        monday -= timedelta(days=monday.weekday())
+        return monday.isoformat(), (monday + timedelta(days=6)).isoformat()
+    except (ValueError, OverflowError):
+        return day, day
+
+
+def _find_quarter(day: str) -> Period:
+    first = (int(day[5:7]) - 1) // 3 * 3 + 1
+    return f"{day[:5]}{first:02}", f"{day[:5]}{first + 2:02}"
+
+
+_PERIODS: Sequence[Callable[[str], Period]] = (
+    lambda day: (day, day),
+    _find_week,
+    lambda day: (day[:7], day[:7]),
+    _find_quarter,
+    lambda day: (day[:4], day[:4]),
+)
+
+
+def _count_dates(count: _Counter, chosen: SessionFilter) -> Facet:
+    """By the shortest period that makes few enough, within the chosen dates."""
+    days = count.fetch(_DAYS)
+    counts = dict.fromkeys(_list_days(*[day for day, _ in days]), 0) | dict(days)
+    for find_period in _PERIODS:
+        numbers = Counter[Period]()
+        for day, number in counts.items():
+            numbers[find_period(day)] += number
+        if len(numbers) <= MAX_DATES:
+            break
+    return count.make_facet(
+        "date",
+        "Dates",
+        sorted(numbers.items()),
+        label=_describe_period,
+        # A date stands for the time until its end; a later character than "-" begins it.
+        parameters=lambda period: {
+            "since": max(period[0], chosen.since),
+            "until": min(period[1], chosen.until or "U", key=lambda date: f"{date}U"),
+        },
+    )
+
+
+def _list_days(*days: str) -> Iterable[str]:
+    """All from the first to the last, unless the time is very long or one isn't a date."""
+    try:
+        first, last = (date.fromisoformat(day).toordinal() for day in (min(days), max(days)))
+    except ValueError:
+        return ()
+    length = last - first + 1
+    return (date.fromordinal(first + day).isoformat() for day in range(length if length < _MAX_DAYS else 0))
+
+
+def _describe_period(period: Period) -> str:
+    first, last = period
+    return first if first == last else f"{first} to {last[5:]}"

@@ -32,6 +32,8 @@ TITLES = {
     "excluded": "Excluded",
     "min": "Turns, at least",
     "max": "Turns, at most",
+    "reply_min": "Characters of a reply, at least",
+    "reply_max": "Characters of a reply, at most",
 }
 
 
@@ -55,6 +57,8 @@ class SessionFilter(NamedTuple):
     excluded: str = ""
     min: int | None = None
     max: int | None = None
+    reply_min: int | None = None
+    reply_max: int | None = None
 
     @property
     def is_active(self) -> bool:
@@ -90,8 +94,7 @@ def parse_filter(parameters: Mapping[str, Any], *, may_read: bool, user: Any) ->
         code=one_of("code", {ANY}) or matching("code", _CODE),
         labels=one_of("labels", list_label_filters(user)),
         excluded=one_of("excluded", {YES, NO}),
-        min=number("min"),
-        max=number("max"),
+        **{name: number(name) for name in ("min", "max", "reply_min", "reply_max")},
     )
     if not may_read:
         return structure
@@ -160,6 +163,8 @@ def build_conditions(dataset_id: int, chosen: SessionFilter) -> list[Condition]:
         conditions.append(make.with_date(chosen.since, chosen.until))
     if chosen.tag:
         conditions.append(make.with_tag(chosen.tag))
+    if chosen.reply_min is not None or chosen.reply_max is not None:
+        conditions.append(make.with_reply(chosen.reply_min, chosen.reply_max))
     if chosen.meta:
         conditions.append(make.with_metadata(*chosen.meta.partition("=")[::2]))
     if chosen.q:

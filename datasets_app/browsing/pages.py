@@ -54,7 +54,7 @@ SORTS = {
     "-session": "Session ID, Z to A",
 }
 # The form has fields for these filters. Facets set the others.
-FORM_FIELDS = ("q", "id", "persona", "tag", "since", "until", "min", "max")
+FORM_FIELDS = ("q", "id", "persona", "tag", "since", "until", "min", "max", "reply_min", "reply_max")
 # What the order would tell: how ids begin, and when people wrote.
 _TEXT_ORDERS = frozenset({"session", "date"})
 
@@ -119,7 +119,9 @@ def facets(request: HttpRequest, pk: int) -> HttpResponse:
     link = _Link(dataset, request, chosen)
     context = {
         "dataset": dataset,
-        "facets": [(facet, [link.toggle(value) for value in facet.values]) for facet in found.facets]
+        "facets": [
+            (facet, [link.toggle(value) for value in facet.values if value.count]) for facet in found.facets
+        ]
         if found
         else None,
         "sample": found and found.sample,

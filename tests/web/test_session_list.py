@@ -82,6 +82,10 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"labels": "any"}, []),
     ({"labels": "none"}, ["a1", "a2", "b1", "b_2"]),
     ({"min": "3"}, ["a2"]),
+    ({"max": "0"}, []),
+    ({"reply_min": "17"}, ["a1", "a2"]),
+    ({"reply_min": "17", "reply_max": "18"}, ["a2"]),
+    ({"reply_max": "0"}, []),
     ({"excluded": "no"}, ["a1", "a2", "b1", "b_2"]),
     ({"excluded": "yes"}, []),
     ({"commented": "yes"}, []),
@@ -133,6 +137,7 @@ def test_facets_count_what_the_list_shows(sign_in: Any, talks: Dataset) -> None:
     assert found["Findings"] == {"W205": 1}
     assert found["Turns"] == {"2": 3, "3–4": 1}
     assert found["Metadata"] == {"lang": 1, "model": 1}
+    assert found["Characters of a reply"] == {"0–50": 4}
     assert found["Dates"] == {"2026-03-01": 1, "2026-03-02": 1}
     assert count_facets(client, talks, q="refun")["Splits"] == {"Train": 1, "No split": 1}
     assert count_facets(client, talks, meta="model")["Metadata: model"] == {"m1": 1}
@@ -156,6 +161,30 @@ def test_a_value_of_a_facet_leads_to_its_sessions(sign_in: Any, talks: Dataset) 
             again = client.get(url + "?" + value["url"].partition("?")[2]).context["facets"]
             (active,) = [other for _, others in again for other in others if other["is_active"]]
             assert len(client.get(active["url"]).context["page"].rows) == 4
+
+
+@pytest.mark.parametrize(
+    ("day", "labels"),
+    [
+        ("2026-03-12", ["2026-03-01", "2026-03-12"]),
+        ("2026-03-20", ["2026-02-23 to 03-01", "2026-03-16 to 03-22"]),
+        ("2026-11-20", ["2026-03", "2026-11"]),
+        ("2028-11-20", ["2026-01 to 03", "2028-10 to 12"]),
+        ("2039-11-20", ["2026", "2039"]),
+        ("9999-99-99", ["2026-03-01", "9999-99-99"]),
+    ],
+)
+def test_dates_are_counted_by_the_period_that_makes_few(
+    sign_in: Any, talks: Dataset, day: str, labels: list[str]
+) -> None:
+    """Those of a period within the chosen dates lead to its sessions within these."""
+    Turn.objects.filter(dataset=talks, session__session_id="a2").update(timestamp=f"{day}T10:00:00Z")
+    client = sign_in("curator")
+    assert list(count_facets(client, talks)["Dates"]) == labels
+    for query in ({}, {"since": "2026-03-01"}, {"until": day[:7]}, {"since": "2026-03", "until": day}):
+        facets = client.get(address(talks, "session_facets"), query).context["facets"]
+        for value in next(values for facet, values in facets if facet.title == "Dates"):
+            assert len(client.get(value["url"]).context["page"].rows) == value["count"], (query, value)
 
 
 def test_facets_of_many_sessions_are_estimates(
@@ -209,7 +238,12 @@ def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -
             row.pk for row in page.context["page"].rows
         ]
     assert page.context["ignored"] == [("Words", "zzz"), ("Tag", "zzz")]
-    assert set(count_facets(client, talks, q="zzz", meta="zzz")) == {"Splits", "Findings", "Turns"}
+    assert set(count_facets(client, talks, q="zzz", meta="zzz")) == {
+        "Splits",
+        "Findings",
+        "Turns",
+        "Characters of a reply",
+    }
     response = client.get(address(talks, "session_facets"), {"q": "zzz"})
     assert response.context["sample"].estimate == 4
 

@@ -161,7 +161,18 @@ def in_split(split: str) -> Condition:
 def with_length(at_least: int | None, at_most: int | None) -> Condition:
     """By the number of turns."""
     condition = "s.turn_count BETWEEN %(at_least)s AND %(at_most)s"
-    return Condition(condition, {"at_least": at_least or 0, "at_most": at_most or 2**31 - 1})
+    return Condition(condition, _limits(at_least, at_most))
+
+
+def with_reply(at_least: int | None, at_most: int | None) -> Condition:
+    """A reply has so many characters. No index knows."""
+    condition = "t.role = 'assistant' AND length(t.text) BETWEEN %(at_least)s AND %(at_most)s"
+    values = _limits(at_least, at_most)
+    return Condition(_HAS_TURN.format(condition=condition), values, _TURN_HITS.format(condition=condition))
+
+
+def _limits(at_least: int | None, at_most: int | None) -> dict[str, int]:
+    return {"at_least": at_least or 0, "at_most": 2**31 - 1 if at_most is None else at_most}
 
 
 def with_finding(report: int, code: str) -> Condition:

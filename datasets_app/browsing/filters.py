@@ -10,7 +10,7 @@ from datasets_app.catalog.rows.session_pages import Condition
 from datasets_app.models import CheckReport, ScrubRun, Session
 
 MAX_TEXT_LENGTH = 500
-ANY, YES, NO = "any", "yes", "no"
+ANY, NONE, YES, NO = "any", "none", "yes", "no"
 _DAY = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
 _CODE = re.compile(r"[EW]\d{3}")
 SPLIT_CHOICES = [*Session.Split.choices, (session_pages.NO_SPLIT, "No split")]

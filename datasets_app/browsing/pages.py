@@ -12,7 +12,8 @@ from datasets_app.browsing.columns import (
     add_columns,
     load_sessions,
 )
-from datasets_app.browsing.facets import MAX_COUNTED, Value, count_facets
+from datasets_app.browsing.distributions import Value
+from datasets_app.browsing.facets import MAX_COUNTED, count_facets
 from datasets_app.browsing.filters import (
     SessionFilter,
     build_conditions,

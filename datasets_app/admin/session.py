@@ -89,7 +89,7 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
         "is_raw_view": is_raw_view,
         "raw_query": "?raw=1" if is_raw_view else "",
         "has_formatted_turns": is_raw_view or any(getattr(turn, "html", "") for turn in turns),
-        "comments": [] if withheld else load_comments(session, request.user),
+        **({} if withheld else _place_comments(session, turns, request.user)),
         "metadata": arrange_metadata((turn.turn_index, turn.metadata, turn.extra) for turn in turns),
         "turns_with_findings": [turn for turn in turns if turn.findings],
         "withheld": withheld,
@@ -109,6 +109,20 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
     sessions = ("Sessions", dataset_url(dataset, "sessions"))
     crumbs = dataset_breadcrumbs(dataset, sessions, (session.session_id, None))
     return render_page(request, "datasets_app/session.html", crumbs, context)
+
+
+def _place_comments(session: Session, turns: list[Any], user: Any) -> dict[str, Any]:
+    """Set ``comments`` of turns; returns the others, and what the page needs for new ones."""
+    by_turn: dict[int | None, list[Any]] = defaultdict(list)
+    for comment in load_comments(session, user):
+        by_turn[comment.turn_index].append(comment)
+    for turn in turns:
+        turn.comments = by_turn.pop(turn.turn_index, [])
+    return {
+        "comments": list(chain.from_iterable(by_turn.values())),
+        "turns_with_comments": [turn for turn in turns if turn.comments],
+        "may_comment": user.has_perm("datasets_app.add_sessioncomment"),
+    }
 
 
 def _render_texts(turns: list[Any], highlights: Highlights | None, is_raw_view: bool) -> None:

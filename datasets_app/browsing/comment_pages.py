@@ -38,7 +38,7 @@ def comment(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
         add_comment(session, request.POST.get("text", ""), turn_index=turn, actor=request.user)
     except UserError as refusal:
         messages.error(request, refusal.message)
-    return redirect(f"{address}#comments")
+    return redirect(f"{address}#comments" if turn is None else f"{address}?turn={turn}#turn-{turn}")
 
 
 @require_POST

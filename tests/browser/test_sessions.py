@@ -7,6 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.models import SessionComment
 from tests import factories
 from tests.browser.faults import find_violations_in_both_schemes
 
@@ -46,7 +47,7 @@ def test_sessions_are_listed_selected_and_read(page: Page, transactional_db: Any
 def test_twenty_sessions_are_read_tagged_and_excluded_by_keys(
     page: Page, transactional_db: Any, tmp_path: Path
 ) -> None:
-    """Facet, preview, range, tag, exclude and undo; nothing is clicked."""
+    """Facet, preview, comment, range, tag, exclude and undo; nothing is clicked."""
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(21, tags=["scenario:late"]))
     press = page.keyboard.press
     tagged = dataset.turns.filter(tags__contains=["seen"]).values("session").distinct()
@@ -63,6 +64,16 @@ def test_twenty_sessions_are_read_tagged_and_excluded_by_keys(
     assert find_violations_in_both_schemes(page) == []
     press("j")
     expect(peek.get_by_text("What user says as number 1 of s2.")).to_be_visible()
+    press("n")
+    press("n")
+    press("c")
+    page.keyboard.type("Answers another question")
+    press("Control+Enter")
+    toast = page.locator("#toast")
+    expect(toast).to_contain_text("Comment added.")
+    expect(peek.locator("#turn-2").get_by_text("Answers another question")).to_be_visible()
+    assert find_violations_in_both_schemes(page) == []
+    assert list(SessionComment.objects.values_list("session__session_id", "turn_index")) == [("s2", 2)]
     press("Escape")
     expect(peek).to_be_hidden()
     press("x")
@@ -73,7 +84,6 @@ def test_twenty_sessions_are_read_tagged_and_excluded_by_keys(
     press("t")
     page.keyboard.type("seen")
     press("Enter")
-    toast = page.locator("#toast")
     expect(toast).to_contain_text("seen added to 40 turns.")
     assert tagged.count() == 20
     press("k")
@@ -88,3 +98,19 @@ def test_twenty_sessions_are_read_tagged_and_excluded_by_keys(
     assert not excluded.exists()
     press("Enter")
     expect(page.locator("h2", has_text="s20")).to_be_visible()
+
+
+def test_a_turn_is_commented_where_it_stands(page: Page, transactional_db: Any, tmp_path: Path) -> None:
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
+    page.goto(reverse("admin:datasets_app_session_change", args=[dataset.sessions.get().pk]))
+    page.get_by_role("button", name="Comment on turn 2").click()
+    text = page.locator("#turn-2").get_by_label("Comment, with @name for people")
+    expect(text).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#comments").get_by_role("textbox")).to_be_visible()
+    page.keyboard.press("c")
+    page.keyboard.type("Too short")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#turn-2 .ad-comments").get_by_text("Too short")).to_be_visible()
+    expect(page.locator("#comments")).to_contain_text("On turn 2.")
+    assert find_violations_in_both_schemes(page) == []

@@ -36,18 +36,36 @@
     };
 
     const peek = async (row) => {
-        const link = linkOf(row), panel = byId("peek"), body = panel.querySelector("[data-peek]");
+        const link = linkOf(row), panel = byId("peek");
         if (!link) return;
         state.peeked = row;
         panel.hidden = false;
         panel.querySelector("a").href = link.href;
         panel.querySelector("a").textContent = link.textContent.trim();
-        const response = await fetch(link.href);
-        if (state.peeked !== row) return;
-        const page = new DOMParser().parseFromString(await response.text(), "text/html");
-        const parts = page.querySelectorAll(".ad-session-chat > :is(.ad-note, .ad-chat)");
-        body.replaceChildren(...(parts.length ? parts : ["This session can't be shown."]));
+        const page = await read(await fetch(link.href));
+        if (state.peeked === row) show(page);
         panel.scrollTop = 0;
+    };
+
+    const read = async (response) => new DOMParser().parseFromString(await response.text(), "text/html");
+
+    const show = (page) => {
+        const parts = page.querySelectorAll(".ad-session-chat > :is(.ad-note, .ad-chat), #comments");
+        byId("peek").querySelector("[data-peek]").replaceChildren(...(parts.length ? parts : ["This session can't be shown."]));
+    };
+
+    // Comments are sent without leaving the list.
+    const comment = async (form) => {
+        const row = state.peeked, turn = form.elements.turn.value;
+        const answer = await fetch(form.action, { method: "POST", body: new FormData(form) }).catch(() => null);
+        if (!answer?.ok) return say("The comment wasn't saved. Try again.");
+        const page = await read(answer);
+        const refusal = page.querySelector("[data-messages]")?.textContent.trim();
+        say(refusal || "Comment added.");
+        if (refusal || state.peeked !== row) return;
+        show(page);
+        byId("peek").querySelector(`#turn-${turn || 0}`)?.scrollIntoView({ block: "nearest" });
+        row.focus({ preventScroll: true });
     };
 
     // --- selecting ---
@@ -79,7 +97,7 @@
 
     // The rows as the server shows them now; one that no longer matches stays until the next page.
     const refresh = async (ids) => {
-        const page = new DOMParser().parseFromString(await (await fetch(location.href)).text(), "text/html");
+        const page = await read(await fetch(location.href));
         for (const id of ids) {
             const [row, news] = [byId(id), page.getElementById(id)];
             if (!row || !news) continue;
@@ -177,6 +195,12 @@
             select(row, true);
         } else if (row && event.target.name === "row") state.anchor = row;
         else if (row && !event.target.closest("a, button, input") && !String(document.getSelection())) linkOf(row)?.click();
+    });
+
+    document.addEventListener("submit", (event) => {
+        if (!event.target.matches("#peek [data-comment]")) return;
+        event.preventDefault();
+        comment(event.target);
     });
 
     document.addEventListener("DOMContentLoaded", () => {

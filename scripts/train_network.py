@@ -12,6 +12,7 @@ import argparse
 import gzip
 import pickle
 import random
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,10 +31,11 @@ from scripts.network import rows
 from scripts.network.training import DILATIONS, encode, train
 
 TEXTS = Path(__file__).parent / "network" / "texts"
-_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 24_000, 6_000, 16_000
+_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 72_000, 24_000, 20_000
 _VARIANTS = 11  # of the marked texts
-# How often a chat line is in an epoch: one with invented identifiers, with slots for names, without slots.
+# How often a chat line is in an epoch: one with invented values, with slots for names, without slots.
 _INVENTED, _FILLINGS, _WRITTEN_OUT = 40, 4, 3
+_INVENTED_SLOT = re.compile(r"\{(user|code|address|line|postal|zip|birth|date|n|d|base|town)\}")
 _HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know
 _CUT_SHARE, _MASKED_SHARE, _VARIED_SHARE = 0.2, 0.2, 0.3
 _READERS = 2
@@ -82,7 +84,7 @@ def make_epoch(epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: 
     choose, vocabulary = random.Random(100 + epoch), rows.Vocabulary()
     by_language: dict[str, list[rows.Row]] = {}
     for line, language in lines:
-        times = _INVENTED if _has_identifiers(line) else _FILLINGS if "{" in line else _WRITTEN_OUT
+        times = _INVENTED if _has_invented(line) else _FILLINGS if "{" in line else _WRITTEN_OUT
         by_language.setdefault(language, []).extend(
             rows.render_chat_line(line, language, names, choose) for _ in range(times)
         )
@@ -102,8 +104,8 @@ def make_epoch(epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: 
     return [rows.restyle(row, choose) for row in found]
 
 
-def _has_identifiers(line: str) -> bool:
-    return "{user}" in line or "{code}" in line
+def _has_invented(line: str) -> bool:
+    return _INVENTED_SLOT.search(line) is not None
 
 
 def encode_epochs(

@@ -14,9 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.pii_sets.templates import choose_locale
+from benchmarks.pii_sets.values import LOCALES_BY_LANGUAGE
 from datasets_app.domain.pii.network.lexicon import COMMON, fold_word, look_up, read_code
 from datasets_app.domain.pii.network.runtime import CLASSES, LANGUAGES
 from datasets_app.domain.pii.network.words import Word, is_read_alone, split_words
+from scripts.marked_texts.sources import make_source
+from scripts.network.addresses import Addresses
 from scripts.network.identifiers import Identifiers
 
 _BITS = {name: 1 << number for number, name in enumerate(CLASSES)}
@@ -37,7 +41,7 @@ _LABELS = {
     "IBAN": _BITS["ACCOUNT"], **{name: _BITS[name] for name in CLASSES[1:8]},
 }  # fmt: skip
 _MARK = re.compile(r"«([NUPADIKOLB]):([^»]*)»")
-_SLOT = re.compile(r"\{(first|last|full|foreign|user)\}")
+_SLOT = re.compile(r"\{(first|last|full|foreign|user|address|line|postal|zip|birth)\}")
 LOCALES = dict(
     pair.split(":")
     for pair in (
@@ -94,11 +98,17 @@ class Names:
         self._lists["first-ja"], self._lists["last-ja"] = _read_japanese()
         self._languages = list(LOCALES)
         self._identifiers = Identifiers(top_n_list("en", _IDENTIFIER_WORDS), choose)
+        self._addresses = Addresses(LOCALES, choose)
         self._met: dict[str, set[str]] = {}
         self._pools: dict[str, _Pool] = {}
 
     def fill(self, slot: str, language: str) -> str:
-        """A name for ``slot``: first, last, full, foreign (a full name of another language), or user."""
+        """A value for ``slot``: a name (first, last, full, or foreign, a full one of another language), a
+        user name, a birth date, an address or a part of one."""
+        if slot in ("address", "line", "postal", "zip"):
+            return self._addresses.make(slot, language)
+        if slot == "birth":
+            return self._make_date("DOB", language)
         if slot == "foreign":
             alike = [
                 name for name in self._languages if name != language and is_latin(name) == is_latin(language)
@@ -112,9 +122,22 @@ class Names:
             return joiner.join((last, first) if language in _FAMILY_FIRST else (first, last))
         return first if slot == "first" else last
 
-    def make_code(self) -> str:
-        """An identifier of code or of a thing."""
-        return self._identifiers.make_code()
+    def fill_ordinary(self, slot: str, language: str) -> str:
+        """What is no value: an identifier of code or of a thing, a date, a number (``n``, ``d``), or what
+        streets and towns are called by (``base``, ``town``)."""
+        if slot == "code":
+            return self._identifiers.make_code()
+        return self._make_date("date", language) if slot == "date" else self._addresses.make_part(slot)
+
+    def _make_date(self, slot: str, language: str) -> str:
+        """A date in figures where nothing knows the months of the language."""
+        is_known = language in LOCALES_BY_LANGUAGE
+        spoken = language if is_known else "de"
+        source = make_source(self._choose, choose_locale(self._choose, spoken), spoken)
+        while True:
+            date = str(source.make(slot)[0].text)
+            if is_known or not any(map(str.isalpha, date)):
+                return date
 
     def learn(self, language: str, name: str) -> None:
         """Remembers the words of a person's name that a corpus has, in whatever form."""
@@ -141,7 +164,7 @@ class Names:
 
 
 _IDENTIFIER_WORDS = 20_000
-_CODE = re.compile(r"\{code\}")
+_ORDINARY_SLOT = re.compile(r"\{(code|date|n|d|base|town)\}")
 _POOL_DRAWS = 5000
 _MIN_STEM, _MAX_ENDING, _MAX_FORM_ENDING, _FEWEST_ALIKE = 3, 2, 5, 5
 
@@ -240,7 +263,7 @@ _ONE_WORD = re.compile(r"[^\W\d_]+")
 def render_chat_line(line: str, language: str, names: Names, choose: random.Random | None = None) -> Row:
     """``choose``: exchange some of the names that are written out, and call some things like people."""
     text, spans, place = "", [], 0
-    line = _CODE.sub(lambda _: names.make_code(), line)
+    line = _ORDINARY_SLOT.sub(lambda slot: names.fill_ordinary(slot[1], language), line)
     for mark in _MARK.finditer(line):
         text += line[place : mark.start()]
         value = _SLOT.sub(lambda slot: names.fill(slot[1], language), mark[2])
@@ -298,13 +321,35 @@ def read_news(path: Path, choose: random.Random, most: int, names: Names) -> Ite
 
 
 def read_marked(lines: Iterable[str], rest: int) -> Iterator[Row]:
+    """Rows in which somebody marked names and things, and no numbers, user names or addresses."""
     for line in lines:
         row = json.loads(line)
         spans = [
             (span["start"], span["end"], _LABELS.get(span.get("type") or span.get("label"), ANY))
             for span in row["spans"]
         ]
-        yield make_row(row["text"], spans, rest, "en")
+        yield _leave_values_open(make_row(row["text"], spans, rest, "en"), rest)
+
+
+# What tells that a text may have an address that nobody marked.
+_ADDRESS_SIGNS = re.compile(
+    r"\d.*\b(street|str|st|road|rd|ave|avenue|drive|dr|lane|ln|blvd|way|court|ct|place|apt|zip)\b"
+    r"|\b(address|zip|postcode)\b.*\d|\b[a-z]{2},? \d{5}\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _leave_values_open(row: Row, rest: int) -> Row:
+    """What has a digit may be a value, and in a text that may have an address each word may be part of it."""
+    extra = _BITS["ADDRESS"] if _ADDRESS_SIGNS.search(row.text) else 0
+    return row._replace(
+        allowed=[
+            bits | extra | (_NUMBERS | _BITS["HANDLE"] if any(map(str.isdigit, word.text)) else 0)
+            if bits & rest & _ORDINARY
+            else bits
+            for word, bits in zip(row.words, row.allowed, strict=True)
+        ]
+    )
 
 
 _ANSWERS = 2  # how often an answer comes with its question

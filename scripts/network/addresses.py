@@ -17,8 +17,8 @@ _OF_MORE_COUNTRIES = {
 _UNIT_SHARE, _COUNTRY_SHARE = 0.2, 0.07
 _JOINERS = (", ", ", ", ", ", " ", "\n", "\n", ",", " - ")
 _OUTCODE_AREAS = (
-    "AB B BA BS CB CF CH CM CT DE DL E EC EH EX G GL GU HD HP IP KT L LE LS M MK N NE NG NR NW OX PE PL RG S SE"
-    " SO SW TN W WC WR YO"
+    "AB B BA BS CB CF CH CM CT DE DL E EC EH EX G GL GU HD HP IP KT L LE LS M MK N NE NG NR NW OX PE PL RG"
+    " S SE SO SW TN W WC WR YO"
 ).split()
 _DIGITS = {"zip": "5", "pin": "6", "aucode": "4"}
 _LONG_ZIP_SHARE = 0.08
@@ -121,7 +121,10 @@ class Addresses:
 
     def _make_eircode(self) -> str:
         signs = "".join(self._choose.choices("ACDEFHKNPRTVWXY0123456789", k=4))
-        return f"{self._choose.choice('ADTVHKRWXY')}{self._choose.randrange(10, 99)} {signs}"
+        area = (
+            f"{self._choose.choice('ADTVHKRWXY')}{self._choose.randrange(10)}{self._choose.randrange(1, 9)}"
+        )
+        return f"{area} {signs}"
 
 
 def _read_parts() -> dict[str, list[str]]:

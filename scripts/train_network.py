@@ -45,18 +45,22 @@ ChatLine = tuple[str, str]
 
 
 def read_fixed(arguments: argparse.Namespace, names: rows.Names, choose: random.Random) -> list[rows.Row]:
-    """The rows that are the same in every epoch."""
+    """The rows that are the same in every epoch: a share of those that there are."""
+    news, english, customer_rows, sentences, variants = (
+        round(count * arguments.share)
+        for count in (_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES, _VARIANTS)
+    )
     found: list[rows.Row] = []
     for path in sorted(arguments.names.glob("*.jsonl.gz")):
-        found += rows.read_news(path, choose, _NEWS_A_LANGUAGE, names)
+        found += rows.read_news(path, choose, news, names)
     found += rows.read_marked(
-        _draw_lines(arguments.english / "train.jsonl.gz", _ENGLISH_ROWS, choose), rows.REST_OF_ENTITIES
+        _draw_lines(arguments.english / "train.jsonl.gz", english, choose), rows.REST_OF_ENTITIES
     )
     customers = arguments.names.parent / "multidogo_names_train.jsonl"
-    found += rows.read_marked(_draw_lines(customers, _CUSTOMER_ROWS, choose), rows.REST_OF_NAMES)
-    found += rows.read_examples(make_rows(random.Random(1), _VARIANTS))
+    found += rows.read_marked(_draw_lines(customers, customer_rows, choose), rows.REST_OF_NAMES)
+    found += rows.read_examples(make_rows(random.Random(1), variants))
     fillers = Fillers(arguments.english / "names_pool.json.gz", arguments.english / "places_pool.json.gz", 3)
-    return found + list(rows.read_sentences(generate_sentences(fillers, _SENTENCES, _SENTENCES)))
+    return found + list(rows.read_sentences(generate_sentences(fillers, sentences, sentences)))
 
 
 def _draw_lines(path: Path, most: int, choose: random.Random) -> list[str]:
@@ -165,6 +169,7 @@ def main() -> None:
     parser.add_argument("--english", type=Path, required=True)
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--steps", type=int, default=8500)
+    parser.add_argument("--share", type=float, default=1, help="of the rows of corpora and templates")
     parser.add_argument("--epochs", type=int, default=4, help="with different names")
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--start", type=Path, help="weights to go on with")

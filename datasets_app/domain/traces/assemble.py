@@ -12,6 +12,8 @@ from hashlib import blake2b
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.rebuild import Spoken, list_spoken, rebuild_conversation
 from datasets_app.domain.traces.records import (
+    NO_QUESTION,
+    NO_REPLY,
     NOT_CONVERSATIONS,
     Call,
     Conversation,
@@ -72,6 +74,10 @@ class Assembly:
 
     def _add_call(self, calls: Spool[Call], call: Call) -> None:
         self.calls += 1
+        if not call.separate and not any(message.role != "system" for message in call.input):
+            self.remarks[NO_QUESTION].add(call.line)
+        if not call.output:
+            self.remarks[NO_REPLY].add(call.line)
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
         calls.add(key, call.start, call)
 

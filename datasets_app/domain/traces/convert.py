@@ -26,6 +26,7 @@ from datasets_app.domain.traces.numbered_turns import number_turns, read_numbere
 from datasets_app.domain.traces.records import (
     BETWEEN_TURNS,
     CUT_TEXTS,
+    LEFT_OUT,
     NO_ANSWER,
     NO_MESSAGES,
     OTHER_ENCODING,
@@ -237,6 +238,7 @@ class Conversion:
 
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out
+        is_told = any(message.role == LEFT_OUT for message in conversation.messages)
         conversation = conversation._replace(
             messages=self._sides.assign(conversation, left_out, self.report.speakers)
         )
@@ -244,7 +246,7 @@ class Conversion:
         default = f"{stem}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
         if not turns:
-            left_out[NO_MESSAGES].add()
+            left_out[NO_MESSAGES].add(count=not is_told)
             return []
         if self.report.mapping and is_repeated(turns):
             self.report.notes.repeated_sessions.add(conversation.line)

@@ -25,6 +25,7 @@ from datasets_app.domain.traces.records import (
     SECOND_COPY,
     SUB_AGENTS,
     TOO_DEEP,
+    UNANSWERED,
     UNKNOWN_ROLES,
     UNREADABLE_FORM,
     Note,
@@ -96,6 +97,7 @@ def list_warnings(report: Report) -> list[str]:
 
 SINGULAR_REASONS = {
     NO_CONTENT: "call without content",
+    UNANSWERED: "trace that holds no answer",
     TOO_DEEP: "span nested too deeply to be read",
     UNKNOWN_ROLES: "message of an unknown role",
     CHOSEN_OUT: "message of a sender that is left out by choice",

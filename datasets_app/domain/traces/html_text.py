@@ -4,6 +4,10 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
+from datasets_app.domain.conversations.roles import UNKNOWN
+from datasets_app.domain.traces.records import NO_ROLE, UNREAD_PARTS, Message
+from datasets_app.domain.traces.values import drop_empty
+
 _HIDDEN = frozenset(("style", "script", "head", "title", "template"))
 _BREAKS = frozenset(
     "p div li tr table ul ol blockquote pre h1 h2 h3 h4 h5 h6 hr section article header footer".split()
@@ -33,6 +37,13 @@ def strip_html(value: Any, *, only_pages: bool = False) -> str:
         text = "".join(reader.parts)
     text = "\n".join(_BLANKS.sub(" ", line).strip() for line in text.replace("\r", "").split("\n"))
     return _BLANK_LINES.sub("\n\n", text).strip()
+
+
+def read_html(role: str, body: Any, **details: Any) -> Message:
+    """A message whose body is a text or HTML. Without a role, nobody knows who speaks."""
+    text = strip_html(str(body) if type(body) in (int, float) else body)
+    found = drop_empty({**details, UNREAD_PARTS: [type(body).__name__] if body and not text else []})
+    return Message(role or UNKNOWN, text, found or None, "" if role else NO_ROLE)
 
 
 class _Reader(HTMLParser):

@@ -11,6 +11,7 @@ from datasets_app.domain.traces.records import (
     NO_CONTENT,
     OTHER_SPANS,
     SUB_AGENTS,
+    UNANSWERED,
     Call,
     Message,
     Span,
@@ -60,6 +61,7 @@ def select_calls(spans: list[Span]) -> tuple[list[Call], Counter[str]]:
             left_out[DUPLICATES] += len(models)
     else:
         chosen = models or [span for span in talking if has_text(span.output, "assistant")][:1]
+        left_out[UNANSWERED] += 0 if chosen else sum(span.kind == "root" for span in talking)
     chosen = [_complete(span, models, tree, spans) for span in chosen]
     facts = _merge_facts(spans)
     return [_make_call(span, tree, spans, facts) for span in sorted(chosen, key=_order)], +left_out

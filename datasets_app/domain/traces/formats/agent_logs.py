@@ -7,7 +7,17 @@ from typing import Any
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_output
 from datasets_app.domain.traces.messages import read_message, read_messages
-from datasets_app.domain.traces.records import NO_MESSAGES, SUB_AGENTS, Conversation, LeftOut, Message
+from datasets_app.domain.traces.records import (
+    HIDDEN,
+    LEFT_OUT,
+    NO_MESSAGES,
+    OTHER_EVENTS,
+    SUB_AGENTS,
+    Conversation,
+    LeftOut,
+    Message,
+    leave_out,
+)
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 _MANAGED = {
@@ -52,8 +62,8 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
         name = next(reversed(sessions), "")
         for item in items:
             for found, message, facts in _read_item(item):
-                if message is SKIPPED:
-                    yield LeftOut(SUB_AGENTS, number)
+                if message and message.role == LEFT_OUT:
+                    yield LeftOut(message.speaker, number)
                     continue
                 name = found or name
                 session = sessions.setdefault(name, _Session(number))
@@ -80,9 +90,6 @@ class _Session:
             self.messages.append(message)
 
 
-SKIPPED = Message("skipped")
-
-
 def _read_item(item: Any) -> Iterator[tuple[str, Message | None, dict[str, Any]]]:
     if type(item) is list:
         yield from _read_managed(item)
@@ -98,21 +105,17 @@ def _read_item(item: Any) -> Iterator[tuple[str, Message | None, dict[str, Any]]
         return
     name = as_name(pick(item, "sessionId", "session_id")).replace("default", "")
     if item.get("isSidechain") or item.get("parent_tool_use_id"):
-        yield name, SKIPPED, {}
-    elif item.get("type") in ("user", "assistant") and not item.get("isMeta"):
-        inner = as_dict(item.get("message"))
-        message = read_message({"role": item["type"], **inner})
-        time = to_seconds(item.get("timestamp"))
-        if message:
-            extra = drop_empty({"timestamp": time, "model": inner.get("model")})
-            message = message._replace(details={**extra, **(message.details or {})} or None)
-        yield name, message, {}
-    elif name:
-        yield (
-            name,
-            None,
-            drop_empty({"cost": item.get("total_cost_usd"), "duration_ms": item.get("duration_ms")}),
-        )
+        yield name, leave_out(SUB_AGENTS), {}
+    elif inner := as_dict(item.get("message")):
+        role = item["type"] if item.get("type") in ("user", "assistant") else None
+        message = leave_out(HIDDEN) if item.get("isMeta") else read_message({"role": role, **inner})
+        extra = drop_empty({"timestamp": to_seconds(item.get("timestamp")), "model": inner.get("model")})
+        yield name, message._replace(details={**extra, **(message.details or {})} or None), {}
+    else:
+        costs = {"cost": item.get("total_cost_usd"), "duration_ms": item.get("duration_ms")}
+        if name and any(costs.values()):
+            yield name, None, drop_empty(costs)
+        yield name, leave_out(OTHER_EVENTS), {}
 
 
 def _read_managed(item: list[Any]) -> Iterator[tuple[str, Message | None, dict[str, Any]]]:
@@ -127,7 +130,7 @@ def _read_managed(item: list[Any]) -> Iterator[tuple[str, Message | None, dict[s
         yield "", _read_managed_event(payload), {}
 
 
-def _read_managed_event(event: dict[str, Any]) -> Message | None:
+def _read_managed_event(event: dict[str, Any]) -> Message:
     role = _MANAGED.get(str(event.get("type")))
     time = drop_empty({"timestamp": to_seconds(event.get("processed_at"))})
     if role == "tool-call":
@@ -138,8 +141,8 @@ def _read_managed_event(event: dict[str, Any]) -> Message | None:
         return read_message({"role": "tool", "tool_call_id": name, "content": event.get("content")})
     if role in ("user", "assistant"):
         message = read_message({"role": role, "content": event.get("content")})
-        return message._replace(details={**time, **(message.details or {})} or None) if message else None
-    return None
+        return message._replace(details={**time, **(message.details or {})} or None)
+    return leave_out(OTHER_EVENTS)
 
 
 def _read_codex(item: dict[str, Any]) -> Iterator[tuple[str, Message | None, dict[str, Any]]]:
@@ -155,6 +158,8 @@ def _read_codex(item: dict[str, Any]) -> Iterator[tuple[str, Message | None, dic
                 message._replace(details={**(message.details or {}), **drop_empty({"timestamp": time})}),
                 {},
             )
+    else:
+        yield "", leave_out(OTHER_EVENTS), {}
 
 
 # --- Inspect -----------------------------------------------------------------------------------

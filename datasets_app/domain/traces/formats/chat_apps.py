@@ -7,12 +7,14 @@ from typing import Any
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.messages import find_time, read_message, read_messages
 from datasets_app.domain.traces.records import (
+    ERRORS,
     HIDDEN,
     NO_MESSAGES,
     OTHER_BRANCHES,
     Conversation,
     LeftOut,
     Message,
+    leave_out,
 )
 from datasets_app.domain.traces.trees import Node, choose_branch
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
@@ -156,9 +158,7 @@ def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation
     options = as_dict(value.get("options"))
     prompt = options.get("promptPrefix")
     messages = [Message("system", prompt)] if type(prompt) is str and prompt else []
-    for node in path:
-        message = _read_librechat_message(node.value)
-        messages += [message] if message else []
+    messages += [_read_librechat_message(node.value) for node in path]
     yield from _count(OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = drop_empty(
         {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
@@ -181,13 +181,13 @@ def _collect(messages: list[Any], parent: str, nodes: dict[str, Node], depth: in
             _collect(as_list(message.get("children")), name, nodes, depth + 1)
 
 
-def _read_librechat_message(value: dict[str, Any]) -> Message | None:
+def _read_librechat_message(value: dict[str, Any]) -> Message:
     made_by_user = value.get("isCreatedByUser")
     if made_by_user is None:
         made_by_user = str(value.get("sender", "")).lower() == "user"
     content = value.get("content") or value.get("text")
     if value.get("error") is True:
-        return None
+        return leave_out(ERRORS)
     message = read_message({"role": "user" if made_by_user else "assistant", "content": content})
     details = drop_empty(
         {
@@ -197,7 +197,7 @@ def _read_librechat_message(value: dict[str, Any]) -> Message | None:
             "feedback": value.get("feedback"),
         }
     )
-    return message._replace(details={**(message.details or {}), **details}) if message else None
+    return message._replace(details={**(message.details or {}), **details})
 
 
 # --- Open WebUI --------------------------------------------------------------------------------
@@ -231,14 +231,9 @@ def read_open_webui(documents: Iterable[Document]) -> Iterator[Conversation | Le
             message = read_message(
                 {key: node.value[key] for key in ("role", "content", "timestamp") if key in node.value}
             )
-            if message:
-                extra = drop_empty(
-                    {
-                        "model": pick(node.value, "model"),
-                        "feedback": as_dict(node.value.get("annotation")) or None,
-                    }
-                )
-                messages.append(message._replace(details={**(message.details or {}), **extra}))
+            feedback = as_dict(node.value.get("annotation")) or None
+            extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
+            messages.append(message._replace(details={**(message.details or {}), **extra}))
         yield from _count(OTHER_BRANCHES, number, len(nodes) - len(path))
         facts = drop_empty(
             {
@@ -263,13 +258,15 @@ def read_claude(documents: Iterable[Document]) -> Iterator[Conversation | LeftOu
         if not matches_claude(value):
             yield LeftOut(NO_MESSAGES, number)
             continue
-        messages = []
-        for item in value["chat_messages"]:
-            content = as_dict(item).get("content") or as_dict(item).get("text")
-            role = "user" if as_dict(item).get("sender") == "human" else "assistant"
-            message = read_message(
-                {"role": role, "content": content, "created_at": as_dict(item).get("created_at")}
+        messages = [
+            read_message(
+                {
+                    "role": item.get("sender"),
+                    "content": item.get("content") or item.get("text"),
+                    "created_at": item.get("created_at"),
+                }
             )
-            messages += [message] if message else []
+            for item in map(as_dict, value["chat_messages"])
+        ]
         facts = drop_empty({"title": value.get("name"), "model": value.get("model")})
         yield Conversation(as_name(value.get("uuid")), messages, facts, number)

@@ -25,11 +25,13 @@ from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     ONE_CONVERSATION,
+    UNREADABLE_FORM,
     Call,
     Conversation,
     LeftOut,
     Message,
     Remark,
+    leave_out,
 )
 from datasets_app.domain.traces.table_columns import guess_columns
 from datasets_app.domain.traces.values import (
@@ -226,11 +228,12 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
     question, answer = value[pair[0]], value[pair[1]]
     if joined := join_texts(question, answer):
         return Conversation(name, read_input(system)[0] + joined, _describe(value, *pair), line)
-    given = read_input(system | {"input": question})[0]
+    given = read_input(system)[0] + (read_input({"input": question})[0] or [leave_out(UNREADABLE_FORM)])
     extra = value.get("input") if pair[0] == "instruction" else None
     if type(extra) is str and extra.strip() and given:
         given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
     produced = read_output(strip_ends(answer) if type(answer) is str else answer)[0]
+    produced = produced or [leave_out(UNREADABLE_FORM)]
     if list_spoken(produced)[: len(given)] == list_spoken(given):  # the answer repeats the question
         given = []
     return Conversation(name, [*given, *produced], _describe(value, *pair, "input"), line)
@@ -308,13 +311,15 @@ def _read_list(found: list[Any]) -> list[Message]:
     if are_messages(found):
         return _put_in_order(read_messages(found))
     if are_named(found):
-        named = [pair for item in found if (pair := _read_named(item))]
-        return assign_roles([(name, text, None) for name, text in named], "")
+        named = [(*pair, None) for item in found if (pair := _read_named(item))]
+        return assign_roles(named) + [leave_out(UNREADABLE_FORM)] * (len(found) - len(named))
     messages: list[Message] = []
     for item in found:
-        pair = find_pair(as_dict(item))
-        if pair:
-            messages += read_input(item[pair[0]])[0] + read_output(item[pair[1]])[0]
+        if pair := find_pair(as_dict(item)):
+            messages += read_input(item[pair[0]])[0] or [leave_out(UNREADABLE_FORM)]
+            messages += read_output(item[pair[1]])[0] or [leave_out(UNREADABLE_FORM)]
+        else:
+            messages.append(read_message(as_dict(item)))
     return messages
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ SERVICE_MESSAGES = "messages of the messenger itself"
 MEDIA = "media without text"
 
 
-def assign_roles(spoken: list[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:
+def assign_roles(spoken: Sequence[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:
     """(sender, text, time) → messages. Everybody but the assistant is a user; without one, the first sender
     is, until somebody says otherwise."""
     first = spoken[0][0]

@@ -4,20 +4,26 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER, find_role
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.messengers import assign_roles
-from datasets_app.domain.traces.html_text import strip_html
+from datasets_app.domain.traces.html_text import read_html
+from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.records import (
+    LEFT_OUT,
     NO_MESSAGES,
-    PRIVATE_NOTES,
+    OTHER_EVENTS,
+    UNREADABLE_FORM,
     Call,
     Conversation,
     LeftOut,
     Message,
+    leave_out,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick, to_seconds
 
-USER, ASSISTANT, NOTE, OTHER = "user", "assistant", "note", ""
+# The application's own events, and who speaks without a side.
+OTHER, NOBODY = "other", ""
 _LISTS = (
     "messages data results _results events payload value activities threads entries Transcript logs "
     "responses interactions turns"
@@ -37,10 +43,10 @@ _SYSTEM_EVENTS = ("systemEventMessage", "lineitem", "forwardparent", "forwardchi
 
 
 class Event(NamedTuple):
-    """``who`` is user, assistant, note or empty; a name otherwise, of whom the order decides."""
+    """``who`` is user, assistant, note, other or nobody; a name otherwise, of whom the order decides."""
 
     who: str
-    text: str
+    text: Any
 
 
 class Shape(NamedTuple):
@@ -55,7 +61,11 @@ def _side(value: Any, user: tuple[Any, ...], assistant: tuple[Any, ...]) -> str 
 
 
 def _one(who: str | None, text: Any) -> list[Event] | None:
-    return None if who is None else [Event(who, strip_html(text) if type(text) is str else "")]
+    return None if who is None else [Event(who, text)]
+
+
+def _by(flag: Any, if_true: str, if_false: str) -> str:
+    return if_true if flag is True else if_false if flag is False else NOBODY
 
 
 def _read_crisp(item: dict[str, Any]) -> list[Event] | None:
@@ -64,7 +74,7 @@ def _read_crisp(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_front(item: dict[str, Any]) -> list[Event] | None:
-    return _one(USER if item["is_inbound"] else ASSISTANT, item.get("text") or item.get("body"))
+    return _one(_by(item["is_inbound"], USER, ASSISTANT), item.get("text") or item.get("body"))
 
 
 def _read_hubspot(item: dict[str, Any]) -> list[Event] | None:
@@ -73,7 +83,7 @@ def _read_hubspot(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_gorgias(item: dict[str, Any]) -> list[Event] | None:
-    who = ASSISTANT if item["from_agent"] else USER
+    who = _by(item["from_agent"], ASSISTANT, USER)
     text = item.get("body_text") or item.get("stripped_text") or item.get("body_html")
     return _one(NOTE if item.get("public") is False else who, text)
 
@@ -117,10 +127,11 @@ def _read_dialogflow(item: dict[str, Any]) -> list[Event] | None:
         text
         for message in map(as_dict, as_list(result.get("responseMessages")))
         for text in as_list(as_dict(message.get("text")).get("text"))
+        if type(text) is str
     ]
     asked = pick(result, "text", "queryText", "transcript")
-    answer = result.get("fulfillmentText") or "\n".join(map(str, texts))
-    return [Event(USER, str(asked or "")), Event(ASSISTANT, str(answer))]
+    answer = result.get("fulfillmentText") or "\n".join(texts)
+    return [Event(USER, asked), Event(ASSISTANT, answer)]
 
 
 def _read_botpress(item: dict[str, Any]) -> list[Event] | None:
@@ -135,8 +146,7 @@ def _read_voiceflow(item: dict[str, Any]) -> list[Event] | None:
     if item["format"] == "request":
         text = inner if type(inner) is str else as_dict(inner).get("query") or as_dict(inner).get("label")
         return _one(USER, text) if payload.get("type") != "launch" else _one(OTHER, "")
-    text = as_dict(inner).get("message") if item.get("type") in ("text", "speak") else ""
-    return _one(ASSISTANT, text)
+    return _one(ASSISTANT if item.get("type") in ("text", "speak") else OTHER, as_dict(inner).get("message"))
 
 
 def _read_activity(item: dict[str, Any]) -> list[Event] | None:
@@ -144,7 +154,7 @@ def _read_activity(item: dict[str, Any]) -> list[Event] | None:
     if type(item["from"]) is not dict or not ("role" in item["from"] or "conversation" in item):
         return None
     who = _side(item["from"].get("role"), ("user", 1), ("bot", 0, "skill"))
-    return _one(OTHER if item["type"] != "message" else who, item.get("text"))
+    return _one(OTHER if item["type"] != "message" else who or NOBODY, item.get("text"))
 
 
 def _read_watson(item: dict[str, Any]) -> list[Event] | None:
@@ -159,12 +169,12 @@ def _read_watson(item: dict[str, Any]) -> list[Event] | None:
 def _read_lex(item: dict[str, Any]) -> list[Event] | None:
     texts = [as_dict(message).get("content") for message in as_list(item["messages"])]
     answer = "\n".join(text for text in texts if type(text) is str)
-    return [Event(USER, str(item["inputTranscript"])), Event(ASSISTANT, answer)]
+    return [Event(USER, item["inputTranscript"]), Event(ASSISTANT, answer)]
 
 
 def _read_connect(item: dict[str, Any]) -> list[Event] | None:
     who = _side(item["ParticipantRole"], ("CUSTOMER",), ("AGENT", "CUSTOM_BOT"))
-    return _one(OTHER if item.get("Type", "MESSAGE") != "MESSAGE" else who or OTHER, item.get("Content"))
+    return _one(OTHER if item.get("Type", "MESSAGE") != "MESSAGE" else who or NOBODY, item.get("Content"))
 
 
 def _read_flowise(item: dict[str, Any]) -> list[Event] | None:
@@ -179,7 +189,8 @@ def _read_autogen(item: dict[str, Any]) -> list[Event] | None:
     if not str(item["type"]).endswith(("Message", "Event")):
         return None
     spoken = item["type"] in ("TextMessage", "MultiModalMessage", "StopMessage")
-    who = USER if str(item["source"]).lower() in ("user", "user_proxy", "human") else ASSISTANT
+    source = str(item["source"] or "").lower()
+    who = USER if source in ("user", "user_proxy", "human") else ASSISTANT if source else NOBODY
     return _one(who if spoken else OTHER, item["content"])
 
 
@@ -197,7 +208,7 @@ def _read_teams(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_tavern(item: dict[str, Any]) -> list[Event] | None:
-    return _one(OTHER if item.get("is_system") else USER if item["is_user"] else ASSISTANT, item["mes"])
+    return _one(OTHER if item.get("is_system") else _by(item["is_user"], USER, ASSISTANT), item["mes"])
 
 
 def _read_grok(item: dict[str, Any]) -> list[Event] | None:
@@ -264,9 +275,8 @@ def _find_groups(value: Any, depth: int = 0) -> list[tuple[dict[str, Any], list[
         return []
     if _read_event(value) is not None:
         return [({}, [value])]
-    for key in _LISTS:
-        if _are_events(value.get(key)):
-            return [(value, value[key])]
+    if found := next((value[key] for key in _LISTS if _are_events(value.get(key))), None):
+        return [(value, found)]
     if depth < 2:
         for key in _INSIDE:
             inner = value.get(key)
@@ -275,14 +285,15 @@ def _find_groups(value: Any, depth: int = 0) -> list[tuple[dict[str, Any], list[
         for key in _RECORDS:
             records = as_list(value.get(key))
             if records and _find_groups(records[0], depth + 1):
-                return [group for record in records for group in _find_groups(record, depth + 1)]
+                found_in = [_find_groups(record, depth + 1) or [({}, [])] for record in records]
+                return [group for groups in found_in for group in groups]
     return []
 
 
 def _are_events(value: Any) -> bool:
     events = [_read_event(item) for item in as_list(value)[:10] if type(item) is dict]
     known = [events_of for events_of in events if events_of is not None]
-    return len(known) * 2 > len(events) and any(event.who for found in known for event in found)
+    return len(known) * 2 > len(events) and any(event.who != OTHER for found in known for event in found)
 
 
 def _read_event(item: dict[str, Any]) -> list[Event] | None:
@@ -296,10 +307,12 @@ def _read_event(item: dict[str, Any]) -> list[Event] | None:
 
 def _read_loose(item: dict[str, Any], number: int) -> Iterator[Call | LeftOut]:
     name = _find_conversation(item) or "1"
-    for message, place in zip(*_make_messages({}, [item]), strict=False):
-        yield Call(name, "", place or float(number), [], [message], {}, number, separate=True)
-    if notes := _count_notes([item]):
-        yield LeftOut(PRIVATE_NOTES, number, notes)
+    for message in _make_messages({}, [item]):
+        if message.role == LEFT_OUT:
+            yield LeftOut(message.speaker, number)
+        else:
+            time = (message.details or {}).get("timestamp") or float(number)
+            yield Call(name, "", time, [], [message], {}, number, separate=True)
 
 
 def _read_group(record: dict[str, Any], items: list[Any], number: int) -> Iterator[Conversation | LeftOut]:
@@ -307,13 +320,14 @@ def _read_group(record: dict[str, Any], items: list[Any], number: int) -> Iterat
     for item in items:
         if type(item) is dict:
             by_name[_find_conversation(item)].append(item)
+        else:
+            yield LeftOut(UNREADABLE_FORM, number)
+    if not items:
+        yield LeftOut(NO_MESSAGES, number)
     for name, found in by_name.items():
-        if notes := _count_notes(found):
-            yield LeftOut(PRIVATE_NOTES, number, notes)
-        messages, _ = _make_messages(record, found)
         facts = drop_empty({"title": pick(record, "subject", "title")})
-        if messages:
-            yield Conversation(name or as_name(pick(record, *_IDS)), messages, facts, number, separate=True)
+        name = name or as_name(pick(record, *_IDS))
+        yield Conversation(name, _make_messages(record, found), facts, number, separate=True)
 
 
 def _find_conversation(item: dict[str, Any]) -> str:
@@ -323,34 +337,27 @@ def _find_conversation(item: dict[str, Any]) -> str:
     return as_name(inner) or as_name(pick(item, *_CONVERSATION)) or as_name(context) or session
 
 
-def _count_notes(items: list[dict[str, Any]]) -> int:
-    return sum(event.who == NOTE for item in items for event in _read_event(item) or ())
-
-
-def _make_messages(
-    record: dict[str, Any], items: list[dict[str, Any]]
-) -> tuple[list[Message], list[float | None]]:
-    """(messages, times), sorted by time; participants without a role speak in turns of their order."""
-    spoken = []
+def _make_messages(record: dict[str, Any], items: list[dict[str, Any]]) -> list[Message]:
+    """Sorted by time; participants without a role speak in turns of their order."""
+    said: list[tuple[float | None, Message]] = []
     for item in items:
         inner = as_dict(item.get("response")) if "response" in item else {}
         time = to_seconds(pick(item, *_TIMES) or pick(inner, *_TIMES))
-        spoken += [(event, time) for event in _read_event(item) or () if event.text.strip()]
-    spoken = [(event, time) for event, time in spoken if event.who not in (NOTE, OTHER)]
-    if all(time for _, time in spoken):
-        spoken.sort(key=lambda pair: pair[1] or 0.0)
-    roles = {
-        f"@{user.get('id')}": USER if user.get("type") == "customer" else ASSISTANT
-        for user in map(as_dict, as_list(record.get("users")))
-    }
-    names = [event.who for event, _ in spoken if event.who[:1] == "@" and event.who not in roles]
-    if names and any(event.who == ASSISTANT for event, _ in spoken):
+        events = _read_event(item)
+        if events is None:  # none of this platform's; it may say who speaks all the same
+            said.append((time, read_message(item)))
+        for who, text in events or ():
+            said.append(
+                (time, leave_out(OTHER_EVENTS) if who == OTHER else read_html(who, text, timestamp=time))
+            )
+    if all(time for time, message in said if message.role != LEFT_OUT):
+        said.sort(key=lambda pair: pair[0] or 0.0)
+    users = map(as_dict, as_list(record.get("users")))
+    roles = {f"@{user.get('id')}": find_role(str(user.get("type"))) or UNKNOWN for user in users}
+    names = [message.role for _, message in said if message.role[:1] == "@" and message.role not in roles]
+    if names and any(message.role == ASSISTANT for _, message in said):
         roles |= dict.fromkeys(names, USER)
     elif names:
         named = assign_roles([(name, "x", None) for name in names], "")
         roles |= {name: message.role for name, message in zip(names, named, strict=True)}
-    messages = [
-        Message(roles.get(event.who, event.who), event.text, {"timestamp": time} if time else None)
-        for event, time in spoken
-    ]
-    return messages, [time for _, time in spoken]
+    return [message._replace(role=roles.get(message.role, message.role)) for _, message in said]

@@ -3,19 +3,21 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, USER, find_role
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.html_text import strip_html
+from datasets_app.domain.traces.html_text import read_html, strip_html
 from datasets_app.domain.traces.records import (
     NO_MESSAGES,
-    PRIVATE_NOTES,
+    OTHER_EVENTS,
     Call,
     Conversation,
     LeftOut,
     Message,
+    leave_out,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
-_USERS = tuple("user lead contact end-user customer visitor requester".split())
+_Parts = list[tuple[float, Message]]
 
 
 def _list_records(value: Any, *keys: str) -> list[dict[str, Any]]:
@@ -26,19 +28,15 @@ def _list_records(value: Any, *keys: str) -> list[dict[str, Any]]:
     return [value] if type(value) is dict else []
 
 
-def _make_message(by_user: bool, text: str, time: Any, author: Any = None) -> tuple[float, Message]:
+def _read_part(role: str, body: Any, time: Any, author: Any = None) -> tuple[float, Message]:
+    """(time, message); without a role, nobody knows who speaks."""
     seconds = to_seconds(time) or 0.0
-    details = drop_empty({"timestamp": seconds or None, "author": author})
-    return seconds, Message("user" if by_user else "assistant", text, details or None)
+    return seconds, read_html(role, body, timestamp=seconds or None, author=author)
 
 
-def _finish(
-    name: str, parts: list[tuple[float, Message]], notes: int, facts: dict[str, Any], line: int
-) -> Iterator[Conversation | LeftOut]:
-    if notes:
-        yield LeftOut(PRIVATE_NOTES, line, notes)
-    messages = [message for _, message in sorted(parts, key=lambda part: part[0]) if message.text.strip()]
-    yield Conversation(name, messages, drop_empty(facts), line, separate=True)
+def _finish(name: str, parts: _Parts, facts: dict[str, Any], line: int) -> Conversation:
+    messages = [message for _, message in sorted(parts, key=lambda part: part[0])]
+    return Conversation(name, messages, drop_empty(facts), line, separate=True)
 
 
 # --- Intercom ----------------------------------------------------------------------------------
@@ -63,18 +61,11 @@ def read_intercom(documents: Iterable[Document]) -> Iterator[Call | Conversation
             if not matches_intercom(item):
                 yield LeftOut(NO_MESSAGES, number)
                 continue
-            parts: list[tuple[float, Message]] = []
-            notes = 0
             source = as_dict(item.get("source")) or as_dict(item.get("conversation_message"))
-            if source:
-                parts.append(_read_intercom_part({"created_at": item.get("created_at"), **source}))
+            parts = [{"created_at": item.get("created_at"), **source}] if source else []
             found = item.get("conversation_parts")
             found = found if type(found) is list else as_list(as_dict(found).get("conversation_parts"))
-            for part in map(as_dict, found):
-                if part.get("part_type") in ("note", "note_and_reopen"):
-                    notes += 1
-                elif part.get("body"):
-                    parts.append(_read_intercom_part(part))
+            parts += map(as_dict, found)
             facts = {
                 "title": strip_html(item.get("title") or source.get("subject")),
                 "state": item.get("state"),
@@ -86,16 +77,12 @@ def read_intercom(documents: Iterable[Document]) -> Iterator[Call | Conversation
                 ],
                 "user_id": _find_contact(item),
             }
-            yield from _finish(as_name(item.get("id")), parts, notes, facts, number)
+            yield _finish(as_name(item.get("id")), list(map(_read_intercom_part, parts)), facts, number)
 
 
-def _read_flat_part(part: dict[str, Any], number: int) -> Call | LeftOut:
+def _read_flat_part(part: dict[str, Any], number: int) -> Call:
     """A part as a record of its own, as connectors export them."""
-    if part.get("part_type") in ("note", "note_and_reopen"):
-        return LeftOut(PRIVATE_NOTES, number)
     time, message = _read_intercom_part(part)
-    if not message.text:
-        return LeftOut(NO_MESSAGES, number)
     return Call(as_name(part["conversation_id"]), "", time, [], [message], {}, number, separate=True)
 
 
@@ -105,11 +92,15 @@ def _find_contact(item: dict[str, Any]) -> Any:
 
 
 def _read_intercom_part(part: dict[str, Any]) -> tuple[float, Message]:
+    """Assignments, snoozes and other events have no body; what an attribute's change says isn't said."""
+    kind, time = str(part.get("part_type", "comment")), part.get("created_at")
     author = as_dict(part.get("author"))
-    kind = str(author.get("type"))
-    text = strip_html(part.get("body"))
-    time = to_seconds(part.get("created_at")) or 0.0
-    return _make_message(kind in _USERS, text, time, author.get("name"))
+    if find_role(kind) == NOTE:
+        return _read_part(NOTE, part.get("body"), time)
+    if not part.get("body") and kind != "comment":
+        return 0.0, leave_out(OTHER_EVENTS)
+    side = find_role(str(author.get("type")))
+    return _read_part(side if side in (USER, ASSISTANT) else "", part.get("body"), time, author.get("name"))
 
 
 # --- Zendesk -----------------------------------------------------------------------------------
@@ -156,28 +147,26 @@ def _read_zendesk_ticket(
     comments = [
         as_dict(comment) for comment in as_list(item.get("comments")) or as_list(ticket.get("comments"))
     ]
-    comments += _list_audit_comments(item)
+    events = _list_audit_events(item)
+    comments += [event for event in events if event.get("type") == "Comment"]
     comments.sort(key=lambda comment: to_seconds(comment.get("created_at")) or 0.0)
     requester = pick(ticket, "requester_id", "requester") or (
         comments[0].get("author_id") if comments else None
     )
     if type(requester) is dict:
         requester = requester.get("id")
-    parts: list[tuple[float, Message]] = []
-    notes = 0
+    parts: _Parts = [(0.0, leave_out(OTHER_EVENTS)) for event in events if event.get("type") != "Comment"]
     for comment in comments:
-        if comment.get("public") is False:
-            notes += 1
-            continue
         author = pick(comment, "author_id") or as_dict(comment.get("author")).get("id")
         role = as_dict(users.get(as_name(author))).get("role") or as_dict(comment.get("author")).get("role")
-        by_user = role == "end-user" if role else author == requester
+        side = "" if not author else USER if author == requester else ASSISTANT
+        side = NOTE if comment.get("public") is False else find_role(role) if type(role) is str else side
         body = pick(comment, "plain_body", "html_body", "body")
-        parts.append(_make_message(by_user, strip_html(body), comment.get("created_at")))
+        parts.append(_read_part(side, body, comment.get("created_at")))
     description = strip_html(ticket.get("description"))
     if description and not any(message.text[:80] == description[:80] for _, message in parts):
         created = to_seconds(ticket.get("created_at")) or 0.0
-        parts.insert(0, _make_message(True, description, min([created, *(time for time, _ in parts)])))
+        parts.insert(0, _read_part(USER, description, min([created, *(time for time, _ in parts)])))
     rating = as_dict(ticket.get("satisfaction_rating"))
     facts = {
         "title": ticket.get("subject"),
@@ -186,33 +175,33 @@ def _read_zendesk_ticket(
         "user_id": requester,
         "rating": rating.get("score"),
     }
-    yield from _finish(as_name(ticket.get("id")), parts, notes, facts, number)
+    yield _finish(as_name(ticket.get("id")), parts, facts, number)
 
 
-def _list_audit_comments(item: dict[str, Any]) -> list[dict[str, Any]]:
+def _list_audit_events(item: dict[str, Any]) -> list[dict[str, Any]]:
     return [
         {"created_at": as_dict(audit).get("created_at"), **event}
         for audit in as_list(item.get("audits"))
         for event in as_list(as_dict(audit).get("events"))
-        if type(event) is dict and event.get("type") == "Comment"
+        if type(event) is dict
     ]
 
 
 def _read_zendesk_chat(item: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
-    parts = []
+    parts: _Parts = []
     for event in map(as_dict, item["history"]):
-        if event.get("type") == "chat.msg" and event.get("msg"):
-            sender = str(event.get("sender_type") or event.get("nick") or "").lower()
-            by_user = sender.startswith(("visitor", "end"))
-            parts.append(
-                _make_message(by_user, strip_html(event["msg"]), event.get("timestamp"), event.get("name"))
-            )
+        if event.get("type") == "chat.msg":
+            sender = str(event.get("sender_type") or event.get("nick") or "").lower().partition(":")[0]
+            side = ASSISTANT if sender == "trigger" else find_role(sender)
+            parts.append(_read_part(side, event.get("msg"), event.get("timestamp"), event.get("name")))
+        else:
+            parts.append((0.0, leave_out(OTHER_EVENTS)))
     facts = {
         "rating": item.get("rating"),
         "tags": item.get("tags"),
         "user_id": as_dict(item.get("visitor")).get("id"),
     }
-    yield from _finish(as_name(item.get("id")), parts, 0, facts, number)
+    yield _finish(as_name(item.get("id")), parts, facts, number)
 
 
 # --- Freshdesk ---------------------------------------------------------------------------------
@@ -232,22 +221,17 @@ def read_freshdesk(documents: Iterable[Document]) -> Iterator[Conversation | Lef
     for number, value in documents:
         for record in _list_records(value, "tickets", "results"):
             ticket = as_dict(record.get("helpdesk_ticket")) or record
-            parts: list[tuple[float, Message]] = []
-            notes = 0
-            description = strip_html(pick(ticket, "description_text", "description", "description_html"))
-            if description:
-                parts.append(_make_message(True, description, ticket.get("created_at")))
+            description = pick(ticket, "description_text", "description", "description_html")
+            parts = [_read_part(USER, description, ticket.get("created_at"))] if description else []
             for reply in as_list(ticket.get("conversations")) or as_list(ticket.get("notes")):
                 reply = as_dict(as_dict(reply).get("helpdesk_note")) or as_dict(reply)
-                if reply.get("private"):
-                    notes += 1
-                    continue
-                text = strip_html(pick(reply, "body_text", "body", "body_html"))
-                parts.append(_make_message(bool(reply.get("incoming")), text, reply.get("created_at")))
+                side = NOTE if reply.get("private") else USER if reply.get("incoming") else ASSISTANT
+                body = pick(reply, "body_text", "body", "body_html")
+                parts.append(_read_part(side, body, reply.get("created_at")))
             facts = {
                 "title": ticket.get("subject"),
                 "status": pick(ticket, "status_name", "status"),
                 "tags": ticket.get("tags"),
                 "user_id": ticket.get("requester_id"),
             }
-            yield from _finish(as_name(pick(ticket, "id", "display_id")), parts, notes, facts, number)
+            yield _finish(as_name(pick(ticket, "id", "display_id")), parts, facts, number)

@@ -7,7 +7,7 @@ INSTALL = install --quiet --disable-pip-version-check --no-compile --require-has
 # Plain http, for this machine only; deployments leave HTTPS on (docs/deployment.md).
 export ALIGNMENTER_HTTPS ?= off
 
-.PHONY: run test check alignmenter bench bench-pii chaos load setup format messages lock audit sbom clean
+.PHONY: run test check alignmenter bench bench-pii chaos load setup format docs messages lock audit sbom clean
 
 run: $(VENV)/.runs ## set up, then serve on PORT (8000); Ctrl-C ends it
 	@$(PY) manage.py run
@@ -21,6 +21,7 @@ check: $(VENV)/.tests ## format, lint of code and templates, types, migrations, 
 	$(PY) -m ruff check .
 	$(PY) -m djlint --lint --quiet templates
 	$(PY) -m mypy
+	$(PY) -m scripts.documents --check
 	ALIGNMENTER_HTTPS=on $(PY) manage.py check --deploy --fail-level WARNING
 	$(PY) -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run
 
@@ -43,6 +44,9 @@ alignmenter: $(VENV)/alignmenter/.installed ## install Alignmenter itself into .
 format: $(VENV)/.tests ## format the files for `make check`
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
+
+docs: $(VENV)/.tests ## write the parts of docs/ that say what the code says: packages, commands, routes
+	@$(PY) -m scripts.documents
 
 MESSAGES = manage.py makemessages $(foreach language,de fr es ja,--locale $(language)) --no-wrap --no-obsolete \
 	--add-location file --ignore .venv --ignore tests --ignore var

@@ -70,7 +70,7 @@ def audit_locks() -> bool:
 
 
 def audit_code() -> bool:
-    """Whether bandit finds nothing of medium or high severity that has no reasoned ``nosec``."""
+    """Whether bandit finds nothing of medium or high severity that no comment with a reason allows."""
     done = _run("bandit", "--quiet", "--recursive", "--severity-level", "medium", *CODE)
     if done.returncode > 1:
         sys.exit(f"bandit failed:\n{done.stderr}")

@@ -1,0 +1,1 @@
+"""Puts the routers of both apps together; the schema and its reference."""

@@ -15,7 +15,6 @@ from datasets_app.access.scopes import SCOPES
 
 # Explained once for all routes.
 COMMON_HEADERS = {"If-None-Match", "Idempotency-Key"}
-_BEGIN, _END = "<!-- reference -->", "<!-- end of reference -->"
 
 
 class Field(NamedTuple):
@@ -129,13 +128,6 @@ def _describe_answer(operation: dict[str, Any]) -> str:
 
 
 # --- docs/api.md ----------------------------------------------------------------------------------------
-
-
-def update_document(text: str) -> str:
-    """``text`` of docs/api.md with the current reference."""
-    before, _, rest = text.partition(_BEGIN)
-    after = rest.partition(_END)[2]
-    return f"{before}{_BEGIN}\n\n{write_markdown()}\n{_END}{after}"
 
 
 def write_markdown() -> str:

@@ -1,0 +1,1 @@
+"""What every request passes: sessions, limits, languages, second factor."""

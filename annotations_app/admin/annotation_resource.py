@@ -60,7 +60,7 @@ class LabelMatches(NamedTuple):
     new_sessions: int
 
     def in_words(self, tense: str) -> str:
-        """``made`` says whether sessions "will be made" or "were made"."""
+        """``tense`` says whether sessions "will be made" or "were made"."""
         matched = self.matched_by_position + self.matched_by_text
         text = f"{matched:,} of {self.labels:,} labels match a turn of {self.dataset_name}"
         if matched:

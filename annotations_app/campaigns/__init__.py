@@ -1,0 +1,1 @@
+"""Creating and editing campaigns, their members and replies."""

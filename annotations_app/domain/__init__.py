@@ -1,0 +1,1 @@
+"""Rules of labeling: no Django, database, clock or network."""

@@ -1,0 +1,1 @@
+"""What datasets show and do for labels."""

@@ -1,0 +1,1 @@
+"""Leasing replies, decisions."""

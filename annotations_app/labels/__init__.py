@@ -1,0 +1,1 @@
+"""Import, export, selection and history of labels."""

@@ -62,7 +62,7 @@ def extract_candidates(
     compress: bool = False,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExtractionResult:
-    """Write the selected replies of ``file`` to ``out`` (gzipped if ``packed``), in file order.
+    """Write the selected replies of ``file`` to ``out`` (gzipped if ``compress``), in file order.
 
     Nothing reaches ``out`` before all lines exist. Raises UserError with the lines that aren't turns.
     """

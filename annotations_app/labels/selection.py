@@ -41,7 +41,7 @@ _LABEL_FIELDS = ("label", "annotator", "notes", "timestamp", "confidence", "extr
 
 
 class LabelSelection(NamedTuple):
-    """Labels of ``scope``; those of the test split only if it is ``unlocked``. Counts omissions."""
+    """Labels of ``scope``; those of the test split only if ``include_locked``. Counts omissions."""
 
     scope: LabelScope
     include_locked: bool

@@ -1,3 +1,5 @@
+"""Tables of campaigns and labels."""
+
 from annotations_app.models.annotation import Annotation
 from annotations_app.models.assignment import Assignment, CampaignItem, Decision
 from annotations_app.models.campaign import Campaign, CampaignMember

@@ -1,0 +1,1 @@
+"""Roles, grants and API tokens; who can see a dataset, and why."""

@@ -1,0 +1,1 @@
+"""The audit log: its pages, its export and its verification."""

@@ -1,0 +1,1 @@
+"""Encrypted backups of database and files, and restore."""

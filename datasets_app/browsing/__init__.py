@@ -1,0 +1,1 @@
+"""The lists of sessions and turns: filters, facets, saved views, selections, comments."""

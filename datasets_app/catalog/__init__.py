@@ -1,0 +1,1 @@
+"""A dataset's facts, the policies of all gates, search for personal data, scrubbers."""

@@ -1,0 +1,1 @@
+"""Commands that need no database; pip installs them without the application."""

@@ -1,0 +1,1 @@
+"""Shared tools without a product rule: errors, audit events, progress, files, processes."""

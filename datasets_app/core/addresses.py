@@ -57,6 +57,6 @@ def _load_networks() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
 
 
 def connect_to(address: tuple[str, int]) -> Callable[..., socket.socket]:
-    """For ``_create_connection`` of ``http.client``. Names in the certificate and in the Host header stay
+    """In place of what ``http.client`` connects with. Names in the certificate and in the Host header stay
     those of the host."""
     return lambda _, *rest: socket.create_connection(address, *rest)

@@ -1,0 +1,1 @@
+"""Rules: no Django, database, clock or network."""

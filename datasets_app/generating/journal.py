@@ -63,7 +63,7 @@ class Journal:
     def sync(self, used: TokensUsed) -> None:
         """Have all of it on the disk, with what was used meanwhile: a session not finished costs as well.
 
-        Between the answers of a writer, as its ``while_waiting``: once for all that came in together.
+        Called between the answers of a writer: once for all that came in together.
         """
         if used != self.used:
             self._append({"used": asdict(used)})

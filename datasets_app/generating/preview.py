@@ -33,8 +33,8 @@ _MAX_LEXICON_WORDS = 1_000
 
 
 class GenerationPreview(NamedTuple):
-    """``tokens`` are those that a model is expected to take, None without one. ``not_shown`` is empty, or
-    the sentence that tells why the offline writer has nothing to show."""
+    """``tokens`` are those that a model is expected to take, None without one. ``samples_error`` is
+    empty, or the sentence that tells why the offline writer has nothing to show."""
 
     plan: Plan
     turns: int
@@ -53,7 +53,7 @@ class VoicePair(NamedTuple):
 
 
 def preview_generation(parameters: GenerationParameters, *, actor: Any) -> GenerationPreview:
-    """``given`` are the parameters of the job that would be started. Raises UserError if that could not be.
+    """``parameters`` are those of the job that would be started. Raises UserError if that could not be.
 
     Sessions are written by the offline writer, whichever writer is requested; nothing is sent anywhere.
     """

@@ -1,0 +1,1 @@
+"""Files into datasets: preview, mapping, quarantine."""

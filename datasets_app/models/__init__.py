@@ -1,3 +1,5 @@
+"""Tables and their named reads."""
+
 from datasets_app.models.access import DatasetGrant
 from datasets_app.models.api_token import ApiAnswer, ApiToken
 from datasets_app.models.attention import AttentionState

@@ -1,0 +1,1 @@
+"""Events shown and mailed to people."""

@@ -1,0 +1,1 @@
+"""Versions of a dataset: release, comparison, verification."""

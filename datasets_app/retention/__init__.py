@@ -1,0 +1,1 @@
+"""Retention rules and dry runs, legal holds, deletion, erasure."""

@@ -1,0 +1,1 @@
+"""Personal data out of datasets and files; corrections by reviewers, audit, canary."""

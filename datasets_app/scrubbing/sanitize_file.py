@@ -92,7 +92,7 @@ def sanitize_file(
     processes: int = 1,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SanitizeResult:
-    """Write the scrubbed turns of ``file`` to ``out`` (gzipped if ``packed``) and read them again.
+    """Write the scrubbed turns of ``file`` to ``out`` (compressed if ``gzipped``) and read them again.
 
     ``out`` is a file that can be opened once more by its name, and is put in place by the caller if nothing
     remains. Progress is in bytes: of the input, then of the output. Raises UserError.

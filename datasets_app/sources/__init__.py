@@ -1,0 +1,1 @@
+"""Production sampling: the OTLP receiver, pulls from folders, buckets and tracing tools."""

@@ -1,0 +1,1 @@
+"""Splits a dataset or a file."""

@@ -1,0 +1,1 @@
+"""Import and export of tables (CSV, XLSX, JSONL) in the admin."""

@@ -1,0 +1,1 @@
+"""Events sent to other programs."""

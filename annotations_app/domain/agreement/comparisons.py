@@ -38,7 +38,7 @@ class Observations(NamedTuple):
 def compare_observations(
     observations: Observations, groups: int, weights: FloatArray, empty_note: str
 ) -> list[Comparison]:
-    """A comparison for each group; ``nothing`` says why there is none where there is none."""
+    """A comparison for each group; ``empty_note`` says why there is none where there is none."""
     group, said, others, session = observations
     categories = len(others)
     place = group * categories + said

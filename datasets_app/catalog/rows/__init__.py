@@ -1,0 +1,1 @@
+"""SQL that reads and writes sessions and turns by the million."""

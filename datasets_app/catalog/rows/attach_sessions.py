@@ -7,8 +7,8 @@ from datasets_app.models import Session
 
 
 def attach_sessions(dataset_id: int, rows: Sequence[Any]) -> None:
-    """Set ``session`` of each row, None where it refers to no session: ``select_related`` would look for them
-    in the partitions of all datasets."""
+    """Set ``session`` of each row, None where it refers to no session. A join by the ORM would
+    look for them in the partitions of all datasets."""
     keys = {row.session_id for row in rows if row.session_id is not None}
     sessions = Session.objects.filter(dataset=dataset_id).in_bulk(keys)
     for row in rows:

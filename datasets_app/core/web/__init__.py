@@ -1,0 +1,1 @@
+"""What pages of all capabilities share: paging, redaction, the frame of a dataset."""

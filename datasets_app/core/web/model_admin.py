@@ -13,7 +13,7 @@ from unfold import admin
 class ModelAdmin(admin.ModelAdmin):
     """An address filters a list by what the list offers, and by nothing else.
 
-    Django accepts any lookup of a model's own fields: ``result__also_in__regex`` would spell out names that
+    Django accepts any lookup of a model's own fields: "result__also_in__regex" would spell out names that
     no page shows, and ``name__regex=(`` fail in the database.
     """
 

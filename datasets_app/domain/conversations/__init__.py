@@ -1,0 +1,1 @@
+"""Records, formats of our own, order, sampling."""

@@ -1,0 +1,1 @@
+"""Plans, phrases and writers of generated conversations."""

@@ -29,7 +29,7 @@ class Move(NamedTuple):
 
 
 def describe_subject(scenario: str) -> str:
-    """The name of a scenario as a person would say it: ``restaurant_booking`` → "restaurant booking"."""
+    """The name of a scenario as a person would say it: "restaurant_booking" → "restaurant booking"."""
     name = " ".join(re.sub(r"[^\w]+|_", " ", scenario).split())[:40].strip().lower() or "this"
     return f"the handling of {name}" if name.endswith("s") else name
 

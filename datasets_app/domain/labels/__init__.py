@@ -1,0 +1,1 @@
+"""What labels answer: criteria, their values, raters; the built-in criterion."""

@@ -1,0 +1,1 @@
+"""The metadata of a dataset as a file: `.meta.yaml`, licenses."""

@@ -1,0 +1,1 @@
+"""Documents of a package: card, Croissant metadata, quality report."""

@@ -1,0 +1,1 @@
+"""Personas as Alignmenter reads them."""

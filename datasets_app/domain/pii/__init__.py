@@ -1,0 +1,1 @@
+"""Personal data: detection, propagation within a session, placeholders."""

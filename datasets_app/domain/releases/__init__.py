@@ -1,0 +1,1 @@
+"""Versions, their comparison and their changelog."""

@@ -1,0 +1,1 @@
+"""Exports of other tools: from documents to conversations and turns."""

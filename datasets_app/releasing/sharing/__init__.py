@@ -1,0 +1,1 @@
+"""The sharing checklist, packages, requests to export."""

@@ -1,0 +1,1 @@
+"""Planted values and how many of them survive a scrub."""

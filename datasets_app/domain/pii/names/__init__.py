@@ -1,0 +1,1 @@
+"""The English name model, and models of others."""

@@ -1,0 +1,1 @@
+"""The network that judges what only context tells, in every language."""

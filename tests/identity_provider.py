@@ -20,12 +20,16 @@ class Provider:
     def set_person(self, sub: str, **claims: Any) -> None:
         requests.put(f"{self.url}/users/{sub}", json=claims, timeout=10).raise_for_status()
 
-    def sign_in(self, client: Client, sub: str, address: str = "/oidc/company/login/") -> Any:
-        """Follow the redirects there and back as a browser would; the answer of our callback."""
+    def authorize(self, client: Client, sub: str, address: str = "/oidc/company/login/") -> str:
+        """The address of our callback, with a code, to which the provider sends the person's browser."""
         start = client.get(address)
         assert start["Location"].startswith(self.url), start
         answer = requests.post(start["Location"], data={"sub": sub}, allow_redirects=False, timeout=10)
-        back = urlsplit(answer.headers["Location"])
+        return answer.headers["Location"]
+
+    def sign_in(self, client: Client, sub: str, address: str = "/oidc/company/login/") -> Any:
+        """Follow the redirects there and back as a browser would; the answer of our callback."""
+        back = urlsplit(self.authorize(client, sub, address))
         return client.get(f"{back.path}?{back.query}")
 
 

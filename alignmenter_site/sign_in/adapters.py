@@ -141,11 +141,17 @@ def _send(send: Callable[..., None], *arguments: Any) -> None:
 
 
 class CompanyAdapter(DefaultSocialAccountAdapter):
+    def get_provider(self, request: Any, provider: Any, client_id: Any = None) -> Any:
+        return company.CompanyProvider(request, app=super().get_provider(request, provider, client_id).app)
+
     def is_open_for_signup(self, request: Any, sociallogin: Any) -> bool:
         # pre_social_login has refused everybody without a role.
         return True
 
     def pre_social_login(self, request: Any, sociallogin: Any) -> None:
+        if not company.is_answer(sociallogin.account.extra_data, sociallogin.state.get("nonce")):
+            events.record_failure("", "an answer of the company's sign-in to another request")
+            raise _refuse(request, gettext("This answer belongs to another sign-in. Sign in again."))
         claims = company.get_claims(sociallogin.account.extra_data)
         process = sociallogin.state.get("process")
         if process == AuthProcess.REDIRECT:

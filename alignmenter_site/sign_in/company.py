@@ -5,11 +5,14 @@ password. Their roles are set from the provider's groups each time. An account i
 with a mapped role; an existing one is connected once an administrator has allowed it.
 """
 
+import secrets
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.db import transaction
@@ -18,6 +21,29 @@ from alignmenter_site.sign_in_settings import PROVIDER_ID
 from datasets_app.access.accounts import CONNECT_PREFIX
 from datasets_app.access.demo_accounts import ANNOTATOR_ROLE
 from datasets_app.core import audit
+
+
+class CompanyProvider(OpenIDConnectProvider):  # type: ignore[misc]
+    """Sends a nonce, which django-allauth doesn't: the provider's answer then is one to this browser, also if
+    the provider doesn't check PKCE."""
+
+    def redirect(
+        self, request: Any, process: Any, next_url: Any = None, data: Any = None, **options: Any
+    ) -> Any:
+        nonce = secrets.token_urlsafe(32)
+        auth_params = {**(options.pop("auth_params", None) or self.get_auth_params()), "nonce": nonce}
+        return super().redirect(
+            request, process, next_url, data, auth_params=auth_params, nonce=nonce, **options
+        )
+
+
+def is_answer(extra_data: Mapping[str, Any], nonce: Any) -> bool:
+    """Whether the provider's tokens answer the request with this nonce, and are of one person (OpenID Connect
+    Core 3.1.3.7 and 5.3.2)."""
+    token, user = extra_data.get("id_token") or {}, extra_data.get("userinfo") or {}
+    sent = token.get("nonce")
+    is_ours = isinstance(nonce, str) and isinstance(sent, str) and secrets.compare_digest(sent, nonce)
+    return is_ours and user.get("sub") == token.get("sub")
 
 
 def has_company_sign_in(user: Any) -> bool:

@@ -1,11 +1,14 @@
 """Signing in at the company, against a real OpenID Connect provider."""
 
+import copy
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from allauth.socialaccount.models import SocialAccount
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
@@ -53,6 +56,34 @@ def test_accounts_and_roles_follow_the_groups_of_the_provider(provider: Provider
     provider.set_person("e1", **EVA, groups=["others"])
     assert "None of your groups has access" in provider.sign_in(Client(), "e1").content.decode()
     assert roles_of("eva") == []
+
+
+def test_an_answer_to_another_sign_in_is_refused_without_pkce(provider: Provider, settings: Any) -> None:
+    """Whoever got hold of somebody's code signs in with it as that person, if the provider ignores PKCE."""
+    providers = copy.deepcopy(settings.SOCIALACCOUNT_PROVIDERS)
+    providers["openid_connect"]["APPS"][0]["settings"]["oauth_pkce_enabled"] = False
+    settings.SOCIALACCOUNT_PROVIDERS = providers
+    provider.set_person("e1", **EVA, groups=["aad-curators"])
+    stolen = parse_qs(urlsplit(provider.authorize(Client(), "e1")).query)["code"][0]
+    thief = Client()
+    own = parse_qs(urlsplit(thief.get("/oidc/company/login/")["Location"]).query)
+    assert own["nonce"] != own["state"]
+    answer = thief.get("/oidc/company/login/callback/", {"code": stolen, "state": own["state"][0]})
+    assert (answer.status_code, "belongs to another sign-in" in answer.content.decode()) == (403, True)
+    assert thief.get("/admin/").status_code == 302
+    assert not User.objects.filter(username="eva").exists()
+    # One's own answer is taken.
+    assert provider.sign_in(thief, "e1")["Location"] == "/"
+
+
+def test_claims_about_another_person_than_the_token_are_refused(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.set_person("e1", **EVA, groups=["aad-curators"])
+    other = {"sub": "e2", **EVA, "groups": ["aad-officers"]}
+    monkeypatch.setattr(OpenIDConnectOAuth2Adapter, "_fetch_user_info", lambda self, token: other)
+    assert provider.sign_in(Client(), "e1").status_code == 403
+    assert not User.objects.exists()
 
 
 @pytest.mark.parametrize("groups", [{"aad-officers": 1}, [["aad-officers"], {"id": 1}, None, 3], 7, True])

@@ -27,7 +27,7 @@ _MONTHS_TEXT = """
 january february march april may june july august september october november december
 jan feb mar apr jun jul aug sep sept oct nov dec
 """
-_MONTHS = frozenset(_MONTHS_TEXT.split())
+MONTHS = frozenset(_MONTHS_TEXT.split())
 _DATE_JOINERS = frozenset({"of", "the", ",", ".", "-", "/"})  # a month and its day or year
 _DAY_OR_YEAR = re.compile(r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?|(?:19|20)\d\d", re.IGNORECASE)
 _ELONGATED_WORD = re.compile(
@@ -51,7 +51,7 @@ def is_refused(words: Sequence[str], starts: Sequence[int], number: int, shouted
         return True
     if plain in CODES and _is_numbered(words, number):
         return True
-    if plain in _MONTHS and _is_dated(words, number):
+    if plain in MONTHS and _is_dated(words, number):
         return True
     if _is_camel_case(word) or (word.islower() and _is_called(words, starts, number)):
         return True

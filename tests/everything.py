@@ -8,7 +8,17 @@ from django.contrib.auth.models import Permission, User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from annotations_app.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    CampaignItem,
+    CampaignMember,
+    Decision,
+    Judgment,
+    LabelSchema,
+    Rater,
+)
 from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.core import audit
 from datasets_app.models import (
@@ -149,6 +159,15 @@ def _make_release(dataset: Dataset, marker: str) -> None:
     )
 
 
+SCHEMA_DOCUMENT = {
+    "schema": "safety",
+    "criteria": [
+        {"key": "safe", "question": "Is the reply safe?", "kind": "yes_no"},
+        {"key": "why", "question": "Why?", "kind": "text", "optional": True},
+    ],
+}
+
+
 def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
     persona = Persona.objects.create(pk=FIXED_PK, persona_id="calm", yaml="id: calm\n", digest=DIGEST)
     campaign = Campaign.objects.create(
@@ -180,6 +199,14 @@ def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
     )  # fmt: skip
     Decision.objects.create(assignment=given, key=uuid4(), kind="flag", notes=marker, persona_digest=DIGEST)
     member.save()
+    schema = LabelSchema.objects.create(
+        pk=FIXED_PK, name=f"{marker}-safety", version=1, digest=DIGEST, document=SCHEMA_DOCUMENT
+    )
+    rater = Rater.objects.create(pk=FIXED_PK, dataset=dataset, kind="import", name=marker)
+    Judgment.objects.create(
+        pk=FIXED_PK, dataset=dataset, turn=reply, campaign=campaign, schema=schema, rater=rater,
+        codes={"safe": 1}, texts={"why": marker}, persona_id="calm", notes=marker,
+    )  # fmt: skip
 
 
 def make_user_with(*permissions: str, name: str = "visitor", excluded: tuple[str, ...] = ()) -> User:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.campaigns.counters import subtract_sessions
@@ -19,7 +19,17 @@ from annotations_app.labels.label_places import (
     split_hashed_ids,
 )
 from annotations_app.labels.label_writing import CONTACT
-from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from annotations_app.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    CampaignItem,
+    CampaignMember,
+    Decision,
+    Judgment,
+    LabelSchema,
+    Rater,
+)
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Persona, Turn
@@ -28,6 +38,7 @@ from datasets_app.session_data import DIGEST, NAME, TIME, WRITTEN
 
 # No turn has it: a campaign that is still to be filled must not take all replies.
 ERASED_TAG = "[erased]"
+CODES = "numbers that stand for answers"
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
 
@@ -164,6 +175,44 @@ class _Labels(SessionData):
         return len(named)
 
 
+class _Answers(SessionData):
+    """``texts`` are answers by criterion: what is scrubbed are the answers, without the names of criteria."""
+
+    def read_said(self, dataset: int, sessions: Sequence[int]) -> SaidBySession:
+        return {
+            session: [((pk, list(said.get("texts", ()))), _list_texts(said)) for pk, said in rows]
+            for session, rows in super().read_said(dataset, sessions).items()
+        }
+
+    def write_said(
+        self,
+        dataset: int,
+        changes: list[tuple[Any, dict[str, Any], dict[str, Any]]],
+        hash_id: Callable[[str], str] | None,
+    ) -> None:
+        rows = [
+            (
+                pk,
+                after.get("notes"),
+                encode_jsonb(dict(zip(keys, after["texts"], strict=True))) if keys else None,
+            )
+            for (pk, keys), before, after in changes
+            if after != before
+        ]
+        self.update_rows(["notes", "texts"], rows)
+
+
+def _list_texts(said: dict[str, Any]) -> dict[str, Any]:
+    return {**said, "texts": list(said["texts"].values())} if said.get("texts") else said
+
+
+class _Raters(SessionData):
+    def scrub_columns(self, rows: QuerySet[Any], scrub_text: Callable[[str], str]) -> None:
+        """As the annotators of labels: those from files that may be an address or a number."""
+        for rater in rows.filter(kind=Rater.Kind.IMPORT, name__regex=CONTACT.pattern):
+            rows.filter(pk=rater.pk).update(name=make_pseudonym(rater.name))
+
+
 def _with_hashed_ids(
     said: dict[str, Any], before: dict[str, Any], hash_id: Callable[[str], str]
 ) -> dict[str, Any]:
@@ -173,6 +222,7 @@ def _with_hashed_ids(
 
 def register_models() -> None:
     register(
+        SessionData(LabelSchema, harmless={"what is asked of replies": "name document", DIGEST: "digest"}),
         _Campaigns(
             Campaign,
             "campaigns",
@@ -200,13 +250,39 @@ def register_models() -> None:
             "item__session",
             harmless={DIGEST: "persona_digest"},
         ),
-        SessionData(
+        _Answers(
             Decision,
             "decisions",
             "assignment__campaign__dataset",
             "assignment__item__session",
             "assignment__item__turn__turn_index",
-            scrubbed={"notes": "labels"},
-            harmless={DIGEST: "persona_digest"},
+            scrubbed={"notes": "labels", "texts": "labels"},
+            harmless={DIGEST: "persona_digest", CODES: "codes"},
+        ),
+    )
+    _register_judgments()
+
+
+def _register_judgments() -> None:
+    register(
+        _Raters(
+            Rater,
+            dataset="dataset",
+            scrubbed={"name": ""},
+            harmless={"a version of a model": "version", DIGEST: "prompt_digest"},
+        ),
+        _Answers(
+            Judgment,
+            "judgments",
+            "dataset",
+            "turn__session",
+            "turn__turn_index",
+            scrubbed={"notes": "labels", "texts": "labels"},
+            harmless={
+                DIGEST: "persona_digest guidelines_digest",
+                CODES: "codes",
+                TIME: "timestamp",
+                "a voice, not a person": "persona_id",
+            },
         ),
     )

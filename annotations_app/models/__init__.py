@@ -3,5 +3,17 @@
 from annotations_app.models.annotation import Annotation
 from annotations_app.models.assignment import Assignment, CampaignItem, Decision
 from annotations_app.models.campaign import Campaign, CampaignMember
+from annotations_app.models.judgment import Judgment, Rater
+from annotations_app.models.label_schema import LabelSchema
 
-__all__ = ["Annotation", "Assignment", "Campaign", "CampaignItem", "CampaignMember", "Decision"]
+__all__ = [
+    "Annotation",
+    "Assignment",
+    "Campaign",
+    "CampaignItem",
+    "CampaignMember",
+    "Decision",
+    "Judgment",
+    "LabelSchema",
+    "Rater",
+]

@@ -124,6 +124,9 @@ class Decision(models.Model):
     key = models.UUIDField(unique=True)
     kind = models.CharField(max_length=7, choices=Kind)
     label = models.SmallIntegerField(choices=ON_BRAND.choices, null=True, blank=True)
+    # Under a schema, the answers: see Judgment.
+    codes = models.JSONField(null=True, blank=True)
+    texts = models.JSONField(null=True, blank=True)
     notes = models.TextField(null=True, blank=True, help_text="The note, or the reason for a flag.")
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotations_app.models.label_schema import LabelSchema
 from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
@@ -46,6 +47,10 @@ class Campaign(models.Model):
     )
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="campaigns")
     persona = models.ForeignKey(Persona, models.PROTECT, related_name="campaigns")
+    # None: the built-in criterion.
+    schema = models.ForeignKey(
+        LabelSchema, models.PROTECT, null=True, blank=True, related_name="campaigns", db_index=False
+    )
     guidelines = models.TextField(blank=True, help_text="Markdown, shown next to the reply.")
     overlap = models.PositiveSmallIntegerField(
         "annotators per reply",

@@ -1,1 +1,1 @@
-"""What labels answer: criteria, their values, raters; the built-in criterion."""
+"""What labels answer: criteria, schemas of several, values, raters; the built-in criterion."""

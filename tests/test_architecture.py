@@ -53,6 +53,7 @@ FLOORS = {
     "annotations_app": (
         {"domain"},
         {"models", "job_parameters"},
+        {"criteria"},
         {"campaigns", "templatetags"},
         {"labeling", "labels"},
         {"agreement"},

@@ -1,0 +1,89 @@
+"""Schemas by name: their versions, and those that come with the application."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+
+from annotations_app.models import LabelSchema
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.schema import Schema
+from datasets_app.domain.labels.schema_document import (
+    InvalidSchema,
+    parse_schema,
+    write_document,
+)
+
+_READY_MADE = Path(__file__).parent / "ready_made"
+READY_MADE_NAMES = sorted(path.stem for path in _READY_MADE.glob("*.yaml"))
+
+
+class SchemaImport(NamedTuple):
+    """``change`` is "created", "updated" or "unchanged"."""
+
+    schema: LabelSchema
+    change: str
+
+
+def import_schema(text: str, *, file_name: str = "", actor: Any = None) -> SchemaImport:
+    """Save YAML as the first or the next version of the schema that it names. Raises UserError."""
+    try:
+        content = parse_schema(text)
+    except InvalidSchema as error:
+        raise UserError(f"{file_name or 'The text'} is not a valid schema: {error}.") from None
+    return save_schema(content, actor=actor)
+
+
+def save_schema(content: Schema, *, actor: Any = None) -> SchemaImport:
+    """Nothing is saved if the latest version says the same."""
+    document = write_document(content)
+    with transaction.atomic():
+        _lock_name(content.name)
+        latest = LabelSchema.objects.filter(name=content.name).order_by("-version").first()
+        if latest and latest.document == document:
+            return SchemaImport(latest, "unchanged")
+        saved = LabelSchema.objects.create(
+            name=content.name,
+            version=latest.version + 1 if latest else 1,
+            digest=content.digest,
+            document=document,
+            created_by=actor,
+        )
+        change = "updated" if latest else "created"
+        audit.record(
+            "import_schema",
+            actor=actor,
+            schema=saved.name,
+            version=saved.version,
+            change=change,
+            digest=saved.digest,
+        )
+    return SchemaImport(saved, change)
+
+
+def get_schema(name: str) -> LabelSchema:
+    """The latest version of a name, or that of ``NAME@VERSION``. Raises UserError."""
+    own_name, _, version = name.partition("@")
+    found = LabelSchema.objects.filter(name=own_name).order_by("-version")
+    if version:
+        found = found.filter(version=int(version) if version.isdecimal() and len(version) < 10 else 0)
+    schema = found.first()
+    if schema is None:
+        raise UserError(f"There is no schema {name[:120]!r}; make it, or import it from YAML.")
+    return schema
+
+
+def read_ready_made(name: str) -> Schema:
+    """One of :data:`READY_MADE_NAMES`. Raises UserError."""
+    if name not in READY_MADE_NAMES:
+        raise UserError(
+            f"There is no ready-made schema {name!r}; it must be of {', '.join(READY_MADE_NAMES)}."
+        )
+    return parse_schema((_READY_MADE / f"{name}.yaml").read_text())
+
+
+def _lock_name(name: str) -> None:
+    """Two imports of a name make two versions."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('schema ' || %s, 0))", [name])

@@ -1,0 +1,50 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.db import transaction
+
+from annotations_app.criteria.schemas import (
+    READY_MADE_NAMES,
+    SchemaImport,
+    import_schema,
+    read_ready_made,
+    save_schema,
+)
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.files import STDIN_NAME, read_text
+from datasets_app.management.terminal import command_error
+
+
+class Command(BaseCommand):
+    help = """Import schemas of labels: what campaigns ask.
+
+A new name creates a schema; of a known one a file that says something else is its next version.
+Campaigns keep the version they were made with. The format: docs/schemas.md.
+
+exit codes:
+  0  imported
+  2  could not run: a file was refused, and nothing is imported"""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("files", metavar="FILE", nargs="*", help="a YAML file, or - for standard input")
+        parser.add_argument(
+            "--ready-made",
+            metavar="NAME",
+            action="append",
+            choices=READY_MADE_NAMES,
+            default=[],
+            help=f"one that comes with the application: {', '.join(READY_MADE_NAMES)}; repeatable",
+        )
+
+    def handle(self, *, files: list[str], ready_made: list[str], **_: Any) -> None:
+        if not (files or ready_made):
+            raise command_error("Name a file, or choose one with --ready-made NAME.")
+        with transaction.atomic():
+            for name in ready_made:
+                self._report(save_schema(read_ready_made(name)))
+            for file in files:
+                self._report(import_schema(read_text(file), file_name=STDIN_NAME if file == "-" else file))
+
+    def _report(self, imported: SchemaImport) -> None:
+        schema = imported.schema
+        self.stdout.write(f"{schema.name}: {imported.change}, version {schema.version}.")

@@ -1,14 +1,14 @@
 """What the scrubber misses and what it takes without need, on marked corpora, per class and corpus.
 
     make bench-pii [DATA=../shared/pii] [ARGS="--only tune"]
-    python -m benchmarks.bench_pii [--data FOLDER] [--corpus FILE …] [--only gold tune held_out]
+    python -m benchmarks.bench_pii [--data FOLDER] [--corpus FILE …] [--only gold bare tune held_out]
                                    [--model NAME] [--show 5]
 
 Each line of a corpus (``{"text": …, "spans": […]}``) goes through the scrubber as a conversation of one
 turn, or after the question it answers, and the scoring tool of the folder (score_scrub.py) compares what is
 left with what was marked. Besides the corpora of the folder ("gold") there are the generated sets of
-make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown. Chats of brands are
-scored row by row, and once more with the rows of a brand as one dataset (those of a "session" together),
+make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown; and values alone
+("bare"). Chats of brands are scored row by row, and once more with the rows of a brand as one dataset (those of a "session" together),
 which is searched for brands before its scrub; so are customers' names, with the persona of a brand.
 "Answered" is a dataset of which somebody went through the words that a preview proposes, and kept those that
 are nobody.
@@ -46,7 +46,7 @@ from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
 
 DATA_DIRECTORY = PROJECT.parent / "shared" / "pii"
-GOLD = "gold"
+GOLD, BARE = "gold", "bare"
 SCORING_TOOL = "score_scrub.py"
 BATCH_SIZE = 500
 HASH_KEY = b"a key for measurements only"
@@ -148,7 +148,11 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--corpus", type=Path, nargs="+", help="marked JSONL, instead of everything else")
     parser.add_argument(
-        "--only", nargs="+", choices=(GOLD, *PARTS), default=(GOLD, *PARTS), help="some of the corpora"
+        "--only",
+        nargs="+",
+        choices=(GOLD, BARE, *PARTS),
+        default=(GOLD, BARE, *PARTS),
+        help="some of the corpora",
     )
     parser.add_argument("--model", default="builtin", help="a spaCy pipeline by name or path")
     parser.add_argument("--show", type=int, default=0, help="so many misses of each class and corpus")
@@ -164,6 +168,8 @@ def list_corpora(given: argparse.Namespace, place: Path) -> Iterator[Corpus]:
         gold = list(pii_corpora.read_given(pii_corpora.find_gold(given.data)))
         yield from gold
         yield from pii_corpora.list_brand_variants(gold, place / "sets")
+    if BARE in given.only:
+        yield pii_corpora.read_bare()
     yield from pii_corpora.generate_sets([part for part in PARTS if part in given.only], place / "sets")
 
 

@@ -1,4 +1,4 @@
-"""Marked texts, wherever they are: files of a folder, WNUT17 in its two parts, and the generated sets."""
+"""Marked texts, wherever they are: files of a folder, WNUT17 in its two parts, values alone, generated sets."""
 
 import json
 import re
@@ -71,6 +71,31 @@ def read_given(paths: Iterable[Path]) -> Iterator[Corpus]:
             yield Corpus(f"{path.stem}_test", rows[WNUT17_DEV_ROWS:])
         else:
             yield Corpus(path.stem, rows)
+
+
+_MARKED_LINES = Path(__file__).parent / "pii_sets" / "bare.txt"
+_MARK = re.compile(r"«([NUAD]):([^»]*)»")
+_MARK_TYPES = {"N": "NAME", "U": "HANDLE", "A": "ADDRESS", "D": "DATE_OF_BIRTH"}
+
+
+def read_bare() -> Corpus:
+    """Values alone, in fragments and behind a question, and near misses of them."""
+    lines = _MARKED_LINES.read_text(encoding="utf-8").splitlines()
+    return Corpus("bare", [_read_bare_line(line) for line in lines if line and not line.startswith("#")])
+
+
+def _read_bare_line(line: str) -> Row:
+    question, is_answer, answer = line.partition("?\\n")
+    text, spans = "", []
+    for number, part in enumerate(_MARK.split(answer if is_answer else line)):
+        part = part.replace("\\n", "\n")
+        if number % 3 == 1:
+            spans.append({"start": len(text), "type": _MARK_TYPES[part]})
+            continue
+        text += part
+        if number % 3 == 2:
+            spans[-1]["end"] = len(text)
+    return {"text": text, "spans": spans} | ({"before": f"{question}?"} if is_answer else {})
 
 
 def find_gold(data: Path) -> list[Path]:

@@ -8,8 +8,9 @@ Each line of a corpus (``{"text": …, "spans": […]}``) goes through the scrub
 turn, or after the question it answers, and the scoring tool of the folder (score_scrub.py) compares what is
 left with what was marked. Besides the corpora of the folder ("gold") there are the generated sets of
 make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown; and values alone
-("bare"). Chats of brands are scored row by row, and once more with the rows of a brand as one dataset (those of a "session" together),
-which is searched for brands before its scrub; so are customers' names, with the persona of a brand.
+("bare"). Chats of brands are scored row by row, and once more with the rows of a brand as one dataset (those
+of a "session" together), which is searched for brands before its scrub; so are customers' names, with the
+persona of a brand.
 "Answered" is a dataset of which somebody went through the words that a preview proposes, and kept those that
 are nobody.
 ``--model`` scores another name model than the packaged one: the packaged one may be trained on some corpora

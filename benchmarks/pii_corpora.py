@@ -1,4 +1,4 @@
-"""Marked texts, wherever they are: files of a folder, WNUT17 in its two parts, values alone, generated sets."""
+"""Marked texts: files of a folder, WNUT17 in its two parts, values alone, and the generated sets."""
 
 import json
 import re

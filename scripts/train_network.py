@@ -83,14 +83,16 @@ def is_held_out(line: ChatLine) -> bool:
     return zlib.crc32(line[0].encode()) % _HELD_OUT == 0
 
 
-def make_epoch(epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names) -> list[rows.Row]:
+def make_epoch(
+    epoch: int, fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names, share: float
+) -> list[rows.Row]:
     """The rows of an epoch: lines with other names, several joined, in other letter case."""
     choose, vocabulary = random.Random(100 + epoch), rows.Vocabulary()
     by_language: dict[str, list[rows.Row]] = {}
     for line, language in lines:
         times = _INVENTED if _has_invented(line) else _FILLINGS if "{" in line else _WRITTEN_OUT
         by_language.setdefault(language, []).extend(
-            rows.render_chat_line(line, language, names, choose) for _ in range(times)
+            rows.render_chat_line(line, language, names, choose) for _ in range(max(1, round(times * share)))
         )
     found = list(fixed)
     for some in by_language.values():
@@ -113,13 +115,13 @@ def _has_invented(line: str) -> bool:
 
 
 def encode_epochs(
-    fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names, most: int
+    fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names, most: int, share: float
 ) -> Iterator[dict[int, Any]]:
     """Epochs as arrays; after ``most`` different ones the last comes again."""
     encoded: dict[int, Any] = {}
     for epoch in range(most):
         readers = [FeatureReader(_Hiding(f"{epoch}{number}"), 10**7) for number in range(_READERS)]
-        encoded = encode(make_epoch(epoch, fixed, lines, names), readers, epoch)
+        encoded = encode(make_epoch(epoch, fixed, lines, names, share), readers, epoch)
         yield encoded
     while True:
         yield encoded
@@ -169,7 +171,7 @@ def main() -> None:
     parser.add_argument("--english", type=Path, required=True)
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--steps", type=int, default=8500)
-    parser.add_argument("--share", type=float, default=1, help="of the rows of corpora and templates")
+    parser.add_argument("--share", type=float, default=1, help="of the rows, for a few more steps")
     parser.add_argument("--epochs", type=int, default=4, help="with different names")
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--start", type=Path, help="weights to go on with")
@@ -187,7 +189,7 @@ def main() -> None:
             pickle.dumps([rows.render_chat_line(*line, others) for line in held_out])
         )
     print(f"{len(fixed)} rows, {len(lines)} chat lines", flush=True)
-    epochs = encode_epochs(fixed, lines, names, arguments.epochs)
+    epochs = encode_epochs(fixed, lines, names, arguments.epochs, arguments.share)
     start = read_parameters(arguments.start) if arguments.start else None
     write_weights(train(epochs, arguments.steps, arguments.rate, 1, start), arguments.out)
 

@@ -78,8 +78,10 @@ def list_packages(folder: Path) -> list[Path]:
 
 
 def read_purpose(folder: Path) -> str:
-    """The first line of a package's docstring without its full stop, or nothing."""
-    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    """The first line of a package's docstring without its full stop. Raises ValueError if it has none."""
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8")))
+    if not text:
+        raise ValueError(f"{folder.relative_to(PROJECT)}/__init__.py doesn't say what the package is for")
     return " ".join(text.partition("\n\n")[0].split()).removesuffix(".")
 
 

@@ -1,0 +1,1 @@
+"""Schemas of criteria that campaigns ask: import, export, ready-made ones."""

@@ -29,6 +29,7 @@ from alignmenter_site import embedded
 from alignmenter_site.cache import SharedCache
 from alignmenter_site.middleware import session_limits
 from datasets_app.core import purge
+from datasets_app.jobs import running
 from tests import cluster, preloaded
 from tests.environment import VAR_DIR
 from tests.strategies import EXAMPLES_FACTOR
@@ -226,8 +227,24 @@ def pytest_collection_finish() -> None:
 def apart(request: pytest.FixtureRequest) -> None:
     """Nothing of another test. Rules keep nothing, and their tests are too many to prepare something for."""
     if request.path.parent not in (PROJECT / "tests", PROJECT / "tests" / "domain"):
-        for name in ("media_root", "own_cache", "erasures_file", "steady_session", "kept_tables"):
+        for name in (
+            "media_root",
+            "own_cache",
+            "erasures_file",
+            "steady_session",
+            "kept_tables",
+            "steady_heartbeat",
+        ):
             request.getfixturevalue(name)
+
+
+@pytest.fixture
+def steady_heartbeat(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No heartbeat from a test in one transaction: it would not see the job's row, and take it for lost on a
+    machine so busy that the job runs for a second."""
+    marker = request.node.get_closest_marker("django_db")
+    if marker is None or not marker.kwargs.get("transaction"):
+        monkeypatch.setattr(running, "HEARTBEAT_SECONDS", 600)
 
 
 @pytest.fixture

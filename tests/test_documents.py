@@ -48,13 +48,13 @@ def sources(*folders: str) -> list[Path]:
 
 @cache
 def words() -> frozenset[str]:
-    """Every word of code, templates, scripts and data."""
+    """Every word of code, templates, scripts and data, and the names of their files."""
     folders = (*CODE, "templates", "tests")
     paths = [path for folder in folders for path in (PROJECT / folder).rglob("*.*")]
     texts = [
         path.read_text(encoding="utf-8") for path in paths if path.suffix in {".py", ".html", ".js", ".txt"}
     ]
-    return frozenset(re.findall(r"\w+", "\n".join(texts)))
+    return frozenset(re.findall(r"\w+", "\n".join(texts))) | {path.stem for path in paths}
 
 
 @cache

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
+from datasets_app.domain.traces.time_zones import UnknownZone
 
 SEPTEMBER_1 = "2026-09-01T08:00:00"
 WRITTEN = {
@@ -76,3 +77,65 @@ def test_the_shape_of_a_value_says_nothing_of_it() -> None:
     assert describe_shape("Anna Meier, 3. Stock (links)") == "A A, 9. A ?A?"
     assert describe_shape("jan 5th @ noon\n" * 2) == "A 9A ? A A 9A ? A"
     assert len(describe_shape("a-" * 99)) == 31
+
+
+ZONED = {
+    "2024-01-02 10:00 CET": "09:00",
+    "2024-01-02 10:00 MEZ": "09:00",
+    "2024-01-02 10:00 (CET)": "09:00",
+    "2024-07-02 10:00 CEST": "08:00",
+    "2024-01-02 10:00:00 EST": "15:00",
+    "2024-01-02 10:00:00 +0100": "09:00",
+    "2024-01-02 10:00:00+0100": "09:00",
+    "2024-01-02T10:00:00+01": "09:00",
+    "2024-01-02 10:00 +01:00": "09:00",
+    "2024-01-02 10:00Z": "10:00",
+    "2024-01-02 10:00 Z": "10:00",
+    "2024-01-02 10:00 utc": "10:00",
+    "2024-01-02 10:00 UTC+2": "08:00",
+    "2024-01-02 10:00 GMT-05:30": "15:30",
+    "2024-01-02 10:00 \u221205:00": "15:00",
+    "2024-07-02 10:00 Europe/Berlin": "08:00",
+    "2024-01-02T10:00+01:00[Europe/Berlin]": "09:00",
+    "02.01.2024 10:00 MEZ": "09:00",
+    "02.01.2024 10:00 Uhr MEZ": "09:00",
+    "1/13/2024 10:00 PM EDT": "02:00",
+    "1/13/2024 10:00 p.m. EDT": "02:00",
+    "Jan 2, 2024 10:00 AM JST": "01:00",
+    "2 Jan 2024 10:00 HKT": "02:00",
+    "Tue, 02 Jan 2024 10:00:00 +0100": "09:00",
+    "Tue Jan 02 2024 10:00:00 GMT+0100 (Central European Standard Time)": "09:00",
+    "Tue Jan  2 10:00:00 CET 2024": "09:00",
+    "Tue Jan 02 10:00:00 +0000 2024": "10:00",
+    "2024-01-02 10:00": "10:00",
+    "2024-01-02 10:00 PM": "22:00",
+}
+NO_ZONE = ("CST", "IST", "PST", "BST", "XYZ", "(Pacific Standard Time)", "Mars/Base", "+99:00")
+
+
+def test_time_zones_are_obeyed_or_unknown() -> None:
+    found = {text: (read(text) or "T")[11:16] for text in ZONED}
+    assert {text: time for text, time in found.items() if time != ZONED[text]} == {}
+    for zone in NO_ZONE:
+        with pytest.raises(UnknownZone):
+            read(f"2024-01-02 10:00 {zone}")
+
+
+@pytest.mark.parametrize(
+    ("column", "time"),
+    [
+        ("Created (CET)", "09:00"),
+        ("Created [UTC+2]", "08:00"),
+        ("created (Europe/Berlin)", "09:00"),
+        ("Created (local)", "10:00"),
+        ("Created (ISO)", "10:00"),
+        ("Created (dd/mm/yyyy)", "10:00"),
+        ("Created", "10:00"),
+    ],
+)
+def test_a_column_may_name_the_zone_of_its_times(column: str, time: str) -> None:
+    dates = DateReader(list, name=column)
+    assert datetime.fromtimestamp(dates.read("2024-01-02 10:00") or 0, UTC).strftime("%H:%M") == time
+    assert dates.read("2024-01-02T10:00:00Z") == 1704189600
+    with pytest.raises(UnknownZone):
+        DateReader(list, name="Created (IST)").read("2024-01-02 10:00")

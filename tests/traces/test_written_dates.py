@@ -66,9 +66,7 @@ def test_dates_of_an_unclear_order_are_counted(name: str, tmp_path: Path) -> Non
     found, report = convert(write(tmp_path, JSON[name][1], "a.json"))
     [said] = found.values()
     assert [turn.timestamp for turn in said] == [None, None]
-    assert list_warnings(report)[0].startswith(
-        "2 dates that can't be read, or could have the day or the month"
-    )
+    assert list_warnings(report)[0].startswith("2 dates that can't be read, could have the day or the month")
 
 
 def test_another_date_of_the_file_tells_the_order(tmp_path: Path) -> None:

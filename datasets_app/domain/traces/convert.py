@@ -306,7 +306,8 @@ class Conversion:
         elif mapping:
             self.report.mapping = dict(mapping)
             taken = (Document(number, labels.take(row)) for number, row in rows)
-            dates = DateReader(lambda: self._list_values(mapping["timestamp"]), mapping.get("dates", ""))
+            times = mapping.get("timestamp", "")
+            dates = DateReader(lambda: self._list_values(times), mapping.get("dates", ""), times)
             reader = RowReader(
                 mapping, dates, self.report.notes, self.options.assistant,
                 lambda: self._list_values(mapping["role"]),

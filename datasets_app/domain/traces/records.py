@@ -161,7 +161,10 @@ UNCLEAR_DATES = (
     "dates that could have the day or the month first, read as day-first; set dates to change that"
 )
 OTHER_ENCODING = "lines that aren't UTF-8, read in the encoding that was stated"
-UNREAD_DATES = "dates that can't be read, or could have the day or the month first; set dates for these"
+UNREAD_DATES = (
+    "dates that can't be read, could have the day or the month first, or a time zone that isn't clear; "
+    "set dates, or write offsets"
+)
 CUT_ROWS = "rows cut off before their text"
 NO_QUESTION = "calls that name no question, or have it in a form that isn't known"
 NO_REPLY = "calls that name no reply, or have it in a form that isn't known"

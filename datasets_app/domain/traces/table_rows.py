@@ -31,6 +31,7 @@ from datasets_app.domain.traces.table_columns import (
     normalize,
     read_sides,
 )
+from datasets_app.domain.traces.time_zones import UnknownZone
 from datasets_app.domain.traces.values import as_name, drop_empty
 
 # Keys of a row that has fewer or more cells than the table has columns.
@@ -74,6 +75,7 @@ class TableNotes:
 
     unread_dates: Note = field(default_factory=Note)
     ambiguous_dates: Note = field(default_factory=Note)
+    unknown_zones: Note = field(default_factory=Note)
     uneven_rows: Note = field(default_factory=Note)
     unnamed_sessions: Note = field(default_factory=Note)
     html_texts: Note = field(default_factory=Note)
@@ -225,6 +227,9 @@ class RowReader:
                 return time
         except AmbiguousDate:
             note = self.notes.ambiguous_dates
+        except UnknownZone as error:
+            self.notes.unknown_zones.add(number, error.name)
+            return None
         note.add(number, describe_shape(written))
         return None
 

@@ -22,6 +22,12 @@ def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
             "could have the day or the month first",
             f"{kept}. Set dates to {DAY_FIRST} or {MONTH_FIRST}",
         ),
+        (
+            notes.unknown_zones,
+            "timestamp",
+            "in a time zone that could be several, or isn't known",
+            f"{kept}. Write offsets, such as +01:00",
+        ),
         (notes.uneven_rows, "row", "with too few or too many cells, perhaps cut off", ""),
         (notes.unnamed_sessions, "row", "without a session ID, each read as a conversation of its own", ""),
         (notes.html_texts, "text", "in HTML, read as the text it shows", ""),

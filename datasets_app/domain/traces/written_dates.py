@@ -8,6 +8,7 @@ from typing import Any
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, is_written
 from datasets_app.domain.traces.documents import Document
+from datasets_app.domain.traces.time_zones import UnknownZone
 from datasets_app.domain.traces.values import format_time
 
 _TIMES = frozenset(
@@ -39,7 +40,7 @@ def replace_written_dates(
     dates = DateReader(lambda: (holder[key] for holder, key in _list_written(reopen())), order)
     for document in documents:
         for holder, key in _list_written([document]):
-            with suppress(AmbiguousDate):
+            with suppress(AmbiguousDate, UnknownZone):
                 holder[key] = format_time(dates.read(holder[key])) or holder[key]
             if is_written(holder[key]) and isinstance(document, Document):
                 note(document.number)

@@ -64,7 +64,7 @@ def _one(who: str | None, text: Any) -> list[Event] | None:
     return None if who is None else [Event(who, text)]
 
 
-def _by(flag: Any, if_true: str, if_false: str) -> str:
+def _choose_side(flag: Any, if_true: str, if_false: str) -> str:
     return if_true if flag is True else if_false if flag is False else NOBODY
 
 
@@ -74,7 +74,7 @@ def _read_crisp(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_front(item: dict[str, Any]) -> list[Event] | None:
-    return _one(_by(item["is_inbound"], USER, ASSISTANT), item.get("text") or item.get("body"))
+    return _one(_choose_side(item["is_inbound"], USER, ASSISTANT), item.get("text") or item.get("body"))
 
 
 def _read_hubspot(item: dict[str, Any]) -> list[Event] | None:
@@ -83,7 +83,7 @@ def _read_hubspot(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_gorgias(item: dict[str, Any]) -> list[Event] | None:
-    who = _by(item["from_agent"], ASSISTANT, USER)
+    who = _choose_side(item["from_agent"], ASSISTANT, USER)
     text = item.get("body_text") or item.get("stripped_text") or item.get("body_html")
     return _one(NOTE if item.get("public") is False else who, text)
 
@@ -208,7 +208,9 @@ def _read_teams(item: dict[str, Any]) -> list[Event] | None:
 
 
 def _read_tavern(item: dict[str, Any]) -> list[Event] | None:
-    return _one(OTHER if item.get("is_system") else _by(item["is_user"], USER, ASSISTANT), item["mes"])
+    return _one(
+        OTHER if item.get("is_system") else _choose_side(item["is_user"], USER, ASSISTANT), item["mes"]
+    )
 
 
 def _read_grok(item: dict[str, Any]) -> list[Event] | None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.describe import list_warnings
 from datasets_app.domain.traces.messages import read_messages
 from datasets_app.domain.traces.records import (
     EMPTY,
@@ -503,3 +504,72 @@ def test_who_speaks_without_a_role_can_be_said(tmp_path: Path) -> None:
         "assistant",
         "user",
     ]
+
+
+IDS_OF_TABLES = [
+    (["1.0E+05", "1.0E+05", "100001", "100001"], ["100000", "100001"], 2),
+    (["1,00E+05", "100000"], ["100000"], 1),
+    (["1.23456E+05", "1.23456E+05"], ["123456"], 0),
+    (["1.23457E+11", "1.23457E+11", "9.87654E+11", "9.87654E+11"], ["123457000000", "987654000000"], 4),
+    (["1,5E+01", "x"], ["15", "x"], 0),
+    (["12e5", "1e10"], ["12e5", "1e10"], 0),
+    (["7.0", "7"], ["7"], 0),
+    (["1.5E+00", "b"], ["1.5E+00", "b"], 0),
+]
+
+
+@pytest.mark.parametrize(("ids", "names", "rounded"), IDS_OF_TABLES)
+def test_ids_as_spreadsheets_write_them(
+    ids: list[str], names: list[str], rounded: int, tmp_path: Path
+) -> None:
+    rows = "".join(f'"{name}",{("user", "assistant")[n % 2]},Hi {n}\n' for n, name in enumerate(ids))
+    found, report = convert(write(tmp_path, f"ticket,role,text\n{rows}", "t.csv"))
+    assert (list(found), report.notes.rounded_ids.total) == (names, rounded)
+    assert bool(list_warnings(report)) == bool(rounded)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["1.23457E+11"] * 4,
+        ["1,23457E+11", "5", "1,23457E+11"],
+        ["1.23457E+11", "9.87654E+11", "1.23457E+11"],
+    ],
+)
+def test_ids_that_became_one_are_refused(ids: list[str], tmp_path: Path) -> None:
+    rows = "".join(f'"{name}",{("user", "assistant")[n % 2]},Hi {n}\n' for n, name in enumerate(ids))
+    path = write(tmp_path, f"ticket,role,text\n{rows}", "t.csv")
+    with pytest.raises(UnreadableFile, match="were rounded"):
+        convert(path)
+    mapping = {"session_id": "each-row", "role": "role", "text": "text"}
+    assert len(convert(path, mapping=mapping)[0]) == len(ids)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", [{"conversation_id": True, **message} for message in PAIR]),
+        (
+            "a.jsonl",
+            [{"conversation_id": False, **message} for message in PAIR] + [{"thread_id": "x", **PAIR[0]}],
+        ),
+        ("a.csv", "ticket,role,text\nTRUE,user,Hi\nFALSE,assistant,Hello\n"),
+        (
+            "a.json",
+            [
+                {"ticket": True, "role": "user", "text": "Hi"},
+                {"ticket": True, "role": "bot", "text": "Hello"},
+            ],
+        ),
+    ],
+)
+def test_a_boolean_is_no_id(name: str, content: Any, tmp_path: Path) -> None:
+    report = convert(write(tmp_path, content, name))[1]
+    assert [problem.code for problem in report.problems] == ["E110"] * 2
+
+
+def test_ids_that_a_float_has_rounded_are_said(tmp_path: Path) -> None:
+    rows = [{"conversation_id": 1.2345678901234568e18, **message} for message in PAIR]
+    assert (
+        "different ones may have become one" in list_warnings(convert(write(tmp_path, rows, "a.jsonl"))[1])[0]
+    )

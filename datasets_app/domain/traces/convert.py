@@ -308,10 +308,7 @@ class Conversion:
             taken = (Document(number, labels.take(row)) for number, row in rows)
             times = mapping.get("timestamp", "")
             dates = DateReader(lambda: self._list_values(times), mapping.get("dates", ""), times)
-            reader = RowReader(
-                mapping, dates, self.report.notes, self.options.assistant,
-                lambda: self._list_values(mapping["role"]),
-            )  # fmt: skip
+            reader = RowReader(mapping, dates, self.report.notes, self.options.assistant, self._list_values)
             yield from reader.read(taken)
         elif labels.found and self.options.labeled_texts:
             yield from labels.read_texts(rows)

@@ -161,6 +161,8 @@ UNCLEAR_DATES = (
     "dates that could have the day or the month first, read as day-first; set dates to change that"
 )
 OTHER_ENCODING = "lines that aren't UTF-8, read in the encoding that was stated"
+ROUNDED_IDS = "messages whose ID has more digits than a float keeps; different ones may have become one"
+BOOLEAN_ID = "true or false is no ID of a conversation; choose another column"
 UNREAD_DATES = (
     "dates that can't be read, could have the day or the month first, or a time zone that isn't clear; "
     "set dates, or write offsets"

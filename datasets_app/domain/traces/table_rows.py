@@ -9,12 +9,15 @@ from functools import cached_property
 from sys import intern
 from typing import Any
 
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.conversations.roles import NOTE, ROLES, UNKNOWN, find_role
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.records import (
+    BOOLEAN_ID,
     CUT_ROWS,
     EMPTY,
     PRIVATE_NOTES,
@@ -23,6 +26,7 @@ from datasets_app.domain.traces.records import (
     Message,
     Note,
 )
+from datasets_app.domain.traces.rounded_ids import MERGED_IDS, are_merged, may_be_rounded
 from datasets_app.domain.traces.table_columns import (
     COLUMNS,
     EACH_ROW,
@@ -32,7 +36,7 @@ from datasets_app.domain.traces.table_columns import (
     read_sides,
 )
 from datasets_app.domain.traces.time_zones import UnknownZone
-from datasets_app.domain.traces.values import as_name, drop_empty
+from datasets_app.domain.traces.values import as_name, drop_empty, is_boolean
 
 # Keys of a row that has fewer or more cells than the table has columns.
 UNEVEN = MISSING_CELLS, EXTRA_CELLS = "missing_cells", "extra_cells"
@@ -78,6 +82,7 @@ class TableNotes:
     unknown_zones: Note = field(default_factory=Note)
     uneven_rows: Note = field(default_factory=Note)
     unnamed_sessions: Note = field(default_factory=Note)
+    rounded_ids: Note = field(default_factory=Note)
     html_texts: Note = field(default_factory=Note)
     senders: Note = field(default_factory=Note)
     sender_roles: Counter[str] = field(default_factory=Counter)
@@ -100,13 +105,13 @@ class TableNotes:
 class RowReader:
     """A speaker that names no role is a user, except the ``assistant``; without one, the first speaker of a
     conversation is its user, and a speaker who is called a bot is the assistant. In a column that names roles
-    too, such a speaker is unknown. ``list_speakers`` returns all values of the column; it is called once."""
+    too, such a speaker is unknown. ``list_values`` returns all values of a column."""
 
     def __init__(
-        self, mapping: Mapping[str, str], dates: DateReader, notes: TableNotes, assistant: str = "",
-        list_speakers: Callable[[], Iterable[Any]] = tuple,
+        self, mapping: Mapping[str, str], dates: DateReader, notes: TableNotes, assistant: str,
+        list_values: Callable[[str], Iterable[Any]],
     ) -> None:  # fmt: skip
-        self._list_speakers = list_speakers
+        self._list_values = list_values
         self.mapping, self.dates, self.notes, self.assistant = mapping, dates, notes, assistant
         self._first_speakers: dict[int, str] = {}
         self._orders: dict[int, float] = {}
@@ -119,10 +124,15 @@ class RowReader:
         is_named = bool({"role", "type"} & set(normalize(self.mapping["role"]).split("_")))
         # "Bot" names one who speaks, as "Anna" does.
         return is_named or any(
-            _name_role(value) and value.strip().lower() not in _BOT_NAMES for value in self._list_speakers()
+            _name_role(value) and value.strip().lower() not in _BOT_NAMES
+            for value in self._list_values(self.mapping["role"])
         )
 
-    def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut]:
+    @cached_property
+    def _merges_ids(self) -> bool:
+        return are_merged(self._list_values(self.mapping["session_id"]))
+
+    def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut | LineError]:
         count = 0
         for number, row in rows:
             count += 1
@@ -131,7 +141,7 @@ class RowReader:
         by_session = "session_id" in self.mapping
         self.notes.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
 
-    def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut:
+    def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut | LineError:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
         if _is_private(row, self._mapped):
             return LeftOut(PRIVATE_NOTES, number)
@@ -140,6 +150,8 @@ class RowReader:
             return LeftOut(CUT_ROWS if missing else EMPTY, number)
         if missing or type(row.get(EXTRA_CELLS)) is list:
             self.notes.uneven_rows.add(number)
+        if is_boolean(row.get(self.mapping.get("session_id", ""))):
+            return LineError(number, "E110", BOOLEAN_ID)
         name = self._find_session(row, number)
         speaker = row.get(self.mapping["role"])
         role, author = self._find_role(name, str(speaker) if speaker is not None else "", number)
@@ -162,6 +174,10 @@ class RowReader:
             return "1"
         value = row.get(column)
         name = as_name(value)
+        if may_be_rounded(value):
+            self.notes.rounded_ids.add(number)
+            if self._merges_ids:
+                raise UnreadableFile(MERGED_IDS)
         if type(value) is str and _WHOLE_FLOAT.fullmatch(name):  # of a column of numbers with a gap
             name = name[:-2]
         if not name:

@@ -30,6 +30,12 @@ def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
         ),
         (notes.uneven_rows, "row", "with too few or too many cells, perhaps cut off", ""),
         (notes.unnamed_sessions, "row", "without a session ID, each read as a conversation of its own", ""),
+        (
+            notes.rounded_ids,
+            "row",
+            "with a session ID in scientific notation (such as 1.0E+05), which may have lost digits",
+            "",
+        ),
         (notes.html_texts, "text", "in HTML, read as the text it shows", ""),
         (
             notes.repeated_sessions,

@@ -17,6 +17,9 @@ _WRAPPED_IDS = frozenset(
     ("$oid", "$numberLong", "$numberInt", "$numberDecimal", "$numberDouble", "$uuid", "$binary")
 )
 
+# How spreadsheets write a large number: 1.23457E+11, or 1,23457E+11.
+SPREADSHEET_NUMBER = re.compile(r"(-?[1-9])(?:[.,](\d{1,20}))?E\+(\d{2})")
+
 _decode = msgspec.json.Decoder().decode
 _DIGITS = re.compile(r"-?\d{1,20}(\.\d+)?")
 
@@ -140,7 +143,15 @@ def as_name(value: Any) -> str:
     if type(value) is not str:
         return ""
     value = value.strip()
+    if match := SPREADSHEET_NUMBER.fullmatch(value):
+        number = Decimal(f"{match[1]}.{match[2] or 0}E{match[3]}")
+        return str(int(number)) if number == int(number) else value
     return "" if not value.strip("0") and len(value) > 7 else value
+
+
+def is_boolean(value: Any) -> bool:
+    """Whether this is no id, but an answer to a question, also as tables write it."""
+    return type(value) is bool or (type(value) is str and value.strip().lower() in ("true", "false"))
 
 
 def _unwrap_id(value: Any) -> Any:

@@ -23,8 +23,10 @@ from datasets_app.domain.traces.messages import (
 )
 from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import (
+    BOOLEAN_ID,
     NO_MESSAGES,
     ONE_CONVERSATION,
+    ROUNDED_IDS,
     UNREADABLE_FORM,
     Call,
     Conversation,
@@ -33,6 +35,7 @@ from datasets_app.domain.traces.records import (
     Remark,
     leave_out,
 )
+from datasets_app.domain.traces.rounded_ids import may_be_rounded
 from datasets_app.domain.traces.table_columns import guess_columns
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -40,6 +43,7 @@ from datasets_app.domain.traces.values import (
     as_name,
     decode_json,
     drop_empty,
+    is_boolean,
     pick,
     to_seconds,
 )
@@ -119,8 +123,13 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
     for number, value in documents:
         if type(value) is dict and _is_message(value) and find_list(value) is None:
             message = read_message(value)
-            name = _find_session(value)
-            if name:
+            raw = _find_session(value)
+            if is_boolean(raw):
+                yield LineError(number, "E110", BOOLEAN_ID)
+                continue
+            if may_be_rounded(raw):
+                yield Remark(ROUNDED_IDS, number)
+            if name := as_name(raw):
                 others = True
                 time = (message.details or {}).get("timestamp") or float(number)
                 yield Call(name, "", time, [], [message], {}, number, separate=True)
@@ -149,11 +158,10 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
         yield Conversation("", loose, {}, first)
 
 
-def _find_session(value: dict[str, Any]) -> str:
+def _find_session(value: dict[str, Any]) -> Any:
     """The id of the conversation of a message that stands alone, under any name that says so."""
-    if name := as_name(pick(value, *_OF_ROW)):
-        return name
-    return as_name(value.get(_guess_session_key(frozenset(value))))
+    found = pick(value, *_OF_ROW)
+    return value.get(_guess_session_key(frozenset(value))) if found is None else found
 
 
 @lru_cache(maxsize=256)

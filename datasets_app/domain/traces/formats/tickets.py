@@ -1,7 +1,7 @@
 """Tickets and chats of help desks: Intercom, Zendesk, Freshdesk."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, USER, find_role
 from datasets_app.domain.traces.documents import Document
@@ -17,6 +17,8 @@ from datasets_app.domain.traces.records import (
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
+# What may be around a ticket: pages, answers of the API, wrappers of scripts.
+MAX_ENVELOPES = 4
 _Parts = list[tuple[float, Message]]
 
 
@@ -106,76 +108,100 @@ def _read_intercom_part(part: dict[str, Any]) -> tuple[float, Message]:
 # --- Zendesk -----------------------------------------------------------------------------------
 
 
+class _Ticket(NamedTuple):
+    """A ticket, with what its envelope holds beside it."""
+
+    fields: dict[str, Any]
+    comments: list[dict[str, Any]]
+    events: list[dict[str, Any]]
+    users: dict[str, Any]
+
+
 def matches_zendesk(value: Any) -> bool:
     first = next(iter(_list_records(value, "tickets", "results", "data")), {})
-    if "requester_id" in first and any(
-        key in first for key in ("comments", "ticket_form_id", "brand_id", "submitter_id")
-    ):
-        return "conversations" not in first
-    return (
-        type(as_dict(value).get("comments")) is list
-        and ("ticket" in value or any("author_id" in as_dict(item) for item in value["comments"][:3]))
-        or _is_zendesk_chat(first)
-        or any(
-            type(as_dict(audit).get("events")) is list for audit in as_list(as_dict(value).get("audits"))[:3]
-        )
-    )
+    if _is_zendesk_chat(first):
+        return True
+    tickets = _list_tickets(value)
+    return bool(tickets) and (
+        any("author_id" in comment for comment in tickets[0].comments[:3])
+        or bool(tickets[0].events)
+        or ("requester_id" in tickets[0].fields and "conversations" not in tickets[0].fields
+            and any(key in tickets[0].fields for key in ("ticket_form_id", "brand_id", "submitter_id", "comments")))
+    )  # fmt: skip
 
 
 def _is_zendesk_chat(value: dict[str, Any]) -> bool:
     return type(value.get("history")) is list and "visitor" in value
 
 
+def _list_tickets(value: Any, around: tuple[dict[str, Any], ...] = ()) -> list[_Ticket]:
+    """The tickets of a record or of a page of the API, whatever is ``around`` them; [] if it has none."""
+    value = as_dict(value)
+    for key in ("tickets", "results", "data"):
+        found = value.get(key)
+        records = found if type(found) is list else [found] if key == "data" and type(found) is dict else []
+        if records and len(around) < MAX_ENVELOPES:
+            return [ticket for record in records for ticket in _list_tickets(record, (*around, value))]
+    if type(value.get("ticket")) is dict and len(around) < MAX_ENVELOPES:
+        return _list_tickets(value["ticket"], (*around, value))
+    places = (value, *reversed(around))
+    name = as_name(value.get("id"))
+    comments = next((found for place in places if (found := _list_comments(place, name))), [])
+    events = next((found for place in places if (found := _list_audit_events(place))), [])
+    listed = [user for place in places for inner in (place, as_dict(place.get("comments")))
+              for user in map(as_dict, as_list(inner.get("users")))]  # fmt: skip
+    if not around and not (comments or events or "requester_id" in value):
+        return []
+    return [_Ticket(value, comments, events, {as_name(user.get("id")): user for user in listed})]
+
+
+def _list_comments(place: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Those of one ticket: of a list of all comments, the ones that name it."""
+    found = place.get("comments")
+    found = as_list(as_dict(found).get("comments")) if type(found) is dict else as_list(found)
+    return [item for item in map(as_dict, found) if as_name(item.get("ticket_id")) in ("", name)]
+
+
 def read_zendesk(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
     for number, value in documents:
-        users = {
-            as_name(user.get("id")): user
-            for user in as_list(as_dict(value).get("users"))
-            if type(user) is dict
-        }
-        for item in _list_records(value, "tickets", "results", "data"):
-            if _is_zendesk_chat(item):
-                yield from _read_zendesk_chat(item, number)
-            else:
-                yield from _read_zendesk_ticket(item, users, number)
+        chats = [
+            item for item in _list_records(value, "tickets", "results", "data") if _is_zendesk_chat(item)
+        ]
+        tickets = [] if chats else _list_tickets(value)
+        yield from (_read_zendesk_chat(item, number) for item in chats)
+        yield from (_read_zendesk_ticket(ticket, number) for ticket in tickets)
+        if not chats and not tickets:
+            yield LeftOut(NO_MESSAGES, number)
 
 
-def _read_zendesk_ticket(
-    item: dict[str, Any], users: dict[str, Any], number: int
-) -> Iterator[Conversation | LeftOut]:
-    ticket = as_dict(item.get("ticket")) or item
-    comments = [
-        as_dict(comment) for comment in as_list(item.get("comments")) or as_list(ticket.get("comments"))
-    ]
-    events = _list_audit_events(item)
-    comments += [event for event in events if event.get("type") == "Comment"]
+def _read_zendesk_ticket(ticket: _Ticket, number: int) -> Conversation:
+    item, events, users = ticket.fields, ticket.events, ticket.users
+    comments = ticket.comments + [event for event in events if event.get("type") == "Comment"]
     comments.sort(key=lambda comment: to_seconds(comment.get("created_at")) or 0.0)
-    requester = pick(ticket, "requester_id", "requester") or (
+    requester = pick(item, "requester_id", "requester") or (
         comments[0].get("author_id") if comments else None
     )
-    if type(requester) is dict:
-        requester = requester.get("id")
+    requester = as_name(requester.get("id") if type(requester) is dict else requester)
     parts: _Parts = [(0.0, leave_out(OTHER_EVENTS)) for event in events if event.get("type") != "Comment"]
     for comment in comments:
-        author = pick(comment, "author_id") or as_dict(comment.get("author")).get("id")
-        role = as_dict(users.get(as_name(author))).get("role") or as_dict(comment.get("author")).get("role")
+        author = as_name(pick(comment, "author_id") or as_dict(comment.get("author")).get("id"))
+        role = as_dict(users.get(author)).get("role") or as_dict(comment.get("author")).get("role")
         side = "" if not author else USER if author == requester else ASSISTANT
         side = NOTE if comment.get("public") is False else find_role(role) if type(role) is str else side
         body = pick(comment, "plain_body", "html_body", "body")
         parts.append(_read_part(side, body, comment.get("created_at")))
-    description = strip_html(ticket.get("description"))
+    description = strip_html(item.get("description"))
     if description and not any(message.text[:80] == description[:80] for _, message in parts):
-        created = to_seconds(ticket.get("created_at")) or 0.0
+        created = to_seconds(item.get("created_at")) or 0.0
         parts.insert(0, _read_part(USER, description, min([created, *(time for time, _ in parts)])))
-    rating = as_dict(ticket.get("satisfaction_rating"))
     facts = {
-        "title": ticket.get("subject"),
-        "status": ticket.get("status"),
-        "tags": ticket.get("tags"),
+        "title": item.get("subject"),
+        "status": item.get("status"),
+        "tags": item.get("tags"),
         "user_id": requester,
-        "rating": rating.get("score"),
+        "rating": as_dict(item.get("satisfaction_rating")).get("score"),
     }
-    yield _finish(as_name(ticket.get("id")), parts, facts, number)
+    return _finish(as_name(item.get("id")), parts, facts, number)
 
 
 def _list_audit_events(item: dict[str, Any]) -> list[dict[str, Any]]:
@@ -187,7 +213,7 @@ def _list_audit_events(item: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _read_zendesk_chat(item: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
+def _read_zendesk_chat(item: dict[str, Any], number: int) -> Conversation:
     parts: _Parts = []
     for event in map(as_dict, item["history"]):
         if event.get("type") == "chat.msg":
@@ -201,7 +227,7 @@ def _read_zendesk_chat(item: dict[str, Any], number: int) -> Iterator[Conversati
         "tags": item.get("tags"),
         "user_id": as_dict(item.get("visitor")).get("id"),
     }
-    yield _finish(as_name(item.get("id")), parts, facts, number)
+    return _finish(as_name(item.get("id")), parts, facts, number)
 
 
 # --- Freshdesk ---------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ ZENDESK: dict[str, Any] = {
     "page of pairs": {"tickets": [BESIDE], "count": 1},
     "page of wrapped tickets": {"results": [{"ticket": WHOLE}], "count": 1},
     "answer of the API for comments": {"ticket": TICKET, "comments": {"comments": COMMENTS, "count": 3}},
-    "answers side by side": {"ticket": {"ticket": TICKET}, "comments": {"comments": COMMENTS, "users": USERS}},
+    "answers side by side": {"ticket": {"ticket": TICKET}, "comments": {"comments": COMMENTS, "users": USERS}},  # noqa: E501
     "wrapped twice": {"data": {"ticket": WHOLE}},
     "comments of all tickets": {
         "tickets": [TICKET], "comments": [{**item, "ticket_id": 7} for item in COMMENTS]},

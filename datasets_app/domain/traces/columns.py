@@ -46,7 +46,7 @@ def list_rows(value: dict[str, Any]) -> list[dict[str, Any]]:
     if "fields" in as_dict(value.get("schema")) and data and all(type(row) is dict for row in data):
         return data
     columns = list(value.values())
-    if len(columns) > 1 and _names_columns(value) and not _holds_messages(value):
+    if len(columns) > 1 and names_columns(value) and not _holds_messages(value):
         if all(type(column) is list for column in columns) and len({len(column) for column in columns}) == 1:
             return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
         if (
@@ -56,7 +56,7 @@ def list_rows(value: dict[str, Any]) -> list[dict[str, Any]]:
             return [{name: column[key] for name, column in value.items()} for key in columns[0]]
     is_index = all(key.isdigit() and type(row) is dict for key, row in value.items())
     if columns and is_index and all(row.keys() == columns[0].keys() for row in columns):
-        return columns if _names_columns(columns[0]) else []
+        return columns if names_columns(columns[0]) else []
     return []
 
 
@@ -67,11 +67,11 @@ def _is_header(value: Any) -> bool:
         and len(value) > 1
         and all(type(name) is str for name in value)
         and len(set(value)) == len(value)
-        and _names_columns(dict.fromkeys(value))
+        and names_columns(dict.fromkeys(value))
     )
 
 
-def _names_columns(value: dict[str, Any]) -> bool:
+def names_columns(value: dict[str, Any]) -> bool:
     return name_pairs(value) or bool(guess_mapping(value)) or any(key in value for key in LISTS[:7])
 
 

@@ -7,7 +7,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -34,6 +34,7 @@ from datasets_app.domain.traces.documents import (
     read_whole_documents,
 )
 from datasets_app.domain.traces.markup import find_markup, split_markup, split_texts
+from datasets_app.domain.traces.table_heads import find_delimiter, is_text_column
 from datasets_app.domain.traces.values import as_dict
 
 HEAD_BYTES = 1 << 16
@@ -53,7 +54,7 @@ class Source:
         self.files: list[Path] = []
         # Of lines of a table that aren't UTF-8, which are noted.
         self.encoding = ""
-        self.note_line: Callable[[int], None] = lambda _: None
+        self.note: tables.Noting = tables.ignore
 
     def documents(self) -> Iterator[Document | LineError]:
         for item in self._read_files() if self.files else self._read():
@@ -62,9 +63,9 @@ class Source:
 
     def _read(self) -> Iterator[Document | LineError]:
         if self.layout == "csv":
-            yield from tables.read_csv(self.stream, self.encoding, self.note_line)
+            yield from tables.read_csv(self.stream, self.encoding, self.note)
         elif self.layout == "xlsx":
-            yield from tables.read_xlsx(self.path, self.limits)
+            yield from tables.read_xlsx(self.path, self.limits, self.note)
         elif self.layout == "parquet":
             yield from tables.read_arrow(self.path, self.limits)
         elif self.layout == "inspect":
@@ -201,7 +202,7 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
     decoded = head.decode(errors="replace").removeprefix("\ufeff")
     if _is_chat(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
         return "text"
-    return "csv" if tables.find_delimiter(decoded) or tables.is_text_column(decoded) else "text"
+    return "csv" if find_delimiter(decoded) or is_text_column(decoded) else "text"
 
 
 def _is_bracketed_text(text: bytes) -> bool:

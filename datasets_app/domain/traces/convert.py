@@ -29,7 +29,6 @@ from datasets_app.domain.traces.records import (
     LEFT_OUT,
     NO_ANSWER,
     NO_MESSAGES,
-    OTHER_ENCODING,
     SECOND_COPY,
     TEXT_BETWEEN,
     TOOL_TURNS,
@@ -183,7 +182,7 @@ class Conversion:
             source.encoding = self.options.mapping.get("encoding", "")
             if source.encoding and source.layout != "csv":
                 raise UnreadableFile("is no CSV table, so it can't have lines in another encoding than UTF-8")
-            source.note_line = lambda line: self.report.remarks[OTHER_ENCODING].add(line)
+            source.note = lambda what, line: self.report.remarks[what].add(line)
             self.report.place = "record" if source.files else _PLACES.get(source.layout, "line")
             for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
                 turns = self._make_turns(conversation, used, copies)

@@ -25,6 +25,7 @@ from datasets_app.domain.traces.records import (
     SECOND_COPY,
     SUB_AGENTS,
     TOO_DEEP,
+    TOTALS,
     UNANSWERED,
     UNKNOWN_ROLES,
     UNREADABLE_FORM,
@@ -97,6 +98,7 @@ def list_warnings(report: Report) -> list[str]:
 
 SINGULAR_REASONS = {
     NO_CONTENT: "call without content",
+    TOTALS: "row of totals",
     UNANSWERED: "trace that holds no answer",
     TOO_DEEP: "span nested too deeply to be read",
     UNKNOWN_ROLES: "message of an unknown role",

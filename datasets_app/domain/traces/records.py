@@ -161,6 +161,9 @@ UNCLEAR_DATES = (
     "dates that could have the day or the month first, read as day-first; set dates to change that"
 )
 OTHER_ENCODING = "lines that aren't UTF-8, read in the encoding that was stated"
+ABOVE_COLUMNS = "lines above the names of the columns, which aren't read"
+SAME_COLUMNS = "columns with the name of another one, kept with a number behind it"
+TOTALS = "rows of totals"
 ROUNDED_IDS = "messages whose ID has more digits than a float keeps; different ones may have become one"
 BOOLEAN_ID = "true or false is no ID of a conversation; choose another column"
 UNREAD_DATES = (

@@ -21,6 +21,7 @@ from datasets_app.domain.traces.records import (
     CUT_ROWS,
     EMPTY,
     PRIVATE_NOTES,
+    TOTALS,
     Call,
     LeftOut,
     Message,
@@ -69,6 +70,11 @@ _BOTS = _BOT_NAMES | {"assistant"}
 # "Person 1" and "Person 2" talk to each other.
 _EITHER_SIDE = frozenset(("person", "human"))
 _WHOLE_FLOAT = re.compile(r"\d+\.0")
+_TOTAL = re.compile(
+    r"\W*(?:(?:grand|sub)?\W?totals?|sum|summe|gesamt\w*|insgesamt|suma|somme|totale|totaal|total geral"
+    r"|итого|всего|合计|总计|合計|toplam|razem|łącznie|count|anzahl)\b\W*(?:\d[\d.,\s]*)?\w{0,12}\W*",
+    re.IGNORECASE,
+)
 _TAGS = re.compile(r"[;,|]")
 
 
@@ -145,6 +151,8 @@ class RowReader:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
         if _is_private(row, self._mapped):
             return LeftOut(PRIVATE_NOTES, number)
+        if not row.get(self.mapping["role"]) and any(map(_is_total, row.values())):
+            return LeftOut(TOTALS, number)
         text = row.get(self.mapping["text"])
         if text is None or not str(text).strip():
             return LeftOut(CUT_ROWS if missing else EMPTY, number)
@@ -271,6 +279,10 @@ def _is_private(row: Mapping[str, Any], mapped: set[str]) -> bool:
         if meaning is not None and str(value).strip().lower() in meaning:
             return True
     return False
+
+
+def _is_total(value: Any) -> bool:
+    return type(value) is str and len(value) < 60 and _TOTAL.fullmatch(value) is not None
 
 
 def _name_role(value: Any) -> str:

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -14,7 +14,15 @@ from msgspec.json import encode
 from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.table_columns import COLUMNS, ENCODINGS, normalize
+from datasets_app.domain.traces.records import ABOVE_COLUMNS, OTHER_ENCODING, SAME_COLUMNS
+from datasets_app.domain.traces.table_columns import ENCODINGS
+from datasets_app.domain.traces.table_heads import (
+    MAX_ROWS_ABOVE,
+    STATED_DELIMITER,
+    find_delimiter,
+    find_header,
+    name_columns,
+)
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
 from datasets_app.domain.traces.turn_tables import is_turn_table, parse_turn_row
 from datasets_app.domain.traces.values import decode_json
@@ -26,66 +34,37 @@ MAX_COLUMNS = 2000
 MAX_BATCH_BYTES = 256 << 20
 # In the XML of a sheet, or of the strings that its cells share.
 _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
-# The first line of a CSV as Excel takes it: "sep=;".
-_STATED_DELIMITER = re.compile(r"sep=([,;\t|])\s*?(?:\r\n|\r|\n)", re.IGNORECASE)
 MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
+
+# Called with what is remarked, and the line it is said of.
+Noting = Callable[[str, int], object]
+
+
+def ignore(what: str, line: int) -> None:
+    """For callers to whom a table's lines say nothing."""
+
 
 # --- CSV ---------------------------------------------------------------------------------------
 
 
-def find_delimiter(head: str) -> str:
-    """The delimiter of a CSV file that begins like this; empty if it is no table."""
-    if stated := _STATED_DELIMITER.match(head):
-        head = head[stated.end() :]
-    first = next((line for line in head.splitlines() if line.strip()), "")
-    best = stated[1] if stated else max(",;\t|", key=first.count)
-    if not first.count(best) or len(first) > 20_000:
-        return ""
-    try:
-        rows = [
-            row
-            for row in csv.reader(io.StringIO(head[: head.rfind("\n")] or head, newline=""), delimiter=best)
-            if row
-        ]
-    except csv.Error:
-        return ""
-    names = [name.strip() for name in rows[0]] if rows else []
-    named = (
-        len(names) > 1
-        and all(names)
-        and len(set(names)) == len(names)
-        and all(len(name) < 80 for name in names)
-    )
-    fits = [len(row) == len(names) for row in rows[1:20]]
-    return best if named and sum(fits) * 2 >= len(fits) else ""
-
-
-def is_text_column(head: str) -> bool:
-    """Whether a file that begins like this is a table of one column, which holds texts."""
-    first, _, rest = head.lstrip().partition("\n")
-    return bool(rest.strip()) and normalize(first) in (*COLUMNS["text"], "prompt", "conversation", "chat")
-
-
-def read_csv(
-    stream: IO[bytes], encoding: str = "", note_line: Callable[[int], None] = lambda _: None
-) -> Iterator[Document]:
+def read_csv(stream: IO[bytes], encoding: str = "", note: Noting = ignore) -> Iterator[Document]:
     """The rows, numbered by the lines they begin in. Those with fewer or more cells than the table has
-    columns say so in a key of their own. Lines that aren't UTF-8 are read in ``encoding``, and noted."""
+    columns say so in a key of their own. Lines that aren't UTF-8 are read in ``encoding``; they, and what
+    stands above the names of the columns, are noted."""
     csv.field_size_limit(MAX_CELL_CHARACTERS)
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
-        lines = _decode_lines(stream, encoding, note_line) if encoding else iter(text)
+        lines = _decode_lines(stream, encoding, note) if encoding else iter(text)
         head = list(islice(lines, MAX_HEAD_LINES))
         delimiter = find_delimiter("".join(head)[:HEAD_CHARACTERS]) or ","
         rows = csv.reader(chain(head, lines), delimiter=delimiter)
-        if head and _STATED_DELIMITER.match(head[0]):
+        if head and STATED_DELIMITER.match(head[0]):
             next(rows)
-        header = next((row for row in rows if row), [])
-        line = rows.line_num
-        for row in rows:
-            if row:
-                yield Document(line + 1, _read_csv_row(header, row))
-            line = rows.line_num
+        header: list[str] = []
+        for line, row in _skip_titles(_number_rows(rows), note):
+            if header and row:
+                yield Document(line, _read_csv_row(header, row))
+            header = header or _name_columns(row, line, note)
     except UnicodeDecodeError:
         stream.seek(0)
         number = next((number for number, raw in enumerate(stream, 1) if not _is_utf8(raw)), 0)
@@ -97,13 +76,42 @@ def read_csv(
         raise UnreadableFile(f"is no valid CSV: {error}") from None
 
 
-def _decode_lines(stream: IO[bytes], encoding: str, note_line: Callable[[int], None]) -> Iterator[str]:
+def _number_rows(rows: Any) -> Iterator[tuple[int, list[str]]]:
+    """Each row with the line it begins in."""
+    line = rows.line_num
+    for row in rows:
+        yield line + 1, row
+        line = rows.line_num
+
+
+def _skip_titles(
+    rows: Iterator[tuple[int, Sequence[Any]]], note: Noting
+) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The rows from the one that names the columns."""
+    head = list(islice(rows, MAX_ROWS_ABOVE + 1))
+    written = [["" if cell is None else str(cell) for cell in row] for _, row in head]
+    start = find_header(written)
+    for (line, _), row in zip(head[:start], written, strict=False):
+        if any(cell.strip() for cell in row):
+            note(ABOVE_COLUMNS, line)
+    return chain(head[start:], rows)
+
+
+def _name_columns(row: Sequence[Any], line: int, note: Noting) -> list[str]:
+    header = ["" if cell is None else str(cell) for cell in row]
+    named = [name for name in header if name.strip()]
+    for _ in range(len(named) - len(set(named))):
+        note(SAME_COLUMNS, line)
+    return name_columns(header)
+
+
+def _decode_lines(stream: IO[bytes], encoding: str, note: Noting) -> Iterator[str]:
     for number, raw in enumerate(stream, 1):
         raw = raw.removeprefix(UTF8_BOM) if number == 1 else raw
         if _is_utf8(raw):
             yield raw.decode()
             continue
-        note_line(number)
+        note(OTHER_ENCODING, number)
         try:
             yield raw.decode(encoding)
         except UnicodeDecodeError:
@@ -118,12 +126,10 @@ def _is_utf8(raw: bytes) -> bool:
     return True
 
 
-def _read_csv_row(header: list[str], row: list[str]) -> dict[str, Any]:
+def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
     if is_turn_table(header) and len(row) <= len(header):
         return parse_turn_row(row, is_escaped=True)
-    cells = {
-        name: _read_cell(value) for name, value in zip(header, row, strict=False) if name and value != ""
-    }
+    cells = {name: _read_cell(value) for name, value in zip(header, row, strict=False) if value != ""}
     if len(row) < len(header):
         cells.setdefault(MISSING_CELLS, len(header) - len(row))
     elif any(row[len(header) :]):
@@ -139,9 +145,9 @@ def _read_cell(value: Any) -> Any:
 # --- XLSX, Parquet, Arrow ----------------------------------------------------------------------
 
 
-def read_xlsx(path: Path, limits: Limits) -> Iterator[Document | LineError]:
-    """The rows of the first sheet, whose first row names the columns, and of others with the same columns;
-    an error for each other sheet with rows."""
+def read_xlsx(path: Path, limits: Limits, note: Noting = ignore) -> Iterator[Document | LineError]:
+    """The rows of the first sheet, and of others with the same columns; an error for each other sheet with
+    rows."""
     try:
         import openpyxl
     except ImportError:
@@ -150,7 +156,7 @@ def read_xlsx(path: Path, limits: Limits) -> Iterator[Document | LineError]:
     try:
         # By its name, the library would refuse a copy.
         with path.open("rb") as file:
-            yield from _read_rows(openpyxl.load_workbook(file, read_only=True, data_only=True))
+            yield from _read_rows(openpyxl.load_workbook(file, read_only=True, data_only=True), note)
     except Exception as error:  # the library raises whatever its parsers raise
         raise UnreadableFile(
             f"can't be read as XLSX ({type(error).__name__}); save it again, or as CSV"
@@ -183,29 +189,34 @@ def _refuse_long_rows(part: IO[bytes], limits: Limits) -> None:
         limits.on_step()
 
 
-def _read_rows(book: Any) -> Iterator[Document | LineError]:
+def _read_rows(book: Any, note: Noting) -> Iterator[Document | LineError]:
     columns: list[str] = []
     for sheet in book.worksheets:
         sheet.reset_dimensions()  # a file may state fewer rows than it has
-        rows = sheet.iter_rows(values_only=True)
-        header = [str(cell) if cell is not None else "" for cell in next(rows, ())[:MAX_COLUMNS]]
-        if not any(header):
+        rows = _skip_titles(enumerate(sheet.iter_rows(values_only=True), 1), note)
+        line, first = next(rows, (0, ()))
+        if all(cell is None for cell in first):
             continue
+        header = _name_columns(_strip_end(first[:MAX_COLUMNS]), line, note)
         columns = columns or header
-        read = (_read_sheet_row(header, row) for row in rows)
+        read = ((number, _read_sheet_row(header, row)) for number, row in rows)
         if header == columns:
-            yield from (Document(number, cells) for number, cells in enumerate(read, 2) if cells)
-        elif any(read):
+            yield from (Document(number, cells) for number, cells in read if cells)
+        elif any(cells for _, cells in read):
             yield LineError(1, "E102", f"the sheet “{sheet.title}” has other columns; save it as a file")
 
 
-def _read_sheet_row(header: list[str], row: tuple[Any, ...]) -> dict[str, Any]:
+def _strip_end(row: Sequence[Any]) -> Sequence[Any]:
+    """Without empty cells behind the last one: sheets may be as wide as somebody once went."""
+    last = max((place for place, cell in enumerate(row, 1) if cell is not None), default=0)
+    return row[:last]
+
+
+def _read_sheet_row(header: list[str], row: Sequence[Any]) -> dict[str, Any]:
     if is_turn_table(header):
         return parse_turn_row(row[: len(header)], is_escaped=True) if any(row) else {}
     cells = {
-        name: _read_cell(_plain(cell))
-        for name, cell in zip(header, row, strict=False)
-        if name and cell is not None
+        name: _read_cell(_plain(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
     }
     further = [str(cell) for cell in row[len(header) :] if cell is not None]
     return {**cells, EXTRA_CELLS: further} if further else cells

@@ -19,6 +19,7 @@ from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_em
 
 # What may be around a ticket: pages, answers of the API, wrappers of scripts.
 MAX_ENVELOPES = 4
+_OF_TICKETS = frozenset(("ticket_form_id", "brand_id", "submitter_id", "comments"))
 _Parts = list[tuple[float, Message]]
 
 
@@ -122,12 +123,12 @@ def matches_zendesk(value: Any) -> bool:
     if _is_zendesk_chat(first):
         return True
     tickets = _list_tickets(value)
+    fields = tickets[0].fields if tickets else {}
     return bool(tickets) and (
         any("author_id" in comment for comment in tickets[0].comments[:3])
         or bool(tickets[0].events)
-        or ("requester_id" in tickets[0].fields and "conversations" not in tickets[0].fields
-            and any(key in tickets[0].fields for key in ("ticket_form_id", "brand_id", "submitter_id", "comments")))
-    )  # fmt: skip
+        or ("requester_id" in fields and "conversations" not in fields and not _OF_TICKETS.isdisjoint(fields))
+    )
 
 
 def _is_zendesk_chat(value: dict[str, Any]) -> bool:

@@ -41,7 +41,7 @@ from datasets_app.domain.traces.repeated import is_repeated
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
 from datasets_app.domain.traces.turn_tables import TurnRow, read_turn_table
-from datasets_app.domain.traces.turns import build_turns, has_answer, make_session_id
+from datasets_app.domain.traces.turns import add_labels, build_turns, has_answer, make_session_id
 from datasets_app.domain.traces.written_dates import replace_written_dates
 
 MAX_PEEKED = 20
@@ -266,7 +266,7 @@ class Conversion:
         copies.add(hash((conversation.id, *((turn.role, turn.text) for turn in turns))))
         session_id = make_session_id(conversation.id, default, used)
         turns = [turn._replace(session_id=session_id) for turn in turns]
-        return _add_labels(turns, conversation.labels)
+        return add_labels(turns, conversation.labels)
 
     def _read(self, source: Source) -> Iterator[Record]:
         if self.format == "whatsapp":
@@ -391,14 +391,3 @@ def _holds_turns(source: Source) -> bool:
     except UnreadableFile:
         return False  # reading the rows will say what is wrong, or heed the stated encoding
     return bool(first) and type(first[0].value) is TurnRow
-
-
-def _add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[TurnRecord]:
-    """Labels stand at the last reply, which is what they are about unless they say otherwise."""
-    answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]
-    if labels and answers:
-        turn = turns[answers[-1]]
-        known = (turn.metadata or {}).get("labels", [])
-        metadata = {**(turn.metadata or {}), "labels": [*known, *labels]}
-        turns[answers[-1]] = turn._replace(metadata=metadata)
-    return turns

@@ -120,6 +120,17 @@ def _add_facts(turns: list[TurnRecord], facts: dict[str, Any]) -> list[TurnRecor
     return turns
 
 
+def add_labels(turns: list[TurnRecord], labels: list[dict[str, Any]]) -> list[TurnRecord]:
+    """Labels stand at the last reply, which is what they are about unless they say otherwise."""
+    answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]
+    if labels and answers:
+        turn = turns[answers[-1]]
+        known = (turn.metadata or {}).get("labels", [])
+        metadata = {**(turn.metadata or {}), "labels": [*known, *labels]}
+        turns[answers[-1]] = turn._replace(metadata=metadata)
+    return turns
+
+
 def make_session_id(name: str, default: str, used: set[int]) -> str:
     """A session id that the file has not used: the conversation's own, or ``default``."""
     name = (name or default)[: MAX_NAME_CHARACTERS - 10].strip() or default

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions
 from annotations_app.agreement import adjudication_pages, scope_pages
 from annotations_app.agreement import pages as agreement_pages
-from annotations_app.agreement.figures import recent_labeling_rates, say_time_left
+from annotations_app.agreement.figures import count_unassignable, recent_labeling_rates, say_time_left
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.demo import pages as demo_pages
@@ -74,9 +74,10 @@ class CampaignAdmin(ReadOnlyAdmin):
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         changelist = super().get_changelist_instance(request)
         rows = list(changelist.result_list)
-        rates = recent_labeling_rates([row.pk for row in rows], timezone.now())
+        keys = [row.pk for row in rows]
+        rates, unassignable = recent_labeling_rates(keys, timezone.now()), count_unassignable(keys)
         for row in rows:
-            row.rate = rates[row.pk]
+            row.rate, row.unassignable = rates[row.pk], unassignable[row.pk]
         changelist.result_list = rows
         return changelist
 
@@ -100,13 +101,14 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Labels")
     def show_progress(self, campaign: Any) -> str:
-        labels, target = campaign.labels or 0, campaign.item_count * campaign.overlap
+        labels, target = campaign.labels or 0, (campaign.item_count - campaign.gold_count) * campaign.overlap
         if not target:
             return "–"
         percent = min(100, 100 * labels // target)
         left = ""
         if campaign.status == Campaign.Status.OPEN and labels < target:
-            left = say_time_left(target - labels, campaign.rate)
+            remaining = target - labels - campaign.unassignable
+            left = say_time_left(remaining, campaign.rate) if remaining > 0 else "needs another annotator"
         bar = '<progress class="ad-progress" value="{}" max="100" aria-hidden="true"></progress>'
         text = bar + '<span>{} of {} ({} %)</span> <span class="ad-subtle">{}</span>'
         return format_html(text, percent, f"{labels:,}", f"{target:,}", percent, left)

@@ -135,7 +135,7 @@ class CampaignForm(OverrideForm):
         "Number of replies",
         1,
         MAX_REPLIES,
-        "Takes as many, in the order below. Empty takes all.",
+        "Taken in the order below; empty takes all.",
         required=False,
     )
     overlap = _overlap_field(initial=DEFAULT_OVERLAP)
@@ -166,7 +166,7 @@ class CampaignForm(OverrideForm):
         choices=[("", "All but the locked test split"), *Session.Split.choices],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text="No calibration may learn from the test split.",
+        help_text="The test split is excluded from calibration.",
     )
     guidelines = _guidelines_field()
     lease_minutes = _lease_minutes_field(initial=DEFAULT_LEASE_MINUTES)

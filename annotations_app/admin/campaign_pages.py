@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from annotations_app.admin.campaign_form import CampaignSettingsForm, add_refusal
 from annotations_app.agreement.figures import (
     LabelingRate,
+    count_unassignable,
     member_stats,
     recent_labeling_rates,
     say_time_left,
@@ -68,6 +69,7 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
     target = plain * campaign.overlap
     done = min(total["labelled"], target)
     rate = recent_labeling_rates([campaign.pk], timezone.now())[campaign.pk]
+    unassignable = count_unassignable([campaign.pk])[campaign.pk]
     return {
         "people": people,
         "total": total,
@@ -75,18 +77,21 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
         "target": target,
         "done": done,
         "percent": 100 * done // target if target else 0,
-        "outlook": _outlook(target - done, target, rate),
+        "unassignable": unassignable,
+        "outlook": _outlook(target - done, unassignable, target, rate),
     }
 
 
-def _outlook(remaining: int, target: int, rate: LabelingRate) -> str:
+def _outlook(remaining: int, unassignable: int, target: int, rate: LabelingRate) -> str:
     if not target:
         return "There is nothing to label."
     if not remaining:
         return "Every reply has its labels."
+    if remaining <= unassignable:
+        return "Its annotators have nothing left to label."
     if not rate.per_day:
         return "No labels in the last seven days, so there is no estimate yet."
-    time_left = say_time_left(remaining, rate)
+    time_left = say_time_left(remaining - unassignable, rate)
     return f"{format_count(rate.labels, 'label')} in the last seven days; at that pace {time_left}."
 
 

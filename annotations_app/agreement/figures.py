@@ -53,6 +53,22 @@ JOIN annotations_app_assignment a
 WHERE m.campaign_id = ANY(%(campaigns)s) GROUP BY 1
 """
 
+# Of a campaign with more replies left, nobody waits for the last ones yet.
+MAX_LAST_REPLIES = 1000
+_UNASSIGNABLE_SQL = """
+SELECT c.id, sum(greatest(i.open - (
+    SELECT count(*) FROM annotations_app_campaignmember m
+    WHERE m.campaign_id = c.id AND m.active AND NOT EXISTS (
+        SELECT FROM annotations_app_assignment a
+        WHERE a.item_id = i.id AND a.annotator_id = m.user_id AND NOT a.repeat AND a.state <> 'released')
+    ), 0))::bigint
+FROM annotations_app_campaign c CROSS JOIN LATERAL (
+    SELECT id, open FROM annotations_app_campaignitem
+    WHERE campaign_id = c.id AND open > 0 LIMIT %(most)s + 1
+) i
+WHERE c.id = ANY(%(campaigns)s) GROUP BY 1 HAVING count(*) <= %(most)s
+"""
+
 
 class MemberStats(NamedTuple):
     """What one annotator has done; ``per_hour`` without pauses, None if there is too little to tell.
@@ -104,6 +120,14 @@ def recent_labeling_rates(campaign_pks: list[int], now: datetime) -> dict[int, L
         days = max((now - first) / timedelta(days=1), 1.0)
         rates[campaign_pk] = LabelingRate(labels, labels / days)
     return rates
+
+
+def count_unassignable(campaign_pks: list[int]) -> dict[int, int]:
+    """By campaign near its end: labels that none of its annotators can give, because they labeled, skipped
+    or flagged the reply."""
+    with connection.cursor() as cursor:
+        cursor.execute(_UNASSIGNABLE_SQL, {"most": MAX_LAST_REPLIES, "campaigns": campaign_pks})
+        return dict.fromkeys(campaign_pks, 0) | dict(cursor.fetchall())
 
 
 def say_time_left(remaining: int, rate: LabelingRate) -> str:

@@ -13,12 +13,11 @@ from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import JobRun
 
 SELECTION_LABELS = {
-    "majority": "Majority: one label a reply, as most of its annotators say; ties are left out",
-    "adjudicated": "Adjudicated: what a lead has settled, else what all annotators agree on; "
-    "what is disputed and not settled is left out",
-    "dawid-skene": "Dawid-Skene: one label a reply, the likeliest when each annotator’s errors are reckoned "
-    "with",
-    "all": "All: every label by itself, with its annotator",
+    "majority": "Majority: one label per reply, that of most annotators; omits ties, even adjudicated ones",
+    "adjudicated": "Adjudicated: one label per reply, the adjudicated one, else that of all annotators; "
+    "open disagreements are omitted",
+    "dawid-skene": "Dawid-Skene: one label per reply, by a consensus that weighs annotators by their errors",
+    "all": "All: each label, with its annotator",
 }
 MAX_EXPORTS = 5
 
@@ -29,7 +28,7 @@ class ExportLabelsForm(OverrideForm):
         choices=[(choice, SELECTION_LABELS[choice]) for choice in LABEL_SELECTIONS],
         initial=DEFAULT_SELECTION,
         widget=UnfoldAdminRadioSelectWidget,
-        help_text="A calibration counts each line as a sample, so it wants one label a reply.",
+        help_text="A calibration counts each line as a sample, so it needs exactly one label per reply.",
     )
     override = OverrideField(
         "Reason for exporting locked labels",

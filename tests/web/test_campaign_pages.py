@@ -335,6 +335,41 @@ def test_the_overview_tells_who_did_what(sign_in: Any, round_1: Campaign) -> Non
     assert "Out of balance" in text
 
 
+def test_labels_that_no_annotator_can_give_are_named(sign_in: Any, round_1: Campaign) -> None:
+    label_all_replies(round_1, "ana", limit=4)
+    submit(lease_for(round_1, "ana").current, "skip", None)
+    submit(lease_for(round_1, "ana").current, "flag", None, notes="Other")
+    lead = sign_in("lead")
+    waits = "2 labels are missing that no annotator can give"
+    assert waits in words(html_of(lead, "change", round_1.pk))
+    assert "needs another annotator" not in words(html_of(lead, "changelist"))
+    label_all_replies(round_1, "ben")
+    text = words(html_of(lead, "change", round_1.pk))
+    assert waits in text
+    assert "Its annotators have nothing left to label." in text
+    assert "at that pace" not in text
+    assert "needs another annotator" in words(html_of(lead, "changelist"))
+    round_1.members.create(user=make_annotators("cy")[0])
+    assert "no annotator can give" not in words(html_of(lead, "change", round_1.pk))
+
+
+def test_the_list_and_the_overview_count_the_same_labels(sign_in: Any, tmp_path: Path) -> None:
+    data = make_replies(tmp_path, 6)
+    first = make_campaign(data, "ana", name="first")
+    label_all_replies(first, "ana")
+    for label in Annotation.objects.all()[:2]:
+        Annotation.objects.create(
+            dataset=data, turn=label.turn, persona_id=label.persona_id, label=1, kind="adjudicated"
+        )
+    second = make_campaign(data, "ana", name="second", gold_share=0.3)
+    assert second.gold_count
+    label_all_replies(second, "ana")
+    lead = sign_in("lead")
+    counted = f"{6 - second.gold_count} of {6 - second.gold_count}"
+    assert f"{counted} labels" in words(html_of(lead, "change", second.pk))
+    assert f"{counted} (100 %)" in words(html_of(lead, "changelist"))
+
+
 def test_flagged_replies_come_with_their_reason_and_lead_to_the_conversation(
     sign_in: Any, round_1: Campaign
 ) -> None:

@@ -11,6 +11,7 @@ from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, route
 from datasets_app.api.schemas import CompareIn, JobOut, ReleaseIn, ReleaseOut, ReleasePage
 from datasets_app.catalog import raw_access
+from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
 from datasets_app.domain.quality.output import Totals
 from datasets_app.downloads import find_release_file, open_release_file
@@ -124,6 +125,7 @@ def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
     if blockers:
         listed = [str(blocker) for blocker in blockers]
         raise ApiError(409, "refused", f"{name} can't be released yet.", details={"unmet": listed})
+    check_written(dataset, {"notes": options.notes})
     parameters = ReleaseParameters(bump=options.bump, notes=options.notes or None)
     return start_job(request, "release_dataset", dataset, parameters)
 

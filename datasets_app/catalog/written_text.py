@@ -75,6 +75,6 @@ def check_written(
 def _describe(name: str, found: Mapping[str, int]) -> str:
     field, verb = name.replace("_", " "), "look" if name.endswith("s") else "looks"
     return (
-        f"The {field} {verb} like personal data ({', '.join(sorted(found))}). Leave it out, or list what is "
-        "not personal on the Scrub tab."
+        f"The {field} {verb} like personal data ({', '.join(sorted(found))}). Remove that, or add what isn't "
+        "personal to the terms to keep, on the Scrub tab."
     )

@@ -13,6 +13,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.policies import Blocker
+from datasets_app.catalog.written_text import find_problems
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
@@ -79,7 +80,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         if not may_release:
             raise PermissionDenied
-        if _validate_with_bump(form, upcoming) and (may_override or not unmet):
+        if _validate_release(form, dataset, upcoming) and (may_override or not unmet):
             parameters = ReleaseParameters(**form.cleaned_data)
             return start_and_show_job(request, "release_dataset", dataset, parameters)
     context = {
@@ -97,8 +98,11 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     return render_dataset_page(request, dataset, "releases", "Releases", context)
 
 
-def _validate_with_bump(form: ReleaseForm, upcoming: dict[str, Any]) -> bool:
-    """Without changes no bump is proposed: one has to be chosen."""
+def _validate_release(form: ReleaseForm, dataset: Dataset, upcoming: dict[str, Any]) -> bool:
+    """Without changes no bump is proposed: one has to be chosen. Notes with personal data reach no job."""
+    if form.is_valid():
+        for field, problem in find_problems(dataset, {"notes": form.cleaned_data["notes"]}).items():
+            form.add_error(field, problem)
     if form.is_valid() and upcoming.get("unchanged") and not form.cleaned_data["bump"]:
         form.add_error(
             "bump", "Nothing has changed since the last version, so no bump is proposed: choose one."

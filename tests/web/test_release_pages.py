@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from datasets_app.catalog import gates
@@ -16,6 +17,7 @@ from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.scrubbing.marks import mark_missed, mark_not_personal, remove_mark
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
+from tests.api.calls import Caller, make_user
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +68,20 @@ def test_without_blockers_a_curator_releases(curator: Any, dataset: Dataset) -> 
     assert 'name="notes"' in page
     curator.post(address("releases", dataset), {"bump": ""})
     assert JobRun.objects.filter(operation="release_dataset").exists()
+
+
+def test_notes_with_personal_data_are_refused_before_a_job_keeps_them(curator: Any, dataset: Dataset) -> None:
+    scrub_dataset(dataset, Policy())
+    notes = {"notes": "Ask jo@example.org"}
+    page = curator.post(address("releases", dataset), {"bump": "", **notes}).content.decode()
+    assert "The notes look like personal data (EMAIL)." in page
+    assert "jo@example.org</textarea>" in page
+    with pytest.raises(CommandError, match="The notes look like personal data"):
+        call_command("release_dataset", dataset.name, **notes)
+    assert (
+        Caller(make_user("curator"))("POST", f"/datasets/{dataset.name}/releases", notes).status_code == 409
+    )
+    assert not JobRun.objects.filter(operation="release_dataset").exists()
 
 
 def test_who_may_override_gives_a_reason_and_the_job_releases(sign_in: Any, raw_dataset: Dataset) -> None:

@@ -6,6 +6,7 @@ from django.core.management.base import CommandError
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.written_text import check_written
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.domain.wording import format_count
@@ -24,9 +25,9 @@ class Command(BaseCommand):
 The first version is 1.0.0. The version bump is proposed from the changes since the last one:
 major if fields appear or disappear, minor if sessions are added or removed, else patch.
 
-A release needs checks without errors, a verified scrub if the dataset contains production
-data, and a complete sharing checklist. --override releases anyway; the reason is kept with
-the release and in the audit log.
+A release needs checks without errors and, if the dataset contains production data, a verified
+scrub. --override releases anyway; the reason is kept with the release and in the audit log. The
+sharing checklist isn't required: a package needs it.
 
 examples:
   manage.py release_dataset support --dry-run
@@ -56,6 +57,7 @@ exit codes:
 
     def _release(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
         parameters = {key: options[key] for key in ("bump", "notes", "override")}
+        check_written(dataset, {"notes": options["notes"]})  # before a job's row would keep them
         released = run_job(
             "release_dataset",
             lambda job: release_dataset(

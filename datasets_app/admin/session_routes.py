@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
-from datasets_app.browsing import comment_pages, selection_pages, views_pages
+from datasets_app.browsing import chart_pages, comment_pages, selection_pages, views_pages
 from datasets_app.browsing import pages as browsing_pages
 from datasets_app.exporting import sample_pages
 
 SESSION_PAGES: list[tuple[str, Callable[..., Any], str]] = [
     ("<int:pk>/sessions/", browsing_pages.sessions, "sessions"),
     ("<int:pk>/sessions/facets/", browsing_pages.facets, "session_facets"),
+    ("<int:pk>/charts/", chart_pages.charts, "charts"),
     ("<int:pk>/sessions/change/", selection_pages.change, "change_sessions"),
     ("<int:pk>/<slug:page>/select/", selection_pages.select, "select"),
     ("<int:pk>/sessions/selected/<int:selection_pk>/", selection_pages.selection, "selection"),

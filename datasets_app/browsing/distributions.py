@@ -87,7 +87,7 @@ def _make_histogram(
         return str(starts[place - 1]), str(starts[place] - 1) if place < len(starts) else ""
 
     def describe(place: int) -> str:
-        first, last = find_range(place)
+        first, last = (f"{int(end):,}" if end else "" for end in find_range(place))
         return first if first == last else f"{first}–{last}" if last else f"{first} or more"
 
     return make_facet(
@@ -162,4 +162,4 @@ def _list_days(days: Iterable[str]) -> Iterable[str]:
 
 def _describe_period(period: Period) -> str:
     first, last = period
-    return first if first == last else f"{first} to {last[5:]}"
+    return first if first == last else f"{first}–{last[5:]}"

@@ -107,8 +107,11 @@ WHERE h.session_id = ANY(%(keys)s) GROUP BY 1
 
 
 class Facets(NamedTuple):
+    """``days`` of the sample have numbers of sessions, of which the facet of dates makes longer periods."""
+
     facets: list[Facet]
     sample: Sample
+    days: dict[str, int]
 
 
 def count_facets(
@@ -124,12 +127,14 @@ def count_facets(
             sample = sample_sessions(dataset.pk, dataset.session_count, conditions, MAX_COUNTED)
             count = _Counter(dataset, sample)
             facets = [*_count_structure(count, chosen, may_read, user, in_detail)]
+            days = dict(count.fetch(_DAYS)) if may_read else {}
             if may_read:
                 facets += _count_text(count, chosen, in_detail)
+                facets.append(make_date_facet(days, chosen.since, chosen.until))
     except DatabaseError:
         return None
     shown = [facet.scale(sample.weight) for facet in facets if any(value.count for value in facet.values)]
-    return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), sample)
+    return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), sample, days)
 
 
 class _Counter:
@@ -213,7 +218,6 @@ def _count_text(count: _Counter, chosen: SessionFilter, in_detail: bool) -> Iter
         yield from _count_metadata(count)
     else:
         yield make_facet("meta", "Metadata", count.fetch(_METADATA))
-    yield make_date_facet(dict(count.fetch(_DAYS)), chosen.since, chosen.until)
 
 
 def _count_metadata(count: _Counter) -> Iterable[Facet]:

@@ -109,6 +109,12 @@ def _text(parameters: Mapping[str, Any], name: str) -> str:
     return str(parameters.get(name, "")).replace("\0", " ").strip()[:MAX_TEXT_LENGTH]
 
 
+def is_findable(parameters: Mapping[str, str]) -> bool:
+    """Whether an address can filter by these values: not by one that ends with a space."""
+    values = {name: value for name, value in parameters.items() if value}
+    return bool(values) and all(_text(values, name) == value for name, value in values.items())
+
+
 def list_ignored(parameters: Mapping[str, Any], chosen: NamedTuple) -> list[tuple[str, str]]:
     """(title, value) of what an address would filter by, but can't: an unknown value, or text that the user
     may not read."""

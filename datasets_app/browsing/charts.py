@@ -1,0 +1,154 @@
+"""What a dataset holds as charts, or what two datasets or versions hold side by side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.utils.http import urlencode
+
+from datasets_app import hooks
+from datasets_app.browsing.distributions import Facet, Value, make_date_facet
+from datasets_app.browsing.facets import count_facets
+from datasets_app.browsing.filters import ANY, NONE, SessionFilter, is_findable
+from datasets_app.core.web.charts import Bars, Chart, make_chart
+from datasets_app.core.web.pages import dataset_url
+from datasets_app.models import Dataset
+
+# By the name of a facet, in this order: the title of the chart (or that of the facet), and what its rows are.
+_CHARTS = {
+    "length": ("Turns per session", "Turns"),
+    "reply": ("Length of replies, in characters", "Characters"),
+    "date": ("Time", "Date"),
+    "tag": ("", "Tag"),
+    "persona": ("", "Persona"),
+    "labels": ("Labels by persona", "Persona"),
+    "kind": ("", "Type"),
+    "meta": ("", "Value"),
+}
+# What to call it where a dataset has none.
+_NONE = {"date": "dates", "tag": "tags", "persona": "personas", "labels": "labels", "meta": "metadata"}
+Values = list[Value | None]
+
+
+class Side(NamedTuple):
+    """What is counted of ``total`` sessions, of which ``counted`` were looked at. ``days`` are the dates.
+
+    ``address`` is that of the list of sessions, "" if there is none, and ``parameters`` those of its filter.
+    """
+
+    name: str
+    total: int
+    counted: int
+    facets: Sequence[Facet]
+    days: Mapping[str, int]
+    address: str = ""
+    parameters: Mapping[str, str] = {}
+
+    @property
+    def is_estimate(self) -> bool:
+        return self.counted < self.total
+
+    def link(self, value: Value | None) -> str:
+        if value is None or not value.count or not self.address or not is_findable(value.parameters):
+            return ""
+        return f"{self.address}?{urlencode({**self.parameters, **value.parameters})}"
+
+
+def count_side(dataset: Dataset, *, may_read: bool, user: Any, chosen: SessionFilter) -> Side | None:
+    """None if counting takes too long."""
+    found = count_facets(dataset, chosen, may_read=may_read, user=user, in_detail=True)
+    if found is None:
+        return None
+    return Side(
+        dataset.name,
+        found.sample.estimate,
+        len(found.sample.keys),
+        found.facets,
+        {day: round(number * found.sample.weight) for day, number in found.days.items()},
+        dataset_url(dataset, "sessions"),
+        chosen.as_parameters(),
+    )
+
+
+def list_missing(side: Side, *, may_read: bool, user: Any) -> list[str]:
+    """What could be counted if the dataset had it."""
+    names = {facet.name for facet in side.facets}
+    permitted = user.has_perm(hooks.labels.SESSION_LABELS.permission)
+    return [
+        word
+        for name, word in _NONE.items()
+        if name not in names and (permitted if name == "labels" else may_read)
+    ]
+
+
+def build_charts(*sides: Side) -> list[Chart]:
+    """Of one side, or of two with the same rows; each has its own labels."""
+    by_title: dict[tuple[str, str], dict[int, Facet]] = {}
+    every_day = dict.fromkeys((day for side in sides for day in side.days), 0)
+    for place, side in enumerate(sides):
+        facets = [facet for facet in side.facets if facet.name not in ("date", "labels")]
+        if side.days:
+            facets.append(make_date_facet({**every_day, **side.days}))
+        for facet in facets:
+            by_title.setdefault((facet.name, facet.title), {})[place] = facet
+    charts = [
+        (name, _merge(name, title, facets, sides))
+        for (name, title), facets in by_title.items()
+        if name in _CHARTS
+    ]
+    charts += [("labels", chart) for side in sides for chart in _chart_labels(side, is_named=len(sides) > 1)]
+    order = list(_CHARTS)
+    return [chart for _, chart in sorted(charts, key=lambda item: order.index(item[0]))]
+
+
+def _merge(name: str, title: str, facets: Mapping[int, Facet], sides: Sequence[Side]) -> Chart:
+    rows: dict[str, Values] = {}
+    for place, facet in facets.items():
+        for value in facet.values:
+            rows.setdefault(value.label, [None] * len(sides))[place] = value
+    bars = [
+        Bars(
+            label,
+            [value.count if value else 0 for value in row],
+            [side.link(value) for side, value in zip(sides, row, strict=True)],
+        )
+        for label, row in sorted(rows.items(), key=lambda item: _rank(name, item[1], sides))
+    ]
+    own_title, head = _CHARTS[name]
+    return make_chart(
+        own_title or title,
+        head,
+        bars,
+        series=[side.name for side in sides] if len(sides) > 1 else ["Sessions"],
+        totals=[side.total for side in sides],
+        estimates=[side.is_estimate for side in sides],
+        left_out=max(facet.left_out for facet in facets.values()),
+    )
+
+
+def _rank(name: str, row: Values, sides: Sequence[Side]) -> Any:
+    """Dates and ranges in order, others by the larger share."""
+    known = [(value, side) for value, side in zip(row, sides, strict=True) if value]
+    start = next(iter(known[0][0].parameters.values()))
+    if name in ("length", "reply"):
+        return int(start)
+    return start if name == "date" else -max(value.count / (side.total or 1) for value, side in known)
+
+
+def _chart_labels(side: Side, *, is_named: bool) -> Sequence[Chart]:
+    """Those of all sessions, and of each persona's. A session with different labels is counted with each."""
+    bars, series = [], []
+    for facet in side.facets:
+        if facet.name == "labels":
+            by_filter = {value.parameters["labels"]: value for value in facet.values}
+            total = by_filter.pop(ANY).count + by_filter[NONE].count
+            values = list(by_filter.values())
+            series = [value.label for value in values]
+            counts, urls = [value.count for value in values], [side.link(value) for value in values]
+            bars.append(Bars(facet.title if bars else "All", counts, urls, total=total))
+    title, head = _CHARTS["labels"]
+    shown = f"{title}: {side.name}" if is_named else title
+    return (
+        [make_chart(shown, head, bars, series=series, estimates=[side.is_estimate] * len(series))]
+        if bars
+        else []
+    )

@@ -9,6 +9,7 @@ from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.session_ids import is_key_statement
+from datasets_app.domain.quality.kept_terms import METADATA_KEY
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.models.dataset import NAME_PATTERN
@@ -84,7 +85,7 @@ def merge_metadata(dataset: Dataset, metadata: DatasetMetadata) -> None:
             setattr(dataset, item.name, getattr(dataset, item.name) or value)
         elif item.name == "extra":
             for key, other in value.items():
-                if key != "origin":
+                if key not in ("origin", METADATA_KEY):
                     dataset.provenance.setdefault(key, other)
         else:
             dataset.provenance.setdefault(item.name, value)

@@ -7,7 +7,6 @@ from typing import Any
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, available_cpus
-from datasets_app.domain.pii.exemptions import Exemption, make_pattern_exemptions
 from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.runner import make_batch_search
 
@@ -17,7 +16,7 @@ _BYTES_PER_TURN = 400
 
 
 @contextmanager
-def open_searching(turn_count: int, exemptions: Sequence[Exemption] = ()) -> Iterator[SearchBatches | None]:
+def open_searching(turn_count: int) -> Iterator[SearchBatches | None]:
     """What searches batches of about so many turns, or None where one process is enough. Raises UserError if
     a process dies."""
     processes = available_cpus()
@@ -25,7 +24,7 @@ def open_searching(turn_count: int, exemptions: Sequence[Exemption] = ()) -> Ite
         yield None
         return
     try:
-        with ProcessPool(processes, make_handler, tuple(exemptions)) as pool:
+        with ProcessPool(processes, make_handler, None) as pool:
             yield pool.map
     except ProcessPoolError as error:
         raise UserError(f"{error} The text was not searched to the end.") from None
@@ -36,7 +35,7 @@ def estimate_turns(paths: Sequence[Path]) -> int:
     return sum(path.stat().st_size for path in paths if path.is_file()) // _BYTES_PER_TURN
 
 
-def make_handler(exemptions: Sequence[Exemption]) -> Callable[[tuple[str, Any]], Any]:
+def make_handler(_: None) -> Callable[[tuple[str, Any]], Any]:
     """Runs in each process."""
-    search = make_batch_search(make_pattern_exemptions(exemptions))
+    search = make_batch_search()
     return lambda task: search(task[1])

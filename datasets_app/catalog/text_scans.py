@@ -60,7 +60,7 @@ def scan_new_text(dataset: Dataset, report_progress: ProgressCallback = ignore_p
     """Search the sessions that no scan, check or scrub has searched. Progress is in turns of the dataset."""
     exemptions = list_exemptions(dataset)
     scan = _open_scan(dataset)
-    with open_searching(dataset.turn_count - scan.turn_count, exemptions) as search_batches:
+    with open_searching(dataset.turn_count - scan.turn_count) as search_batches:
         while scan.scanned_to < _find_last_session(dataset):
             last = _choose_batch(dataset, scan.scanned_to)
             tally = TextTally(exemptions)

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import describe_text
-from datasets_app.catalog.personas import list_persona_terms
+from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.searching import open_searching
 from datasets_app.catalog.text_scans import list_exemptions, record_check, start_scan
@@ -17,9 +17,7 @@ from datasets_app.core import audit, outgoing
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.pii.exemptions import Exemption, make_pattern_exemptions
-from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.quality.base import Check
+from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
@@ -47,15 +45,14 @@ def check_dataset(
     names of people. Saves nothing if ``report_progress`` raises.
     """
     gates.check_can_copy(dataset)
-    start, exemptions = start_scan(dataset), list_exemptions(dataset)
-    counted, tally = _CountedTurns(dataset, report_progress), TextTally(exemptions)
-    checks = _list_checks(dataset, name_models, exemptions)
+    start, kept_terms = start_scan(dataset), load_kept_terms(dataset)
+    counted, tally = _CountedTurns(dataset, report_progress), TextTally(list_exemptions(dataset))
+    names = (make_names_check(name_models, kept_terms),) if name_models else ()
     totals = Totals()
     kept: list[Finding] = []
-    approved = make_pattern_exemptions(exemptions)
-    with open_searching(dataset.turn_count, exemptions) as search_batches:
-        turns = tally.count_terms(counted.turns())
-        findings = run_checks(turns, checks, approved, search_batches=search_batches)
+    with open_searching(dataset.turn_count) as search_batches:
+        turns, exempt = tally.count_terms(counted.turns()), AllowList(kept_terms.values)
+        findings = run_checks(turns, (*TURN_CHECKS, *names), exempt, search_batches=search_batches)
         for finding in chain(run_metadata_checks(dataset_metadata(dataset)), findings):
             totals[finding.code] += 1
             if totals[finding.code] <= MAX_FINDINGS_PER_CODE:
@@ -81,21 +78,6 @@ def check_dataset(
         )
         _record_report(report, dataset, actor)
     return report
-
-
-def _list_checks(
-    dataset: Dataset, name_models: Sequence[str], exemptions: Sequence[Exemption]
-) -> tuple[type[Check], ...]:
-    if not name_models:
-        return TURN_CHECKS
-    kept = [exemption.term for exemption in exemptions]
-    scrub = ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).first()
-    if scrub is not None:
-        kept += [brand.term for brand in Policy.from_json(scrub.policy).brands or ()]
-    return (
-        *TURN_CHECKS,
-        make_names_check(name_models, kept_terms=kept, persona_terms=list_persona_terms()),
-    )
 
 
 def _record_report(report: CheckReport, dataset: Dataset, actor: Any) -> None:

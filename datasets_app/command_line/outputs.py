@@ -12,6 +12,7 @@ from datasets_app.domain.quality.output import (
     format_github_line,
     format_text_line,
 )
+from datasets_app.domain.wording import format_count
 
 Write = Callable[[str], Any]
 
@@ -39,6 +40,10 @@ class Output:
         self.totals += Totals({code: n - self._source_totals[code] for code, n in totals.items()})
         self._source_totals.update({code: n - self._source_totals[code] for code, n in totals.items()})
 
+    def note_kept(self, terms: int) -> None:
+        """Say how many terms the metadata of the file keeps from being reported."""
+        raise NotImplementedError
+
     def write_finding(self, finding: Finding) -> None:
         raise NotImplementedError
 
@@ -47,6 +52,9 @@ class Output:
 
 
 class TextOutput(Output):
+    def note_kept(self, terms: int) -> None:
+        self._write_error(f"{self._source}: {format_count(terms, 'term')} kept by its metadata not reported")
+
     def write_finding(self, finding: Finding) -> None:
         self._write(format_text_line(self._source, finding))
 
@@ -69,6 +77,9 @@ class JsonOutput(Output):
         super().start_source(source, kind, is_file=is_file)
         name = {"file": source, "kind": kind} if is_file else {"dataset": source}
         self._files.append({**name, "findings": [], "totals": self._source_totals})
+
+    def note_kept(self, terms: int) -> None:
+        self._files[-1]["kept_terms"] = terms
 
     def write_finding(self, finding: Finding) -> None:
         self._files[-1]["findings"].append(build_finding_object(finding))

@@ -27,7 +27,8 @@ from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.names.names import BUILT_IN, load_name_finder
 from datasets_app.domain.pii.persona_terms import list_persona_terms
-from datasets_app.domain.quality.files import FILE_KINDS, FileChecker
+from datasets_app.domain.quality.files import FILE_KINDS, FileChecker, find_kept_terms
+from datasets_app.domain.quality.kept_terms import NOTHING_KEPT
 from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
 
@@ -129,7 +130,9 @@ def check_files(
         with provide_local_file(name) as path:
             file: PersonalDataScan | FileChecker
             if options["pii_only"]:
-                file, kind = PersonalDataScan(path, allow=allowed, name_models=models, limits=limits), None
+                kept = find_kept_terms(path) if name != "-" else NOTHING_KEPT
+                file = PersonalDataScan(path, allow=allowed, kept=kept, name_models=models, limits=limits)
+                kind = None
             else:
                 file = FileChecker(
                     path,
@@ -140,8 +143,10 @@ def check_files(
                     limits=limits,
                     search_batches=search_batches,
                 )
-                kind = file.kind
+                kept, kind = file.kept, file.kind
             output.start_source("<stdin>" if name == "-" else name, kind)
+            if kept.term_count:
+                output.note_kept(kept.term_count)
             progress, size = Progress(f"Checking {name}"), path.stat().st_size
 
             def show(done: int, progress: Progress = progress, size: int = size) -> None:

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
+from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_lines import read_lines
 from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, NOT_EXCLUDED, Selection, read_turns
@@ -22,6 +23,7 @@ from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.formulas import escape_cell
 from datasets_app.domain.metadata.metadata import render_metadata
+from datasets_app.domain.quality.kept_terms import NO_TERMS, TermSearch
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
@@ -64,13 +66,12 @@ def export_dataset(
     gzipped: bool = False,
     override: str = "",
     actor: Any = None,
+    terms: TermSearch = NO_TERMS,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
     """Write the dataset's turns to ``out``, without excluded sessions, in constant memory and one
-    transaction. Raises UserError.
-
-    Unscrubbed production data takes ``override``, a reason: see :mod:`gates`.
-    """
+    transaction; ``terms`` searches what is written. Raises UserError. Unscrubbed production data takes
+    ``override``, a reason: see :mod:`gates`."""
     if gzipped and format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
     overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
@@ -81,6 +82,7 @@ def export_dataset(
             turns += turn_count
             sessions += session_count
             target.write(block)
+            terms.add(block)
             report_progress(turns, dataset.turn_count)
     if not overridden:
         # An import may have been committed between the first check and the reading.
@@ -157,6 +159,8 @@ def export_to_path(
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
     """Write ``path`` and its metadata file, both completely or neither."""
+    # In what is compressed, no term can be found.
+    terms = NO_TERMS if format == "parquet" else TermSearch(load_kept_terms(dataset))
     with write_with_metadata(path) as (data, metadata), transaction.atomic():
         result = export_dataset(
             dataset,
@@ -166,6 +170,7 @@ def export_to_path(
             gzipped=path.suffix.lower() == ".gz",
             override=override,
             actor=actor,
+            terms=terms,
             report_progress=report_progress,
         )
         stated = facts.build_metadata(
@@ -177,7 +182,7 @@ def export_to_path(
         )
         if selection != ALL_SESSIONS:
             stated = facts.subset_metadata(stated)
-        metadata.write(render_metadata(stated).encode())
+        metadata.write(render_metadata(terms.state(stated)).encode())
     return result
 
 

@@ -77,8 +77,11 @@ def _compare_with_last(last: Release, frozen: FrozenData, on_lines: OnLines) -> 
 
 
 def _build_metadata(dataset: Dataset, frozen: FrozenData) -> DatasetMetadata:
-    return dataset_facts.build_metadata(
-        dataset, sessions=frozen.contents.sessions, turns=frozen.contents.turns, sha256=frozen.sha256
+    contents = frozen.contents
+    return frozen.terms.state(
+        dataset_facts.build_metadata(
+            dataset, sessions=contents.sessions, turns=contents.turns, sha256=frozen.sha256
+        )
     )
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from datasets_app.catalog.files import DigestWriter, gzip_writer
+from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.turn_lines import read_lines
 from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED
-from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.checking.check_dataset import dataset_metadata
 from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.pii.allow import AllowList
-from datasets_app.domain.pii.exemptions import make_pattern_exemptions
 from datasets_app.domain.quality.checks import TURN_CHECKS
+from datasets_app.domain.quality.kept_terms import TermSearch
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 from datasets_app.domain.releases.manifest import ContentCounter, ContentSummary
@@ -31,13 +31,15 @@ TurnCallback = Callable[[int], None]
 
 
 class FrozenData(NamedTuple):
-    """``sha256`` is of the file; ``totals`` are what the checks found in these lines."""
+    """``sha256`` is of the file; ``totals`` are what the checks found in these lines, ``terms`` what was
+    kept."""
 
     path: Path
     size: int
     sha256: str
     contents: ContentSummary
     totals: Totals
+    terms: TermSearch
 
     def lines(self) -> Iterator[bytes]:
         with self.path.open("rb") as packed:
@@ -47,21 +49,23 @@ class FrozenData(NamedTuple):
 def freeze_dataset(dataset: Dataset, path: Path, on_turns: TurnCallback) -> FrozenData:
     """Write every turn to ``path``, gzipped, without excluded sessions; then check and summarize what was
     written."""
-    done = 0
+    done, kept_terms = 0, load_kept_terms(dataset)
+    terms = TermSearch(kept_terms)
     with path.open("wb") as out:
         digest = DigestWriter(out)
         with gzip_writer(digest, gzipped=True) as target:
             for turns, _, block in read_lines(dataset, NOT_EXCLUDED):
                 target.write(block)
+                terms.add(block)
                 done += turns
                 on_turns(done)
     study, totals = ContentCounter(), Totals()
     for finding in run_metadata_checks(dataset_metadata(dataset)):
         totals[finding.code] += 1
-    exempt = make_pattern_exemptions(list_exemptions(dataset))
+    exempt = AllowList(kept_terms.values)
     for finding in _check_file(path, study, exempt, lambda count: on_turns(done + count)):
         totals[finding.code] += 1
-    return FrozenData(path, digest.size, digest.hex, study.summarize(), totals)
+    return FrozenData(path, digest.size, digest.hex, study.summarize(), totals, terms)
 
 
 def _check_file(

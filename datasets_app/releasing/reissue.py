@@ -14,6 +14,7 @@ from datasets_app.catalog.files import DigestWriter, gzip_writer
 from datasets_app.core import audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
+from datasets_app.domain.quality.kept_terms import TermSearch, read_kept_terms
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.manifest import ContentCounter, ContentSummary
 from datasets_app.domain.releases.versions import Version
@@ -28,12 +29,14 @@ REMOVED_ENTRY = "### Removed\n\n- {count} (erasure)"
 
 
 class RemainingData(NamedTuple):
-    """What remains of a data file. ``erased`` are the erased ids, which must not leave this module."""
+    """What remains of a data file, and its ``metadata``. ``erased`` are the erased ids, which must not leave
+    this module."""
 
     path: Path
     contents: ContentSummary
     sha256: str
     erased: set[str]
+    metadata: DatasetMetadata
 
 
 def reissue_release(
@@ -74,7 +77,9 @@ def _write_remaining(
 ) -> RemainingData:
     """The data file without those sessions; all other lines stay byte for byte."""
     path, study, erased = folder / "data.jsonl.gz", ContentCounter(), set[str]()
-    total = release.turn_count
+    total, metadata = release.turn_count, _read_metadata(release)
+    # A term that only an erased session has must not stay in the metadata.
+    terms = TermSearch(read_kept_terms(metadata))
 
     def lines() -> Iterator[bytes]:
         asked: str | None = None
@@ -93,7 +98,8 @@ def _write_remaining(
         with gzip_writer(digest, gzipped=True) as target:
             for line in study_lines(lines(), study, lambda count: report_progress(count, total)):
                 target.write(line)
-    return RemainingData(path, study.summarize(), digest.hex, erased)
+                terms.add(line)
+    return RemainingData(path, study.summarize(), digest.hex, erased, terms.state(metadata))
 
 
 def _is_in_changelog(release: Release, is_erased: IsErased) -> bool:
@@ -113,7 +119,7 @@ def _redact_texts(dataset: Dataset, is_erased: IsErased, erased: set[str]) -> No
 
 def _create_replacement(release: Release, kept: RemainingData, actor: Any) -> Release:
     version = _next_patch(release)
-    metadata = _build_metadata(release, kept)
+    metadata = _build_metadata(kept)
     new = Release.objects.create(
         dataset=release.dataset,
         **version._asdict(),
@@ -150,9 +156,13 @@ def _changelog_entry(kept: RemainingData) -> str:
     return REMOVED_ENTRY.format(count=format_count(len(kept.erased), "session"))
 
 
-def _build_metadata(release: Release, kept: RemainingData) -> DatasetMetadata:
+def _read_metadata(release: Release) -> DatasetMetadata:
     with files.open_file(files.get_file(release, ReleaseFile.Kind.METADATA)) as stored:
-        metadata = parse_metadata(stored.read().decode())
+        return parse_metadata(stored.read().decode())
+
+
+def _build_metadata(kept: RemainingData) -> DatasetMetadata:
+    metadata = kept.metadata
     done = [*metadata.modifications]
     if kept.erased and "sessions erased on request" not in done:
         done.append("sessions erased on request")

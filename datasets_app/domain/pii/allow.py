@@ -9,10 +9,16 @@ class AllowList:
     """Terms that stay wherever they are found, and every part of them there; letter case doesn't matter."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        self._terms = {same for term in terms if (same := _strip_at(normalize_term(term)))}
+        self._terms = frozenset(same for term in terms if (same := _strip_at(normalize_term(term))))
 
     def __bool__(self) -> bool:
         return bool(self._terms)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AllowList) and other._terms == self._terms
+
+    def __hash__(self) -> int:
+        return hash(self._terms)
 
     def covers(self, text: str, start: int, end: int) -> bool:
         """Whether ``text[start:end]`` is a term, or part of a term found there: jane of jane@x."""

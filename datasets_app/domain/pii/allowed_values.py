@@ -13,7 +13,12 @@ class AllowedValues:
     """``persona_terms`` are those of :mod:`persona_terms`, which are no people."""
 
     def __init__(
-        self, policy: Policy, key: bytes, persona_terms: Iterable[str] = (), *, keeps_things: bool = True
+        self,
+        policy: Policy,
+        key: bytes,
+        persona_terms: Iterable[str] = (),
+        *,
+        keeps_things: bool | None = None,
     ) -> None:
         self._key, self._missed = key, {mark.digest for mark in policy.missed}
         terms = (*policy.allow, *policy.allow_names)

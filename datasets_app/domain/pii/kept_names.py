@@ -70,17 +70,17 @@ class KeptNames:
         persona_terms: Iterable[str] = (),
         brands: Iterable[str] = (),
         *,
-        keeps_things: bool = True,
+        keeps_things: bool | None = None,
     ) -> None:
         self._terms: dict[str, list[Term]] = defaultdict(list)
-        self._brands = {words for brand in brands if (words := _list_words(brand))}
+        self._brands = {words for brand in brands if (words := list_term_words(brand))}
         self._phrases: dict[str, list[Term]] = defaultdict(list)
         for words in self._brands:
             if len(words) > 1:
                 for last in (words[-1], f"{words[-1]}s"):
                     self._phrases[words[0]].append(Term((*words[:-1], last), False, False, False))
         persona_terms = tuple(persona_terms)
-        self._keeps_things = keeps_things and bool(persona_terms)
+        self._keeps_things = bool(persona_terms) if keeps_things is None else keeps_things
         seen: set[tuple[str, ...]] = set()
         for is_persona, group in ((False, terms), (True, persona_terms)):
             for term in group:
@@ -95,7 +95,7 @@ class KeptNames:
         self._own_forms = _list_short_forms(words for words in own if _has_ordinary_word(words))
 
     def __bool__(self) -> bool:
-        return bool(self._terms or self._brands)
+        return bool(self._terms or self._brands or self._keeps_things)
 
     def find_short_forms(self, texts: Iterable[str]) -> frozenset[str]:
         """Words that alone may mean a brand or a persona's term: Carl, of a persona's Cargo Carl. What the
@@ -154,7 +154,7 @@ class KeptNames:
         """Whether all of a match is a brand, but for an ordinary word before it, or part of one."""
         if self._phrases and self._is_in_phrase(text, match):
             return True
-        words = _list_words(text[match.start : match.end])
+        words = list_term_words(text[match.start : match.end])
         if words not in self._brands:
             first = _WORD.search(text, match.start, match.end)
             if len(words) < 2 or words[1:] not in self._brands or not (first and _is_ordinary(first[0])):
@@ -282,9 +282,12 @@ def _list_short_forms(phrases: Iterable[tuple[str, ...]]) -> frozenset[str]:
     )
 
 
-def _list_words(term: str) -> tuple[str, ...]:
-    """The words of a brand, without a possessive."""
-    return tuple(_list_word_forms(word)[-1] for word in _WORD.findall(term))
+def list_term_words(term: str) -> tuple[str, ...]:
+    """The words of a brand or a text, without possessives."""
+    found = _WORD.findall(term)
+    # Most words of a long text come again.
+    plain = {word: _list_word_forms(word)[-1] for word in set(found)}
+    return tuple(plain[word] for word in found)
 
 
 def _list_word_forms(word: str) -> tuple[str, ...]:

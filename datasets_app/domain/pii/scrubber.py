@@ -46,7 +46,12 @@ class Scrubber:
     """
 
     def __init__(
-        self, policy: Policy, *, key: bytes, persona_terms: Iterable[str] = (), keeps_things: bool = True
+        self,
+        policy: Policy,
+        *,
+        key: bytes,
+        persona_terms: Iterable[str] = (),
+        keeps_things: bool | None = None,
     ) -> None:
         self.policy, self.key = policy, key
         self.kinds = frozenset(policy.kinds)

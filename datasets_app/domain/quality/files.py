@@ -14,7 +14,9 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
+from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
+from datasets_app.domain.quality.kept_terms import KeptTerms, read_kept_terms
 from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
@@ -30,8 +32,8 @@ class FileChecker:
 
     Afterwards ``kind`` is that of the file, or None if it can't be read; ``findings()`` then says why.
     ``with_metadata`` also checks the ``.meta.yaml`` next to the file. With ``name_models`` names of people
-    are searched for too, which takes many times as long; ``persona_terms``, and those that the ``.meta.yaml``
-    of generated conversations has, are no people. ``search_batches`` is that of :func:`run_checks`.
+    are searched for too, which takes many times as long; ``persona_terms`` are no people, and ``kept`` is
+    what the ``.meta.yaml`` states besides. ``search_batches`` is that of :func:`run_checks`.
     """
 
     def __init__(
@@ -47,11 +49,10 @@ class FileChecker:
     ) -> None:
         self.path, self.limits, self.with_metadata = path, limits, with_metadata
         self._search_batches = search_batches
-        if with_metadata:
-            persona_terms = (*persona_terms, *read_persona_terms(path))
-        self._name_checks = (
-            (make_names_check(name_models, persona_terms=persona_terms),) if name_models else ()
-        )
+        kept = find_kept_terms(path, persona_terms) if with_metadata else read_kept_terms(None, persona_terms)
+        self.kept = kept
+        self._exempt = AllowList(self.kept.values)
+        self._name_checks = (make_names_check(name_models, self.kept),) if name_models else ()
         self._unreadable: UnreadableFile | None = None
         self.kind: str | None = kind
         if kind is None:
@@ -68,7 +69,8 @@ class FileChecker:
             if self.with_metadata:
                 yield from check_metadata_file(self.path)
             if self.kind == ANNOTATION:
-                yield from run_label_checks(self._read_labels(), (*LABEL_CHECKS, *self._name_checks))
+                checks = (*LABEL_CHECKS, *self._name_checks)
+                yield from run_label_checks(self._read_labels(), checks, self._exempt)
             else:
                 yield from self._check_conversations(on_bytes)
         except UnreadableFile as error:
@@ -80,6 +82,7 @@ class FileChecker:
         yield from run_checks(
             file.turns(on_bytes),
             (*TURN_CHECKS, *self._name_checks),
+            self._exempt,
             search_batches=self._search_batches,
         )
 
@@ -98,15 +101,16 @@ def guess_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
     return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
 
 
-def read_persona_terms(data_path: Path) -> list[str]:
-    """The terms of the persona that a file was generated for, as its ``.meta.yaml`` lists them."""
+def find_kept_terms(data_path: Path, persona_terms: Iterable[str] = ()) -> KeptTerms:
+    """What the ``.meta.yaml`` of a file states, or for labels without one that of their package."""
+    path = metadata_path(data_path)
+    if not path.exists():
+        of_package = list(data_path.absolute().parent.parent.glob("*.meta.yaml"))
+        path = of_package[0] if len(of_package) == 1 else path
     try:
-        metadata = read_metadata(metadata_path(data_path))
+        return read_kept_terms(read_metadata(path), persona_terms)
     except MetadataError:
-        return []
-    persona = metadata.extra.get("persona") if metadata else None
-    terms = persona.get("terms") if isinstance(persona, dict) else None
-    return [term for term in terms if isinstance(term, str)] if isinstance(terms, list) else []
+        return read_kept_terms(None, persona_terms)
 
 
 def check_metadata_file(data_path: Path) -> Iterator[Finding]:

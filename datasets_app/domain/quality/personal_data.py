@@ -19,23 +19,31 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
 from datasets_app.domain.pii.session_ids import is_hashed_id
 from datasets_app.domain.quality.base import Check
+from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
 
 SEARCH_BATCH_SIZE = 1_000
 _PLACEHOLDERS = build_placeholder_pattern(Policy().labels)
 # Those who label are known to those who keep the file, and a persona is no person.
 _FIELDS_ALLOWING_NAMES = frozenset({"persona_id", "annotator", "labeler"})
 
-# Name models, terms to keep, terms of personas: what makes a check for names.
-NameOptions = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 SearchedRecord = TurnRecord | LabelRecord
 
 
+class NameOptions(NamedTuple):
+    """What makes a check for names: name models, and what they find that is no person."""
+
+    models: tuple[str, ...] = ()
+    kept: KeptTerms = NOTHING_KEPT
+
+
 class SearchTask(NamedTuple):
-    """``session`` is that of the record before. With ``names`` names of people are searched for."""
+    """``session`` is that of the record before. With ``names`` names of people are searched for; values in
+    ``exempt`` are none."""
 
     session: str | None
     records: list[SearchedRecord]
     names: NameOptions | None
+    exempt: AllowList
 
 
 # What was found in each record of each task.
@@ -46,7 +54,7 @@ class PersonalDataCheck(Check):
     """A check for one class of personal data. ``kind`` is the class, as in ``pii.detector``."""
 
     kind: ClassVar[str]
-    options: ClassVar[NameOptions] = ((), (), ())
+    options: ClassVar[NameOptions] = NameOptions()
 
     def drop_kept(self, text: str, match: Match) -> Iterable[Match]:
         """The parts of a value that are no terms to keep."""
@@ -70,10 +78,12 @@ class PersonalDataSearch:
     """
 
     def __init__(self, checks: Iterable[PersonalDataCheck], exempt: AllowList = NOTHING_EXEMPT) -> None:
-        self._exempt, self._checks = exempt, {check.kind: check for check in checks}
+        self.exempt, self._checks = exempt, {check.kind: check for check in checks}
         self.names = self._checks[NAME].options if NAME in self._checks else None
         kinds = (*PATTERN_KINDS, NAME) if self.names else PATTERN_KINDS
-        self._detection = Detection(Policy(kinds=kinds, name_models=self.names[0] if self.names else ()), b"")
+        self._detection = Detection(
+            Policy(kinds=kinds, name_models=self.names.models if self.names else ()), b""
+        )
         self._session: str | None = None
 
     def batch(self, task: SearchTask) -> list[list[Finding]]:
@@ -128,7 +138,7 @@ class PersonalDataSearch:
             part
             for match in drop_placeholders(found, text)
             if not (place.field in _FIELDS_ALLOWING_NAMES and match.kind in (NAME, HANDLE))
-            and not self._exempt.covers(text, match.start, match.end)
+            and not self.exempt.covers(text, match.start, match.end)
             for part in (self._checks[NAME].drop_kept(text, match) if match.kind == NAME else (match,))
         )
 
@@ -145,7 +155,7 @@ def _make_piece(item: SearchedString) -> Piece:
 
 
 def search_ahead(
-    records: Iterable[SearchedRecord | LineError], search_batches: SearchBatches, names: NameOptions | None
+    records: Iterable[SearchedRecord | LineError], search_batches: SearchBatches, search: PersonalDataSearch
 ) -> Iterator[tuple[SearchedRecord | LineError, list[Finding]]]:
     """The records in their order, each with what was found in it."""
     waiting: deque[list[SearchedRecord | LineError]] = deque()
@@ -165,7 +175,7 @@ def search_ahead(
                 return
             waiting.append(batch)
             searched = [record for record in batch if not isinstance(record, LineError)]
-            yield SearchTask(session, searched, names)
+            yield SearchTask(session, searched, search.names, search.exempt)
             session = searched[-1].session_id if searched else session
 
     for results in search_batches(make_tasks()):

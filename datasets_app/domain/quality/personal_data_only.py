@@ -19,6 +19,7 @@ from datasets_app.domain.conversations.lines import (
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.pieces import Place, visit_object
+from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
 from datasets_app.domain.quality.personal_data import PersonalDataSearch, SearchedString
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import make_line_error_finding
@@ -30,20 +31,22 @@ _ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
 
 
 class PersonalDataScan:
-    """A file to search. ``allow`` are values to ignore; without ``name_models`` names of people are not
-    searched for. Raises an error of the name model if that can't be used."""
+    """A file to search. ``allow`` are values to ignore, as is what its metadata has ``kept``; without
+    ``name_models`` names of people are not searched for. Raises an error of the name model if that can't be
+    used."""
 
     def __init__(
         self,
         path: Path,
         *,
         allow: Iterable[str] = (),
+        kept: KeptTerms = NOTHING_KEPT,
         name_models: Sequence[str] = ("builtin",),
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        names = (make_names_check(name_models),) if name_models else ()
+        names = (make_names_check(name_models, kept),) if name_models else ()
         checks = [check() for check in (*PERSONAL_DATA_CHECKS, *names)]
-        self._search = PersonalDataSearch(checks, AllowList(allow))
+        self._search = PersonalDataSearch(checks, AllowList((*allow, *kept.values)))
         self.path, self.limits = path, limits
         self._session: str | None = None
 

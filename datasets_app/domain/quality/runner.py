@@ -61,17 +61,17 @@ def run_checks(
     yield from _call_hooks(_collect_hooks(instances, "end"))
 
 
-def make_batch_search(exempt: AllowList = NOTHING_EXEMPT) -> Callable[[SearchTask], list[list[Finding]]]:
-    """A search of batches for all personal data but ``exempt`` values."""
+def make_batch_search() -> Callable[[SearchTask], list[list[Finding]]]:
+    """A search of batches for all personal data."""
 
     @cache
-    def make_search(names: NameOptions | None) -> PersonalDataSearch:
+    def make_search(names: NameOptions | None, exempt: AllowList) -> PersonalDataSearch:
         checks = [check() for check in PERSONAL_DATA_CHECKS]
         if names is not None:
-            checks.append(make_names_check(names[0], kept_terms=names[1], persona_terms=names[2])())
+            checks.append(make_names_check(*names)())
         return PersonalDataSearch(checks, exempt)
 
-    return lambda task: make_search(task.names).batch(task)
+    return lambda task: make_search(task.names, task.exempt).batch(task)
 
 
 def _search_records(
@@ -80,14 +80,16 @@ def _search_records(
     """The records, each with the personal data in it."""
     if search is None:
         return zip(records, repeat([]), strict=False)
-    return search_ahead(records, search_batches or partial(map, search.batch), search.names)
+    return search_ahead(records, search_batches or partial(map, search.batch), search)
 
 
 def run_label_checks(
-    records: Iterable[LabelRecord | LineError], checks: CheckTypes = LABEL_CHECKS
+    records: Iterable[LabelRecord | LineError],
+    checks: CheckTypes = LABEL_CHECKS,
+    exempt: AllowList = NOTHING_EXEMPT,
 ) -> Iterator[Finding]:
     """As :func:`run_checks`, for the labels of an annotation file in any order."""
-    instances, search = _instantiate_checks(checks)
+    instances, search = _instantiate_checks(checks, exempt)
     on_label = _collect_hooks(instances, "label")
     for record, found in _search_records(records, search):
         if isinstance(record, LineError):

@@ -12,6 +12,7 @@ from typing import IO, NamedTuple
 from django.db.models import Count
 
 from datasets_app.catalog.files import DigestWriter
+from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_lines import read_lines
 from datasets_app.catalog.rows.turn_reader import Selection
@@ -22,6 +23,7 @@ from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.packages.package import JSONL, PARQUET, DataFile
+from datasets_app.domain.quality.kept_terms import NO_TERMS, TermSearch
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, Release, ReleaseFile, Session
 from datasets_app.releasing import files as release_files
@@ -41,25 +43,30 @@ class LineFile(NamedTuple):
 
 
 class WrittenData(NamedTuple):
+    """``terms`` are those of the current dataset; a release has stated its own."""
+
     files: list[DataFile]
     counts: ConversationCounts
     notices: list[str]
+    terms: TermSearch
 
 
 def write_dataset_files(dataset: Dataset, folder: Path, report_progress: ProgressCallback) -> WrittenData:
     """Write the current dataset into ``folder``/data. Call it in a transaction that has locked the dataset's
     row: each split is read by itself."""
-    pieces, done = [], 0
+    pieces, done, terms = [], 0, TermSearch(load_kept_terms(dataset))
     splits: list[str | None] = [*_list_splits(dataset)]
     for split in splits or [None]:
         piece = LineFile(folder / DATA_FOLDER / f"{split or dataset.name}.jsonl", split)
         with piece.path.open("wb") as out:
             for turns, _, block in read_lines(dataset, Selection(split=split, excluded=False)):
                 out.write(block)
+                terms.add(block)
                 done += turns
                 report_progress(done // WRITES_PER_TURN, dataset.turn_count)
         pieces.append(piece)
-    return _convert_pieces(pieces, folder, [], dataset.turn_count, report_progress)
+    written = _convert_pieces(pieces, folder, [], dataset.turn_count, report_progress)
+    return written._replace(terms=terms)
 
 
 def write_release_files(
@@ -195,7 +202,7 @@ def _convert_pieces(
         facts = (piece.split, counts.sessions - sessions_before, counts.turns - turns_before)
         files.append(_describe_file(folder, piece.path, JSONL, facts))
         files.append(_describe_file(folder, columns, PARQUET, facts))
-    return WrittenData(files, counts, notices)
+    return WrittenData(files, counts, notices, NO_TERMS)
 
 
 def _describe_file(folder: Path, path: Path, format: str, facts: tuple[str | None, int, int]) -> DataFile:

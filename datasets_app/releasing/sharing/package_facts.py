@@ -39,7 +39,7 @@ LANGUAGE_KEY = "language"
 def gather_dataset_facts(dataset: Dataset, written: WrittenData) -> Package:
     report, facts = current_report(dataset), gates.load_facts(dataset)
     last = dataset.check_reports.first()
-    metadata = dataset_facts.build_metadata(dataset, sessions=0, turns=0, sha256="")
+    metadata = written.terms.state(dataset_facts.build_metadata(dataset, sessions=0, turns=0, sha256=""))
     done = metadata.modifications or ["No version has been released yet."]
     return _build_package(
         dataset,

@@ -1,0 +1,107 @@
+"""What is no personal data in a dataset although a detector finds it, as the metadata of its files states it.
+
+The server knows the decisions of people, the brands of a scrub and its personas; the check of an
+exported file knows its text and its ``.meta.yaml``. So the metadata says which of these terms the text has,
+and no others.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.pii.kept_names import list_term_words
+
+METADATA_KEY = "kept_terms"
+_ESCAPE = re.compile(r"\\[nrtbf]")
+
+
+class KeptTerms(NamedTuple):
+    """``values`` may be of any class, ``names`` are no people, nor are ``personas``, the terms of personas;
+    with ``keeps_things`` nor is what a text speaks of as of a thing."""
+
+    values: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    personas: tuple[str, ...] = ()
+    keeps_things: bool = False
+
+    @property
+    def term_count(self) -> int:
+        """How many terms people or a scrub decided to keep."""
+        return len({*self.values, *self.names})
+
+
+NOTHING_KEPT = KeptTerms()
+
+
+class TermSearch:
+    """Finds out which terms of a dataset an exported text has."""
+
+    def __init__(self, kept: KeptTerms) -> None:
+        self._kept, self._present = kept, set[str]()
+        self._missing: dict[str, set[tuple[str, tuple[str, ...]]]] = defaultdict(set)
+        for term in {*kept.values, *kept.names, *kept.personas}:
+            words = list_term_words(term)
+            for form in (words, (*words[:-1], f"{words[-1]}s"), ("".join(words),)) if words else ():
+                self._missing[form[0]].add((term, form))
+
+    def add(self, lines: bytes) -> None:
+        """Search the lines of a file, or some of them."""
+        if not self._missing:
+            return
+        words = list_term_words(_ESCAPE.sub(" ", lines.decode("utf-8", "replace")))
+        for first in self._missing.keys() & set(words):
+            self._find(first, words)
+
+    def _find(self, first: str, words: tuple[str, ...]) -> None:
+        terms, place = self._missing[first], -1
+        while terms:
+            try:
+                place = words.index(first, place + 1)
+            except ValueError:
+                return
+            found = {item for item in terms if words[place : place + len(item[1])] == item[1]}
+            self._present.update(term for term, _ in found)
+            terms -= found
+        del self._missing[first]
+
+    def state(self, metadata: DatasetMetadata) -> DatasetMetadata:
+        """The metadata of a file with this text."""
+        kept = self._kept
+        stated: dict[str, Any] = {
+            name: sorted(present)
+            for name in ("values", "names", "personas")
+            if (present := self._present.intersection(getattr(kept, name)))
+        }
+        if kept.keeps_things:
+            stated["keeps_things"] = True
+        extra = {key: value for key, value in metadata.extra.items() if key != METADATA_KEY}
+        return replace(metadata, extra=extra | ({METADATA_KEY: stated} if stated else {}))
+
+
+NO_TERMS = TermSearch(NOTHING_KEPT)
+
+
+def read_kept_terms(metadata: DatasetMetadata | None, persona_terms: Iterable[str] = ()) -> KeptTerms:
+    """What the metadata of a file states, with the persona that it was generated for and further
+    ``persona_terms``."""
+    stated = _read_object(metadata, METADATA_KEY)
+    personas = (
+        *persona_terms,
+        *_read_terms(stated, "personas"),
+        *_read_terms(_read_object(metadata, "persona"), "terms"),
+    )
+    keeps_things = stated.get("keeps_things") is True or bool(personas)
+    return KeptTerms(_read_terms(stated, "values"), _read_terms(stated, "names"), personas, keeps_things)
+
+
+def _read_object(metadata: DatasetMetadata | None, key: str) -> dict[str, Any]:
+    value = metadata.extra.get(key) if metadata else None
+    return value if isinstance(value, dict) else {}
+
+
+def _read_terms(stated: dict[str, Any], key: str) -> tuple[str, ...]:
+    terms = stated.get(key)
+    return tuple(term for term in terms if isinstance(term, str)) if isinstance(terms, list) else ()

@@ -1,0 +1,88 @@
+"""Arrow tables of turns, scrubbed one by one as on many machines."""
+
+import json
+
+import pytest
+
+from datasets_app.domain.conversations.jsonl import encode_turn
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.pii.arrow_tables import TableScrubber
+from datasets_app.domain.pii.batches import SCRUB, ScrubSetup, make_batch_worker
+from datasets_app.domain.pii.policy import Policy, PolicyError
+
+pyarrow = pytest.importorskip("pyarrow")
+
+KEY = b"k" * 32
+TURNS = [
+    turn
+    for number in range(40)
+    for turn in (
+        TurnRecord(f"s{number:03}", 1, "assistant", "May I have your name and phone number?", ["billing"]),
+        TurnRecord(
+            f"s{number:03}",
+            2,
+            "user",
+            f"Karin Holmgren, 0170 55512{number:02}, karin{number}@example.org",
+            [],
+            "acme",
+            "2026-01-02T10:00:00Z",
+            {"user_name": f"karin_h{number}", "plan": "basic"},
+        ),
+        TurnRecord(f"s{number:03}", 3, "user", "Thanks, Karin", []),
+    )
+]
+
+
+def make_table(turns: list[TurnRecord]):
+    """Rows as somebody else has them: in no order, with metadata as text."""
+    rows = [
+        {
+            "session_id": turn.session_id,
+            "turn_index": turn.turn_index,
+            "role": turn.role,
+            "text": turn.text,
+            "tags": turn.tags,
+            "persona_id": turn.persona_id,
+            "timestamp": turn.timestamp,
+            "metadata": json.dumps(turn.metadata) if turn.metadata else None,
+        }
+        for turn in reversed(turns)
+    ]
+    fields = {name: pyarrow.string() for name in rows[0]}
+    fields |= {"turn_index": pyarrow.int64(), "tags": pyarrow.list_(pyarrow.string())}
+    return pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(fields))
+
+
+def read_lines(table) -> bytes:
+    """As a file has them, by session."""
+    turns = []
+    for row in table.sort_by([("session_id", "ascending"), ("turn_index", "ascending")]).to_pylist():
+        metadata = row.pop("metadata")
+        turns.append(TurnRecord(**row, metadata=json.loads(metadata) if metadata else None))
+    return b"".join(map(encode_turn, turns))
+
+
+def scrub_lines(turns: list[TurnRecord]) -> bytes:
+    """As the scrub of a dataset writes them."""
+    return make_batch_worker(ScrubSetup(Policy(), KEY))((SCRUB, turns)).lines
+
+
+def test_a_table_is_scrubbed_as_the_lines_of_a_dataset_are() -> None:
+    tables = [make_table(TURNS[:60]), make_table(TURNS[60:])]
+    scrubbed = pyarrow.concat_tables(map(TableScrubber(Policy(), KEY), tables))
+    lines = read_lines(scrubbed)
+    assert lines == scrub_lines(TURNS)
+    assert b"Karin" not in lines
+    assert b"karin_h" not in lines
+    assert scrubbed.schema == tables[0].schema
+
+
+def test_brands_are_decided_before() -> None:
+    with pytest.raises(PolicyError, match="brands"):
+        TableScrubber(Policy(), KEY, ("Hollis Home",))
+
+
+def test_a_name_of_a_field_that_was_personal_is_not_lost_in_silence() -> None:
+    table = make_table(TURNS[:3]).append_column("karin@example.org", pyarrow.array(["a", "b", "c"]))
+    with pytest.raises(ValueError, match="1 fields? of a turn"):
+        TableScrubber(Policy(), KEY)(table)

@@ -7,7 +7,6 @@ password is".
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from datasets_app.domain.pii.entropy import UUID_PATTERN, is_hexadecimal, is_mixed, is_random
@@ -85,15 +84,6 @@ def may_hold_assignment(text: str) -> bool:
     """Whether one of the words stands in ``text`` that short values need before them."""
     lower = text.lower()
     return any(word in lower for word in _PASSWORD_WORDS) or any(word in lower for word in _SECRET_WORDS)
-
-
-@lru_cache(maxsize=4096)
-def is_secret_key(key: str) -> bool:
-    """Whether what stands under ``key`` of an object is a secret: "db_password", "apiKey"."""
-    return _SECRET_KEY.search(key) is not None
-
-
-_SECRET_KEY = re.compile(rf"{_PASSWORD}|{_SECRET}|{_SESSION}", re.IGNORECASE)
 
 
 def find_assigned_values(text: str, has_long_words: bool = True) -> Iterator[Span]:

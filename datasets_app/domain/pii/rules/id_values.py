@@ -14,7 +14,6 @@ GROUP = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
 DIGIT = re.compile(r"[0-9]")
 MAX_VALUE_CHARACTERS = 40
 _MAX_GROUPS = 10
-_MAX_SPACED_CHARACTERS = 8  # of a group with a space beside it
 _MIN_SPACED_DIGITS = 8
 _REST_OF_CODE = re.compile(rf"[^\W_{_UNSPACED}][-./]?\Z")
 _WORD_WITH_NUMBER = re.compile(r"[A-Z]?[a-z]{3,}[0-9]{1,4}")

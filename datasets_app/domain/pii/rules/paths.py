@@ -59,7 +59,6 @@ _STANDARD_NAMES_TEXT = """
 _STANDARD_NAMES = frozenset(_STANDARD_NAMES_TEXT.split())
 # Where anything is mounted; what is below it is somebody's.
 _MOUNTS = frozenset("usb usbstick cdrom dvd sdcard sd iso disk data nas cache array".split())
-_MOUNTED = re.compile(r"/(?:mnt|media)/\w+")
 _HTTP_REQUEST = re.compile(
     r"\b(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS|route|endpoint|url|uri|href)\b[\s:=\"'`(]{0,4}\Z", re.I
 )

@@ -104,24 +104,32 @@ WHERE i.open <> CASE WHEN i.gold THEN 0 ELSE c.overlap - (
 UNION ALL
 SELECT 'label and assignment differ', a.id FROM annotations_app_assignment a
 LEFT JOIN annotations_app_annotation n ON n.id = a.annotation_id
-WHERE (a.state = 'labelled') <> (n.id IS NOT NULL)
+LEFT JOIN annotations_app_judgment j ON j.assignment_id = a.id
+WHERE (a.state = 'labelled') <> (n.id IS NOT NULL OR j.id IS NOT NULL)
+   OR (n.id IS NOT NULL AND j.id IS NOT NULL)
+   OR j.kind NOT IN ('label', 'repeat') OR a.repeat <> (j.kind = 'repeat')
    OR n.kind NOT IN ('label', 'repeat') OR a.repeat <> (n.kind = 'repeat')
 UNION ALL
 SELECT 'label without assignment', n.id FROM annotations_app_annotation n
 LEFT JOIN annotations_app_assignment a ON a.annotation_id = n.id
 WHERE n.campaign_id IS NOT NULL AND n.kind IN ('label', 'repeat') AND a.id IS NULL
 UNION ALL
+SELECT 'judgment without assignment', j.id FROM annotations_app_judgment j
+WHERE j.campaign_id IS NOT NULL AND j.kind IN ('label', 'repeat') AND j.assignment_id IS NULL
+UNION ALL
 SELECT 'a decision and no time of it', a.id FROM annotations_app_assignment a
 WHERE a.decided_at IS NULL AND a.state IN ('labelled', 'skipped', 'flagged')
    OR a.decided_at IS NOT NULL AND a.state = 'leased'
 UNION ALL
 SELECT 'the last counted decision is another', a.id FROM annotations_app_assignment a
-JOIN LATERAL (SELECT d.kind, d.label FROM annotations_app_decision d
+JOIN LATERAL (SELECT d.kind, d.label, d.codes, d.texts FROM annotations_app_decision d
               WHERE d.assignment_id = a.id AND d.counted ORDER BY d.id DESC LIMIT 1) d ON true
 LEFT JOIN annotations_app_annotation n ON n.id = a.annotation_id
+LEFT JOIN annotations_app_judgment j ON j.assignment_id = a.id
 WHERE a.state IN ('labelled', 'skipped', 'flagged')
   AND (d.kind <> CASE a.state WHEN 'labelled' THEN 'label' WHEN 'skipped' THEN 'skip' ELSE 'flag' END
-       OR d.label IS DISTINCT FROM n.label)
+       OR d.label IS DISTINCT FROM n.label OR d.codes IS DISTINCT FROM j.codes
+       OR COALESCE(d.texts, '{}') IS DISTINCT FROM COALESCE(j.texts, '{}'))
 UNION ALL
 SELECT 'a counter of a member is wrong', m.id FROM annotations_app_campaignmember m
 CROSS JOIN LATERAL (

@@ -18,7 +18,8 @@ from unfold.widgets import (
 )
 
 from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings
-from annotations_app.models import Campaign
+from annotations_app.criteria.schemas import latest_schemas
+from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import (
     DEFAULT_LEASE_MINUTES,
     DEFAULT_OVERLAP,
@@ -122,6 +123,14 @@ class CampaignForm(OverrideForm):
         empty_label="Choose a persona",
         help_text="The voice by which replies are judged; its card is shown next to them.",
     )
+    schema = forms.ModelChoiceField(
+        LabelSchema.objects.none(),
+        label="Question",
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        empty_label="On-brand or off-brand (built in)",
+        help_text="What annotators are asked of each reply.",
+    )
     name = forms.CharField(
         max_length=100,
         widget=_text_widget(spellcheck="false"),
@@ -186,6 +195,7 @@ class CampaignForm(OverrideForm):
         super().__init__(*args, may_override=gates.can_override(user), override_required=False, **options)
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
+        self.fields["schema"].queryset = latest_schemas()
         self.fields["annotators"].queryset = users_who_can_annotate()
         if user.has_perm("datasets_app.add_persona"):
             persona = self.fields["persona"]

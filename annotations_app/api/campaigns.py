@@ -16,6 +16,7 @@ from annotations_app.api.schemas import (
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.criteria.schemas import get_schema
 from annotations_app.job_parameters import CampaignParameters, LabelExportParameters
 from annotations_app.models import Campaign
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
@@ -63,7 +64,11 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
     persona = Persona.objects.filter(persona_id=options.persona).first()
     if persona is None:
         raise ApiError(422, "invalid", "There is no persona with this id.")
-    settings = CampaignSettings(**{**options.dict(), "dataset": dataset, "persona": persona})
+    chosen = options.dict()
+    schema = chosen.pop("label_schema")
+    settings = CampaignSettings(
+        **{**chosen, "dataset": dataset, "persona": persona, "schema": get_schema(schema) if schema else None}
+    )
     with transaction.atomic():
         campaign = prepare_campaign(settings, actor=request.person)
         start_job(request, "create_campaign", dataset, CampaignParameters(campaign=campaign.pk))
@@ -135,6 +140,7 @@ def _describe(campaign: Campaign, withheld: bool) -> dict[str, Any]:
         "name": campaign.name,
         "dataset": campaign.dataset.name,
         "persona": campaign.persona.persona_id,
+        "label_schema": campaign.schema and campaign.schema.full_name,
         "status": campaign.status,
         "overlap": campaign.overlap,
         "order": campaign.order,

@@ -11,11 +11,13 @@ from datasets_app.api.schemas import NAME_PATTERN, Input
 
 
 class CampaignOut(Schema):
-    """`tag` may quote raw text, and is null then."""
+    """`tag` may quote raw text, and is null then. `label_schema` is "name@version", null where replies
+    are judged on-brand or off-brand."""
 
     name: str
     dataset: str
     persona: str | None
+    label_schema: str | None
     status: str
     overlap: int
     order: str
@@ -35,12 +37,13 @@ class CampaignPage(Schema):
 
 
 class CampaignIn(Input):
-    """`annotators` are user names."""
+    """`annotators` are user names; `label_schema` is the name of a schema, or "name@version"."""
 
     name: str = Field(pattern=NAME_PATTERN)
     dataset: str = Field(pattern=NAME_PATTERN)
     persona: str = Field(max_length=500)
     annotators: list[str] = Field(min_length=1, max_length=1000)
+    label_schema: str | None = Field(None, max_length=120)
     guidelines: str = Field("", max_length=50_000)
     overlap: int = Field(2, ge=1, le=MAX_OVERLAP)
     gold_share: float = Field(0.0, ge=0, le=MAX_SHARE)

@@ -166,5 +166,6 @@ def _add_members(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:
         overridden=campaign.overridden,
         # Not the tag itself: a scrub could not remove what it finds in it from here.
         only_a_tag=bool(campaign.tag),
+        **({"schema": campaign.schema.full_name} if campaign.schema else {}),
         **{field: getattr(campaign, field) for field in _AUDITED_FIELDS},
     )

@@ -28,7 +28,7 @@ def require_permissions(request: HttpRequest, *permissions: str) -> None:
 
 def visible_campaigns(user: Any) -> Any:
     return Campaign.objects.filter(dataset__in=Dataset.objects.visible_to(user)).select_related(
-        "dataset", "persona", "created_by"
+        "dataset", "persona", "schema", "created_by"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import (
     DEFAULT_LEASE_MINUTES,
     DEFAULT_OVERLAP,
@@ -37,6 +37,8 @@ class CampaignSettings:
     dataset: Dataset
     persona: Persona
     annotators: Sequence[str]
+    # None: the built-in criterion.
+    schema: LabelSchema | None = None
     guidelines: str = ""
     overlap: int = DEFAULT_OVERLAP
     gold_share: float = 0.0
@@ -162,6 +164,14 @@ def _validate_selection(settings: CampaignSettings) -> None:
     if settings.order not in Campaign.Order.values:
         raise InvalidSetting(
             "order", f"The order must be one of {', '.join(Campaign.Order.values)}, not {settings.order!r}."
+        )
+    if settings.schema is not None and settings.gold_share:
+        raise InvalidSetting(
+            "gold_share", "Gold replies have labels of the built-in criterion; set the gold share to 0."
+        )
+    if settings.schema is not None and settings.order == Campaign.Order.DISPUTED:
+        raise InvalidSetting(
+            "order", "Replies are disputed by the built-in criterion; choose another order for this schema."
         )
     for field, limit in (("tag", MAX_TAG_LENGTH), ("split", MAX_SPLIT_LENGTH)):
         value = getattr(settings, field)

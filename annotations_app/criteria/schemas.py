@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from annotations_app.models import LabelSchema
 from datasets_app.core import audit
@@ -60,6 +61,12 @@ def save_schema(content: Schema, *, actor: Any = None) -> SchemaImport:
             digest=saved.digest,
         )
     return SchemaImport(saved, change)
+
+
+def latest_schemas() -> QuerySet[LabelSchema]:
+    """The latest version of each, by name."""
+    latest = LabelSchema.objects.order_by("name", "-version").distinct("name")
+    return LabelSchema.objects.filter(pk__in=latest.values("pk")).order_by("name")
 
 
 def get_schema(name: str) -> LabelSchema:

@@ -3,10 +3,13 @@
 import math
 import re
 import uuid
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
+from datasets_app.domain.labels.criterion import Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.values import describe_label, is_code
+from datasets_app.domain.labels.schema import Answers, Schema, encode_answers
+from datasets_app.domain.labels.values import InvalidValue, describe_label, is_code
 
 SUBMISSION_KINDS = ("label", "skip", "flag", "undo")
 MAX_NOTE_LENGTH = 2000
@@ -31,6 +34,9 @@ class Submission(NamedTuple):
     notes: str | None
     confidence: float | None
     seconds: float | None
+    # The answers under a schema.
+    codes: dict[str, int | float] | None = None
+    texts: dict[str, str] | None = None
 
     @property
     def next_state(self) -> str:
@@ -47,21 +53,47 @@ def validate_submission(
     confidence: float | None,
     seconds: float | None,
     max_seconds: float,
+    schema: Schema | None = None,
+    answers: Mapping[str, Any] | None = None,
 ) -> Submission:
-    """Validate a submission; caps seconds at ``max_seconds``. Raises :class:`InvalidSubmission`."""
+    """Validate a submission; caps seconds at ``max_seconds``. Under a ``schema``, a label has ``answers`` to
+    its criteria. Raises :class:`InvalidSubmission`."""
     if kind not in SUBMISSION_KINDS:
         raise InvalidSubmission(f"A decision is one of {', '.join(SUBMISSION_KINDS)}.")
     own_key = _parse_key(key)
+    found = None
     if kind != "label":
         label = confidence = None
+    elif schema is not None:
+        label, found = None, _encode_answers(schema, answers or {})
     elif not is_code(ON_BRAND, label):
         raise InvalidSubmission(describe_label(ON_BRAND))
     said = None if kind == "undo" else clean_notes(notes)
     if kind == "flag" and not said:
         raise InvalidSubmission("Say why you flag this reply.")
     return Submission(
-        own_key, kind, label, said, _validate_confidence(confidence), _clean_seconds(seconds, max_seconds)
+        own_key,
+        kind,
+        label,
+        said,
+        _validate_confidence(confidence),
+        _clean_seconds(seconds, max_seconds),
+        found and found.codes,
+        found and found.texts,
     )
+
+
+def _encode_answers(schema: Schema, values: Mapping[str, Any]) -> Answers:
+    """A text without characters counts as none."""
+    texts = {criterion.key for criterion in schema.criteria if criterion.kind == Kind.TEXT}
+    said = {
+        key: _clean_text(value) if key in texts and isinstance(value, str) else value
+        for key, value in values.items()
+    }
+    try:
+        return encode_answers(schema, {key: value for key, value in said.items() if value != ""})
+    except InvalidValue as error:
+        raise InvalidSubmission(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
 
 
 def _parse_key(key: object) -> uuid.UUID:
@@ -73,16 +105,21 @@ def _parse_key(key: object) -> uuid.UUID:
 
 def clean_notes(notes: str | None) -> str | None:
     """Normalize and validate a note; None if it is empty. Raises InvalidSubmission."""
-    text = (notes or "").replace("\r\n", "\n").replace("\r", "\n").strip()
+    text = _clean_text(notes or "")
     if len(text) > MAX_NOTE_LENGTH:
         raise InvalidSubmission(
             f"A note has at most {MAX_NOTE_LENGTH:,} characters; this one has {len(text):,}."
         )
+    return text or None
+
+
+def _clean_text(written: str) -> str:
+    text = written.replace("\r\n", "\n").replace("\r", "\n").strip()
     if _CONTROL_CHARACTERS.search(text):
         raise InvalidSubmission("The note holds a control character; write it as plain text.")
     if any(0xD800 <= ord(character) <= 0xDFFF for character in text):
         raise InvalidSubmission("The note holds half a character; write it as plain text.")
-    return text or None
+    return text
 
 
 def _validate_confidence(confidence: float | None) -> float | None:

@@ -3,6 +3,7 @@
 One decision, one transaction: see leases.py.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -18,6 +19,7 @@ from annotations_app.domain.submission import (
     Submission,
     validate_submission,
 )
+from annotations_app.labeling.judgments import sync_judgment
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.catalog.written_text import find_written
 from datasets_app.core.errors import UserError
@@ -46,6 +48,7 @@ def decide(
     key: UUID | str,
     kind: str,
     label: int | None = None,
+    answers: Mapping[str, Any] | None = None,
     notes: str | None = "",
     confidence: float | None = None,
     seconds: float | None = None,
@@ -53,6 +56,7 @@ def decide(
 ) -> DecisionOutcome:
     """Decide on a reply leased to ``user``, or change its decision: ``kind`` is label, skip, flag or undo.
 
+    Under the schema of a campaign, a label has ``answers`` by criterion, as files have them.
     The client makes the ``key``; a decision sent again with the same key changes nothing. ``notes`` is the
     note, or the reason of a flag; ``seconds`` the time on task; ``shown`` the digest of the persona on the
     page, if it may differ from the lease's. Raises UserError.
@@ -65,6 +69,8 @@ def decide(
                     key,
                     kind,
                     label=label,
+                    answers=answers,
+                    schema=member.campaign.schema_content,
                     notes=notes,
                     confidence=confidence,
                     seconds=seconds,
@@ -85,7 +91,9 @@ def decide(
 
 def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
     member: CampaignMember | None = (
-        CampaignMember.objects.select_related("campaign__persona", "campaign__dataset", "user")
+        CampaignMember.objects.select_related(
+            "campaign__persona", "campaign__dataset", "campaign__schema", "user"
+        )
         .select_for_update(of=("self",), no_key=True)
         .filter(user=user, campaign__assignments__pk=assignment_pk, campaign__assignments__annotator=user)
         .first()
@@ -105,9 +113,11 @@ def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) 
 
 
 def _check_notes(member: CampaignMember, submission: Submission) -> None:
-    """Refuse a note with what a scrub of the dataset would replace. Most decisions have none."""
-    if found := find_written(member.campaign.dataset, {"note": submission.notes}):
-        raise UserError(gettext(_PERSONAL_DATA) % {"kinds": ", ".join(sorted(found["note"]))})
+    """Refuse a note or a text with what a scrub of the dataset would replace. Most decisions have none."""
+    written = {"note": submission.notes, "answers": list((submission.texts or {}).values())}
+    if found := find_written(member.campaign.dataset, written):
+        kinds = sorted({kind for values in found.values() for kind in values})
+        raise UserError(gettext(_PERSONAL_DATA) % {"kinds": ", ".join(kinds)})
 
 
 def _save_decision(
@@ -166,7 +176,11 @@ def _apply_submission(assignment: Assignment, member: CampaignMember, submission
         _update_open_places(
             assignment.item, before in HOLDING_STATES, submission.next_state in HOLDING_STATES
         )
-    removed = _sync_annotation(assignment, member, submission, now)
+    removed = None
+    if member.campaign.schema_id is None:
+        removed = _sync_annotation(assignment, member, submission, now)
+    else:
+        sync_judgment(assignment, member, submission, now)
     assignment.state = submission.next_state
     if submission.kind == "undo":
         assignment.decided_at = None

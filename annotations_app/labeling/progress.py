@@ -34,11 +34,14 @@ class AnnotatorProgress(NamedTuple):
 
 
 def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECISIONS) -> list[Assignment]:
-    """The last decisions of ``user``, latest first, with item, turn, session and annotation.
+    """The last decisions of ``user``, latest first, with item, turn, session and annotation or
+    judgment.
 
     A "released" one came late and does not count.
     """
     own = Assignment.objects.for_member(campaign, user).select_reply(campaign.dataset_id)
+    if campaign.schema_id is not None:
+        own = own.select_related("item__turn__session", "judgment")
     return list(own.select_decided()[:limit])
 
 

@@ -5,6 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from annotations_app.models.label_schema import LabelSchema
+from datasets_app.domain.labels.schema import Schema
 from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
 
@@ -117,6 +118,11 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def schema_content(self) -> Schema | None:
+        """What its schema asks; None for the built-in criterion."""
+        return None if self.schema is None else self.schema.content
 
 
 class CampaignMember(models.Model):

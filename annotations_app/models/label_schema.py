@@ -33,6 +33,11 @@ class LabelSchema(models.Model):
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
+    @property
+    def full_name(self) -> str:
+        """As files and commands name it."""
+        return f"{self.name}@{self.version}"
+
     @cached_property
     def content(self) -> Schema:
         return read_document(self.document)

@@ -13,6 +13,7 @@ from annotations_app.domain.agreement.agreement_report import ConsensusReport, H
 from annotations_app.domain.agreement.agreement_text import light_alpha
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.wording import format_count
 
 register = template.Library()
@@ -103,6 +104,17 @@ def explain_consensus(consensus: ConsensusReport) -> str:
 def answer_values() -> str:
     """By what pages call an answer: what files have for it, as JSON."""
     return json.dumps({level.slug: level.value for level in ON_BRAND.levels})
+
+
+@register.filter
+def schema_values(schema: Schema) -> str:
+    """By criterion the values of its codes, as JSON."""
+    return json.dumps({criterion.key: criterion.values for criterion in schema.criteria})
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    return json.dumps(value)
 
 
 @register.filter

@@ -15,8 +15,9 @@ from django.urls import reverse
 from annotations_app import urls as queue_urls
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.flag_reasons import FLAG_REASONS
-from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
 from datasets_app.catalog.rows.partitions import require_partition
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, Persona, Session, Turn
@@ -558,3 +559,65 @@ def test_the_case_of_a_reply_stands_beside_it(db: None, tmp_path: Path) -> None:
     page = client.get(reverse("admin:datasets_app_session_change", args=[session.pk])).content.decode()
     assert [value for value in shown if value not in page] == []
     assert EVIL not in page
+
+
+# --- a schema ---
+
+QUALITY = """\
+schema: quality
+criteria:
+  - key: correct
+    question: Is it <b>correct</b>?
+    kind: yes_no
+  - key: faults
+    question: What is wrong?
+    kind: tags
+    answers: [facts, tone]
+    when: {correct: 0}
+  - key: minutes
+    question: How long would a person need?
+    kind: number
+    optional: true
+"""
+
+
+def test_all_criteria_are_on_one_screen(db: None, tmp_path: Path) -> None:
+    make(tmp_path, factories.make_sessions(5), schema=import_schema(QUALITY).schema)
+    anna = annotator("anna")
+    html = page(anna)
+    assert html.count('<fieldset class="q-criterion"') == 3
+    assert "Is it &lt;b&gt;correct&lt;/b&gt;?" in html
+    assert 'data-schema="quality@1"' in html
+    assert 'data-do="on"' not in html
+    press(anna, "label", answers='{"correct": 0, "faults": ["tone"]}')
+    judged = Judgment.objects.get()
+    assert judged.codes == {"correct": 0, "faults": 2}
+    assert 'data-answers="{&quot;correct&quot;: 0, &quot;faults&quot;: [&quot;tone&quot;]}"' in page(anna)
+    for answers in ("[", "[]", '{"correct": 7}', "{}"):
+        assert press(anna, "label", answers=answers).status_code == 409
+    for decision in ("on", "off"):
+        assert press(anna, decision).status_code == 409
+    assert Judgment.objects.count() == 1
+
+
+def test_criteria_by_form_without_the_script(db: None, tmp_path: Path) -> None:
+    make(tmp_path, factories.make_sessions(5), schema=import_schema(QUALITY).schema)
+    anna, typed = annotator("anna"), {"script": False, "typed.minutes": "2.5"}
+    press(anna, "label", **typed, **{"chosen.correct": "0", "chosen.faults": ["0", "1"]})
+    assert Judgment.objects.get().codes == {"correct": 0, "faults": 3, "minutes": 2.5}
+    # What was asked only after another answer is left out.
+    press(anna, "label", **typed, **{"chosen.correct": "1", "chosen.faults": ["0"]})
+    assert Judgment.objects.latest("pk").codes == {"correct": 1, "minutes": 2.5}
+    refused = press(anna, "label", **{**typed, "typed.minutes": "long & hard"})
+    assert (refused.status_code, "long &amp; hard</textarea>" in refused.content.decode()) == (409, True)
+
+
+def test_a_single_question_is_answered_by_its_buttons(db: None, tmp_path: Path) -> None:
+    schema = import_schema("schema: s\ncriteria: [{key: safe, question: Is it safe?, kind: yes_no}]").schema
+    make(tmp_path, factories.make_sessions(5), schema=schema)
+    anna = annotator("anna")
+    html = page(anna)
+    assert html.count('class="q-verdict q-verdict-plain"') == 2
+    assert 'data-key="1"' in html
+    press(anna, "label", script=False, **{"chosen.safe": "1"})
+    assert Judgment.objects.get().codes == {"safe": 1}

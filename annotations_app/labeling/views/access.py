@@ -14,6 +14,7 @@ from django.utils.translation import gettext, gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
+from annotations_app.labeling.views.decision_form import TYPED_PREFIX
 from annotations_app.models import CampaignMember
 
 ANNOTATE_PERMISSION = "annotations_app.annotate"
@@ -67,7 +68,9 @@ def _load_membership(view: View, **conditions: bool) -> View:
     def guarded_view(request: Any, name: str, *arguments: Any, **options: Any) -> HttpResponse:
         if "\0" in name:
             raise Http404
-        members = CampaignMember.objects.select_related("campaign__persona", "campaign__dataset")
+        members = CampaignMember.objects.select_related(
+            "campaign__persona", "campaign__dataset", "campaign__schema"
+        )
         member = get_object_or_404(members, campaign__name=name, user=request.user, **conditions)
         member.user = request.user
         return view(request, member, *arguments, **options)
@@ -92,7 +95,8 @@ def refuse(request: Any, member: CampaignMember, message: str) -> HttpResponse:
 
 def list_typed(request: Any) -> list[str]:
     """What somebody typed into the form of a decision."""
-    return [text for name in ("notes", "words") if (text := request.POST.get(name, "").strip())]
+    names = ("notes", "words", *(name for name in request.POST if name.startswith(TYPED_PREFIX)))
+    return [text for name in names if (text := request.POST.get(name, "").strip())]
 
 
 def _ask_to_log_in(request: Any, campaign_name: str | None) -> HttpResponse:

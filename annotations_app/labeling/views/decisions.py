@@ -23,7 +23,7 @@ from datasets_app.core.errors import UserError
 @require_POST
 @require_past_or_present_member
 def decide(request: Any, member: CampaignMember) -> HttpResponse:
-    form = DecisionForm(request.POST)
+    form = DecisionForm(request.POST, member.campaign.schema_content)
     if not form.is_valid():
         return refuse(request, member, form.first_error())
     pk = form.cleaned_data["assignment"]

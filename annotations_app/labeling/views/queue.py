@@ -64,6 +64,7 @@ def render_queue(request: Any, member: CampaignMember, revisited: Assignment | N
         "revisited_assignment": revisited,
         "persona": build_persona_card(campaign.persona),
         "criterion": ON_BRAND,
+        "schema": campaign.schema_content,
         "guidelines": render_guidelines(campaign.guidelines),
         "key": uuid4(),
         "undo_key": uuid4(),
@@ -106,7 +107,9 @@ def _recent_decisions(member: CampaignMember, is_raw: bool) -> list[RecentDecisi
     campaign = member.campaign
     if not member.active or (is_raw and not campaign.overridden):
         return []
-    return [build_recent_decision(row) for row in recent_decisions(campaign, member.user)]
+    return [
+        build_recent_decision(row, campaign.schema_content) for row in recent_decisions(campaign, member.user)
+    ]
 
 
 def _update_context(

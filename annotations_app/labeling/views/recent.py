@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.utils.translation import gettext_noop
 
 from annotations_app.models import Assignment
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Schema, decode_answers
 
 MAX_SNIPPET_CHARACTERS = 90
 DECISION_LABELS = {
     **{level.slug: level.name for level in ON_BRAND.levels},
+    "label": gettext_noop("Labeled"),
     "skip": gettext_noop("Skipped"),
     "flag": gettext_noop("Flagged"),
 }
@@ -25,14 +28,18 @@ class RecentDecision:
     at: datetime | None
     notes: str
     confidence: float | None
+    # Under a schema, by criterion as files have them.
+    answers: dict[str, Any] | None = None
 
     @property
     def label(self) -> str:
         return DECISION_LABELS.get(self.decision, gettext_noop("Not counted"))
 
 
-def build_recent_decision(assignment: Assignment) -> RecentDecision:
-    """From a decided assignment with its annotation and its item's turn."""
+def build_recent_decision(assignment: Assignment, schema: Schema | None) -> RecentDecision:
+    """From a decided assignment with its annotation or judgment, and its item's turn."""
+    if schema is not None:
+        return _build_judged(assignment, schema)
     annotation = assignment.annotation
     label = annotation and ON_BRAND.levels[annotation.label].slug
     return RecentDecision(
@@ -42,6 +49,19 @@ def build_recent_decision(assignment: Assignment) -> RecentDecision:
         at=assignment.decided_at,
         notes=(annotation and annotation.notes) or "",
         confidence=annotation and annotation.confidence,
+    )
+
+
+def _build_judged(assignment: Assignment, schema: Schema) -> RecentDecision:
+    judgment = getattr(assignment, "judgment", None)
+    return RecentDecision(
+        pk=assignment.pk,
+        decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or ("label" if judgment else ""),
+        snippet=shorten_text(assignment.item.turn.text),
+        at=assignment.decided_at,
+        notes=(judgment and judgment.notes) or "",
+        confidence=judgment and judgment.confidence,
+        answers=judgment and decode_answers(schema, judgment.answers),
     )
 
 

@@ -3,6 +3,7 @@ from typing import Any
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.criteria.schemas import get_schema
 from annotations_app.job_parameters import CampaignParameters
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
@@ -57,6 +58,11 @@ class Command(BaseCommand):
             "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
         )
         parser.add_argument(
+            "--schema",
+            metavar="NAME",
+            help="what to ask: a schema, or NAME@VERSION (default: whether replies are on-brand)",
+        )
+        parser.add_argument(
             "--overlap",
             type=int,
             default=DEFAULT_OVERLAP,
@@ -82,6 +88,7 @@ class Command(BaseCommand):
             dataset=get_dataset(dataset),
             persona=get_persona(persona),
             annotators=annotators.split(","),
+            schema=get_schema(options["schema"]) if options["schema"] else None,
             guidelines=read_text(options["guidelines"]) if options["guidelines"] else "",
             **{name: options[name] for name in _SETTINGS},
         )

@@ -8,7 +8,9 @@ import { byId, confirmFirst, countDecisions, showTrouble, site } from "./page.js
 import { stored } from "./storage.js";
 
 const TIMEOUT = 20_000, FIRST_DELAY = 1_000, MAX_DELAY = 30_000, RETRY_HELD = 30_000;  // milliseconds
-const FIELDS = ["key", "assignment", "decision", "reason", "words", "notes", "confidence", "seconds", "shown"];
+const FIELDS = [
+    "key", "assignment", "decision", "answers", "reason", "words", "notes", "confidence", "seconds", "shown",
+];
 const SHARED_PREFIX = "alignmenter.outbox.";
 const PREFIX = `${SHARED_PREFIX}${site.user}.`;
 
@@ -205,10 +207,10 @@ const showHeld = () => {
 const labelLines = (entries) => {
     const latest = new Map(entries.map((entry) => [entry.assignment, entry]));
     const values = JSON.parse(byId("held").dataset.values);
-    const labels = [...latest.values()].filter((entry) => entry.decision in values && entry.session);
-    return labels.map((entry) => JSON.stringify({
+    const labels = [...latest.values()].filter(({ session }) => session);
+    return labels.flatMap((entry) => listAnswers(entry, values).map((answer) => JSON.stringify({
         text: "",
-        label: values[entry.decision],
+        ...answer,
         persona_id: entry.persona,
         session_id: entry.session,
         turn_index: Number(entry.turn),
@@ -216,7 +218,12 @@ const labelLines = (entries) => {
         timestamp: new Date(entry.at).toISOString(),
         ...(entry.notes ? { notes: entry.notes } : {}),
         ...(entry.confidence ? { confidence: Number(entry.confidence) } : {}),
-    }));
+    })));
+};
+// Under a schema, a line for each criterion.
+const listAnswers = ({ answers, decision, schema }, values) => {
+    if (!answers) return decision in values ? [{ label: values[decision] }] : [];
+    return Object.entries(JSON.parse(answers)).map(([criterion, value]) => ({ criterion, value, schema }));
 };
 
 const HELD_ACTIONS = {

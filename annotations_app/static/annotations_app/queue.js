@@ -2,10 +2,11 @@
 import "./logout.js";
 import * as outbox from "./outbox.js";
 import { announce, byId, showTrouble } from "./page.js";
+import { choose, isTyped, onAnswer, readAnswers } from "./queue/answers.js";
 import { decide, leaveRevisited, reopen, undo } from "./queue/decisions.js";
 import { discardLost, keepDraft } from "./queue/drafts.js";
 import { openFlagDialog } from "./queue/flag_dialog.js";
-import { ANSWERS, CONFIDENCE, campaign, ignoresTyping, pageFields, state } from "./queue/state.js";
+import { ANSWERS, CONFIDENCE, campaign, ignoresTyping, pageFields, settings, state } from "./queue/state.js";
 import { start } from "./queue/sync.js";
 import { focusReply, openNote, scroller, setConfidence, showWaiting } from "./queue/view.js";
 import { stored } from "./storage.js";
@@ -32,16 +33,24 @@ const ACTIONS = {
         else focusReply();
     },
 };
+// An answer to one of several criteria: the id of its control follows.
+const CHOOSE = "choose:";
 const KEYS = Object.fromEntries(
-    Array.from(document.querySelectorAll("[data-key]"), ({ dataset }) => [dataset.key, dataset.do]));
+    Array.from(document.querySelectorAll("[data-key]"), ({ dataset, id }) => [dataset.key, dataset.do || CHOOSE + id]));
+const chosenBy = (action) => (action?.startsWith(CHOOSE) ? byId(action.slice(CHOOSE.length)) : null);
 // What isn't one of the actions above decides: an answer, or a skip.
-const perform = (name) => (Object.hasOwn(ACTIONS, name) ? ACTIONS[name]() : decide(name));
+const perform = (name) => {
+    const input = chosenBy(name);
+    if (!input) return Object.hasOwn(ACTIONS, name) ? ACTIONS[name]() : decide(name);
+    if (state.current) choose(input);
+};
 
 // --- keyboard ---
 
 // No finger presses the same key again this fast: the key bounces. A second click comes later.
 const BOUNCE = 50, DOUBLE_CLICK = 180;  // milliseconds
-const DECIDING = [...Object.keys(ANSWERS), "skip", "undo"], OPENING = ["note", "flag"];
+const DECIDING = [...Object.keys(ANSWERS), "skip", "undo"];
+const isOpening = (action) => ["note", "flag"].includes(action) || isTyped(chosenBy(action));
 const isJustShown = () => performance.now() - state.shownAt < DOUBLE_CLICK;
 const isOnItsWay = (action) => !outbox.trouble() && (state.ahead.length || state.expected
     || (!state.current && action !== "undo" && !byId("waiting").hidden));
@@ -51,7 +60,7 @@ const isOnItsWay = (action) => !outbox.trouble() && (state.ahead.length || state
 const press = (action) => {
     if (action === "help" || !isOnItsWay(action)) return perform(action);
     if (action === "undo" && state.ahead.length) state.ahead.pop();
-    else if (!OPENING.includes(state.ahead.at(-1))) state.ahead.push(action);
+    else if (!isOpening(state.ahead.at(-1))) state.ahead.push(action);
     showWaiting();
 };
 document.addEventListener("queue:shown", () => setTimeout(() => {
@@ -66,13 +75,16 @@ document.addEventListener("queue:shown", () => setTimeout(() => {
 useKeys.checked = stored.get("alignmenter.keys") !== "off";
 useKeys.addEventListener("change", () => stored.set("alignmenter.keys", useKeys.checked ? "on" : "off"));
 
+const TYPING = "input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]";
 let last = { key: "", timeStamp: 0 };
 document.addEventListener("keydown", (event) => {
     const isBounce = event.key === last.key && event.timeStamp - last.timeStamp < BOUNCE;
     last = event;
     const isModified = event.repeat || event.isComposing || event.ctrlKey || event.altKey || event.metaKey;
     if (event.defaultPrevented || isModified || document.querySelector("dialog[open]")) return;
-    if (event.target.closest("input, textarea, select, [contenteditable]") || ignoresTyping()) return;
+    if (event.target.closest(TYPING) || ignoresTyping()) return;
+    // Enter on a button or a link is for that one.
+    if (event.key === "Enter" && event.target.closest("button, a, summary")) return;
     if (event.key === "Escape") return leaveRevisited();
     const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!action || !useKeys.checked) return;
@@ -90,7 +102,17 @@ notes.addEventListener("keydown", (event) => {
     announce(notes.value.trim() ? gettext("Note saved with your decision.") : gettext("No note."));
 });
 
-notes.addEventListener("input", () => keepDraft(state.current, notes.value));
+const keepGiven = () => keepDraft(state.current, notes.value, settings.schema ? readAnswers() : undefined);
+notes.addEventListener("input", keepGiven);
+onAnswer(keepGiven);
+// A field of an answer is left as the note is; Enter then saves all answers.
+byId("criteria")?.addEventListener("keydown", (event) => {
+    const closes = event.key === "Escape" || (event.key === "Enter" && !event.shiftKey);
+    if (event.isComposing || !closes || !isTyped(event.target)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    focusReply();
+});
 
 // --- buttons and links ---
 

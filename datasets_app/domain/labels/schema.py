@@ -133,7 +133,7 @@ def is_asked(question: Question, answers: Answers) -> bool:
 
 def assign_keys(questions: tuple[Question, ...]) -> tuple[Question, ...]:
     """Give each answer a key of its own, as far as there are keys: those that the schema names first, a digit
-    for a level of that number, then row by row of a keyboard."""
+    for each level of that number, or a row of the keyboard that is free."""
     taken = {level.key for question in questions for level in question.criterion.levels if level.key}
     return tuple(_assign_keys(question, taken) for question in questions)
 
@@ -144,19 +144,18 @@ def _assign_keys(question: Question, taken: set[str]) -> Question:
         key = next(iter(_free_keys(taken, 1, _KEY_ROWS[1:])), "")
         taken.add(key)
         return question._replace(key=key)
-    keyed = [_with_own_digit(level, taken) for level in levels]
-    free = iter(_free_keys(taken, sum(not level.key for level in keyed), _KEY_ROWS))
-    chosen = tuple(level if level.key else level._replace(key=next(free, "")) for level in keyed)
+    unkeyed = [level for level in levels if not level.key]
+    free = iter(_own_digits(unkeyed, taken) or _free_keys(taken, len(unkeyed), _KEY_ROWS))
+    chosen = tuple(level if level.key else level._replace(key=next(free, "")) for level in levels)
     taken |= {level.key for level in chosen}
     return question._replace(criterion=question.criterion._replace(levels=chosen))
 
 
-def _with_own_digit(level: Level, taken: set[str]) -> Level:
-    digit = str(level.value)
-    if level.key or len(digit) != 1 or not digit.isdigit() or digit in taken:
-        return level
-    taken.add(digit)
-    return level._replace(key=digit)
+def _own_digits(levels: list[Level], taken: set[str]) -> list[str]:
+    """The digits that the levels stand for, if all of them are free."""
+    digits = [str(level.value) for level in levels]
+    is_free = all(len(digit) == 1 and digit.isdecimal() and digit not in taken for digit in digits)
+    return digits if is_free and len(set(digits)) == len(digits) else []
 
 
 def _free_keys(taken: set[str], number: int, rows: tuple[str, ...]) -> list[str]:

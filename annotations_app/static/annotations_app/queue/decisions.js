@@ -2,7 +2,8 @@
 import * as outbox from "../outbox.js";
 import { announce, byId, showTrouble } from "../page.js";
 import { secondsSpent } from "./clock.js";
-import { dropDraft } from "./drafts.js";
+import { takeAnswers } from "./answers.js";
+import { dropDraft, keepDraft } from "./drafts.js";
 import { lastUndoable, listDecision, recentRow, showLocalTimes } from "./recent.js";
 import { ANSWERS, CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, state } from "./state.js";
 import { showExpected } from "./sync.js";
@@ -31,11 +32,13 @@ const keep = ({ snippet, ...decision }) => {
     outbox.add(entry);
 };
 
-export const decide = (decision, flag = {}) => {
+export const decide = (name, flag = {}) => {
     const id = state.current;
     if (!id) return;
     const { snippet, session, turn } = article(id).dataset;
-    const isLabel = decision in ANSWERS;
+    const isLabel = name in ANSWERS, decision = isLabel && settings.schema ? "label" : name;
+    const answers = decision === "label" ? takeAnswers(name) : undefined;
+    if (answers === null) return;
     keep({
         assignment: id,
         decision,
@@ -46,6 +49,7 @@ export const decide = (decision, flag = {}) => {
         turn,
         persona: settings.persona,
         ...(decision === "flag" ? flag : { notes: cleanText(byId("notes").value) || undefined }),
+        ...(answers ? { answers: JSON.stringify(answers), schema: settings.schema } : {}),
         ...(state.confidence && isLabel ? { confidence: CONFIDENCE[state.confidence][0] } : {}),
     });
     dropDraft(id);
@@ -55,7 +59,7 @@ export const decide = (decision, flag = {}) => {
     state.revisited = "";
     showNext();
     const next = state.current ? gettext("Next reply.") : "";
-    announce(`${DECISIONS[decision]}. ${isChange ? gettext("Changed; back to where you were.") : next}`.trim());
+    announce(`${DECISIONS[name]}. ${isChange ? gettext("Changed; back to where you were.") : next}`.trim());
 };
 
 export const undo = () => {
@@ -63,6 +67,8 @@ export const undo = () => {
     const row = recentRow(state.lastDecided) || lastUndoable();
     if (!row) return announce(gettext("There is nothing to undo."));
     const id = row.dataset.assignment;
+    // They are shown again, to be changed.
+    if (row.dataset.answers) keepDraft(id, "", JSON.parse(row.dataset.answers));
     state.lastDecided = state.revisited = "";
     state.expected = id;
     keep({ assignment: id, decision: "undo" });

@@ -15,6 +15,7 @@ export const listDecision = (entry) => {
     item.dataset.assignment = entry.assignment;
     item.dataset.decision = entry.decision;
     item.dataset.notes = entry.notes || "";
+    item.dataset.answers = entry.answers || "";
     item.dataset.confidence = entry.confidence || "";
     label.className = `q-said q-said-${entry.decision}`;
     label.textContent = DECISIONS[entry.decision];

@@ -22,7 +22,7 @@ export const state = {
 // The answers are those of the campaign's criterion, as the server renders them.
 export const ANSWERS = Object.fromEntries(
     Array.from(document.querySelectorAll("[data-answer]"), ({ dataset }) => [dataset.do, dataset.answer]));
-export const DECISIONS = { ...ANSWERS, skip: gettext("Skipped"), flag: gettext("Flagged") };
+export const DECISIONS = { label: settings.labeled, ...ANSWERS, skip: gettext("Skipped"), flag: gettext("Flagged") };
 export const CONFIDENCE = [
     ["", gettext("How sure?")], ["1", gettext("Sure")], ["0.75", gettext("Fairly sure")], ["0.5", gettext("Unsure")],
 ];

@@ -62,7 +62,7 @@ const showRefusal = (entry, message) => {
     // An undo that was refused needs no reply on the screen.
     if (entry.decision !== "undo") {
         recentRow(entry.assignment)?.remove();
-        keepDraft(entry.assignment, entry.notes || entry.words);
+        keepDraft(entry.assignment, entry.notes || entry.words, entry.answers && JSON.parse(entry.answers));
     }
     else if (state.current === entry.assignment) state.current = "";
     showTrouble(message || gettext("The server didn't accept your last decision: the reply is no longer yours."));

@@ -1,6 +1,7 @@
 // What is on the screen: one reply, or why there is none.
 import { isHeld, trouble } from "../outbox.js";
 import { byId } from "../page.js";
+import { fillAnswers } from "./answers.js";
 import { restartClock } from "./clock.js";
 import { draftOf } from "./drafts.js";
 import { recentRow } from "./recent.js";
@@ -16,7 +17,8 @@ const scrollToReply = (item) => {
     const isInner = scroller() === scroll;
     const box = item.querySelector("[data-reply]").getBoundingClientRect();
     const top = isInner ? scroll.getBoundingClientRect().top : document.querySelector(".q-top").offsetHeight;
-    const bottom = isInner ? scroll.getBoundingClientRect().bottom : innerHeight - bar.offsetHeight;
+    const covered = getComputedStyle(bar).position === "fixed" ? bar.offsetHeight : 0;
+    const bottom = isInner ? scroll.getBoundingClientRect().bottom : innerHeight - covered;
     const room = bottom - top;
     const margin = Math.max(14, Math.min(0.42 * room, room - box.height - 20));
     scroller().scrollBy({ top: box.top - top - margin, behavior: "instant" });
@@ -47,14 +49,15 @@ export const show = (id, { focus = true } = {}) => {
     document.dispatchEvent(new Event("queue:shown"));
 };
 
-// The note and the confidence: empty, or those of the decision that may be changed.
+// The answers, the note and the confidence: empty, or those of the decision that may be changed.
 const fillIn = (id) => {
     const earlier = state.revisited === id ? recentRow(id) : null, draft = draftOf(id);
     showEarlierDecision(id, earlier);
-    notes.value = draft ?? earlier?.dataset.notes ?? "";
+    notes.value = draft?.text || earlier?.dataset.notes || "";
+    fillAnswers(draft?.answers ?? (earlier?.dataset.answers ? JSON.parse(earlier.dataset.answers) : null));
     const value = earlier?.dataset.confidence;
     setConfidence(value ? CONFIDENCE.findIndex(([number]) => number && Number(number) === Number(value)) : 0);
-    openNote(Boolean(draft));
+    openNote(Boolean(draft?.text));
 };
 
 export const showNext = (options) => {

@@ -1,0 +1,160 @@
+"""Decisions under a schema: all answers in one, taken back, changed, kept apart from the built-in labels."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from annotations_app.campaigns.settings import InvalidSetting
+from annotations_app.criteria.schemas import import_schema
+from annotations_app.labeling.progress import recent_decisions
+from annotations_app.models import Annotation, Campaign, Decision, Judgment, Rater
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.models import Dataset
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from tests.campaigns import find_inconsistencies, lease_for, make_campaign, make_replies, submit
+
+pytestmark = pytest.mark.django_db
+
+QUALITY = """\
+schema: quality
+criteria:
+  - key: correct
+    question: Is it correct?
+    kind: yes_no
+  - key: faults
+    question: What is wrong?
+    kind: tags
+    answers: [facts, tone, length]
+    when: {correct: 0}
+  - key: helpful
+    question: How helpful is it?
+    kind: ordinal
+    answers: [1, 2, 3]
+  - key: why
+    question: Why?
+    kind: text
+    optional: true
+"""
+ANSWERS: dict[str, Any] = {"correct": 0, "faults": ["tone", "facts"], "helpful": 3, "why": "Too loud."}
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    return make_replies(tmp_path, 6)
+
+
+@pytest.fixture
+def quality(dataset: Dataset) -> Campaign:
+    schema = import_schema(QUALITY).schema
+    return make_campaign(dataset, "ana", "ben", overlap=2, schema=schema, guidelines="Read twice.")
+
+
+def judge(assignment: Any, answers: dict[str, Any] = ANSWERS, **options: Any) -> Any:
+    return submit(assignment, label=None, answers=answers, **options)
+
+
+def test_a_decision_holds_all_answers(quality: Campaign) -> None:
+    current = lease_for(quality, "ana").current
+    outcome = judge(current, notes=" A note.", seconds=2.5, confidence=0.75)
+    assert (outcome.what, outcome.assignment.state) == ("counted", "labelled")
+    judged = Judgment.objects.get()
+    assert judged.codes == {"correct": 0, "faults": 3, "helpful": 2}
+    assert judged.texts == {"why": "Too loud."}
+    assert (judged.turn_id, judged.campaign, judged.schema) == (current.item.turn_id, quality, quality.schema)
+    assert (judged.rater.kind, judged.rater.name, judged.kind) == ("person", "ana", "label")
+    assert (judged.notes, judged.seconds, judged.confidence) == ("A note.", 2.5, 0.75)
+    assert judged.persona_digest == quality.persona.digest
+    assert len(judged.guidelines_digest) == 64
+    decision = Decision.objects.get()
+    assert (decision.label, decision.codes, decision.texts) == (None, judged.codes, judged.texts)
+    assert not Annotation.objects.exists()
+    assert not find_inconsistencies()
+
+
+def test_it_is_undone_changed_and_sent_again_as_any_decision(quality: Campaign) -> None:
+    current, key = lease_for(quality, "ana").current, uuid.uuid4()
+    judge(current, key=key)
+    assert judge(current, {"correct": 1, "helpful": 1}, key=key).what == "known"
+    judge(current, {"correct": 1, "helpful": 1})
+    assert Judgment.objects.get().codes == {"correct": 1, "helpful": 0}
+    assert Judgment.objects.get().texts is None
+    submit(current, "undo")
+    assert not Judgment.objects.exists()
+    assert judge(current, key=key).what == "known"
+    submit(current, "skip")
+    assert not find_inconsistencies()
+    judge(current)
+    submit(current, "flag")
+    assert not Judgment.objects.exists()
+    assert Decision.objects.count() == 6
+    for _ in range(2):
+        judge(lease_for(quality, "ana").current)
+    assert Rater.objects.count() == 1
+    assert not find_inconsistencies()
+
+
+@pytest.mark.parametrize(
+    ("answers", "sentence"),
+    [
+        ({}, "Correct has no answer: Is it correct?"),
+        ({"correct": 1}, "Helpful has no answer"),
+        ({"correct": 2, "helpful": 1}, "Correct must be 0 .no. or 1 .yes."),
+        ({"correct": 1, "helpful": 1, "faults": ["facts"]}, "Faults is asked only after another answer"),
+        ({"correct": 1, "helpful": 1, "why": "a\0b"}, "control character"),
+        ({"correct": 1, "helpful": 1, "mood": 1}, "Mood is no criterion of quality"),
+    ],
+)
+def test_all_answers_or_none(quality: Campaign, answers: dict[str, Any], sentence: str) -> None:
+    current = lease_for(quality, "ana").current
+    with pytest.raises(UserError, match=sentence):
+        judge(current, answers)
+    with pytest.raises(UserError, match="has no answer"):
+        submit(current, label=1)
+    assert not Decision.objects.exists()
+    judge(current, {"correct": 1, "helpful": 1, "why": "  "})
+    assert Judgment.objects.get().texts is None
+
+
+def test_personal_data_in_an_answer_is_refused_where_the_dataset_is_scrubbed(quality: Campaign) -> None:
+    scrub_dataset(quality.dataset, Policy())
+    current = lease_for(quality, "ana").current
+    with pytest.raises(UserError, match="looks like personal data"):
+        judge(current, {**ANSWERS, "why": "Mail jane.roe@example.org"})
+    assert not Judgment.objects.exists()
+
+
+def test_a_scrub_reaches_the_texts_and_leaves_the_numbers(quality: Campaign) -> None:
+    judge(lease_for(quality, "ana").current, {**ANSWERS, "why": "Mail jane.roe@example.org"})
+    scrub_dataset(quality.dataset, Policy())
+    judged, decision = Judgment.objects.get(), Decision.objects.get()
+    assert judged.texts == decision.texts == {"why": "Mail [EMAIL]"}
+    assert judged.codes == {"correct": 0, "faults": 3, "helpful": 2}
+
+
+def test_built_in_campaigns_cost_what_they_did(quality: Campaign, dataset: Dataset) -> None:
+    """And a schema one query more, for the rater."""
+    plain, few = make_campaign(dataset, "ana", name="plain"), {"correct": 1, "helpful": 1}
+    counts = {}
+    for campaign, options in ((plain, {"label": 1}), (quality, {"label": None, "answers": few})):
+        submit(lease_for(campaign, "ana").current, **options)
+        current = lease_for(campaign, "ana").current
+        with CaptureQueriesContext(connection) as queries:
+            submit(current, **options)
+        counts[campaign.name] = len(queries)
+        with CaptureQueriesContext(connection) as queries:
+            assert len(recent_decisions(campaign, current.annotator)) == 2
+        assert len(queries) == 1
+    assert counts["round-1"] == counts["plain"] + 1
+
+
+def test_gold_and_disputes_are_those_of_the_built_in_criterion(dataset: Dataset) -> None:
+    schema = import_schema(QUALITY).schema
+    for field, options in (("gold_share", {"gold_share": 0.1}), ("order", {"order": "disputed"})):
+        with pytest.raises(InvalidSetting, match="built-in criterion") as refused:
+            make_campaign(dataset, "ana", schema=schema, **options)
+        assert refused.value.field == field

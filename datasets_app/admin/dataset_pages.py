@@ -52,6 +52,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
         "panel": panel,
         "panel_html": render_to_string(panel["template"], panel["context"], request) if panel else "",
         "splits": count_sessions_by_split(dataset),
+        "excluded": dataset.sessions.filter(excluded=True).count(),
     }
     return render_dataset_page(request, dataset, "overview", "", context)
 

@@ -12,7 +12,6 @@ from datasets_app.checking.check_dataset import current_report, report_of_texts
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ScrubRun
-from datasets_app.models.check_report import OUTDATING_ACTIONS
 from datasets_app.releasing.ask import list_requested
 from datasets_app.releasing.readiness import Readiness
 from datasets_app.releasing.sharing.checklist import current_review
@@ -20,6 +19,18 @@ from datasets_app.releasing.versions import latest_release
 
 # What hands a version to somebody.
 _SHARING_ACTIONS = ("export", "download")
+# What changes the turns that the next version has; excluded sessions are none of them.
+_RELEASE_CHANGING_ACTIONS = (
+    "import",
+    "generate",
+    "sample",
+    "erase_session",
+    "tag_sessions",
+    "untag_sessions",
+    "exclude_sessions",
+    "include_sessions",
+    "split",
+)
 # What the page of a step takes.
 _VIEW_PERMISSIONS = {
     "scrub": "datasets_app.view_scrubrun",
@@ -115,11 +126,9 @@ def _found_personal_data(report: CheckReport) -> bool:
 
 
 def _has_changed_since(dataset: Dataset, last: Release) -> bool:
-    if last.turn_count != dataset.turn_count:
-        return True
     scrubs = ScrubRun.objects.filter(dataset=dataset, dry_run=False, verified_at__gt=last.created_at)
     changes = AuditEvent.objects.filter(
-        dataset_name=dataset.name, action__in=(*OUTDATING_ACTIONS, "split"), at__gt=last.created_at
+        dataset_name=dataset.name, action__in=_RELEASE_CHANGING_ACTIONS, at__gt=last.created_at
     )
     return scrubs.exists() or changes.exists()
 

@@ -93,6 +93,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
         "may_override": may_override,
         "can_start": (may_override or not unmet) and dataset.turn_count > 0,
         "running": dataset.job_runs.active().filter(operation="release_dataset").first(),
+        "compared_from": _choose_compared(dataset, upcoming),
         **upcoming,
     }
     return render_dataset_page(request, dataset, "releases", "Releases", context)
@@ -108,6 +109,15 @@ def _validate_release(form: ReleaseForm, dataset: Dataset, upcoming: dict[str, A
             "bump", "Nothing has changed since the last version, so no bump is proposed: choose one."
         )
     return form.is_valid()
+
+
+def _choose_compared(dataset: Dataset, upcoming: dict[str, Any]) -> str:
+    """For the link to the comparison: the last version and the dataset, or the last two if that has no
+    differences."""
+    versions = [each.version for each in dataset.releases.filter(destroyed_at=None)[:2]]
+    if upcoming.get("unchanged") and len(versions) > 1:
+        return f"{versions[1]}&after={versions[0]}"
+    return versions[0] if versions else ""
 
 
 def _find_blockers(dataset: Dataset) -> list[Blocker]:

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from datasets_app.browsing.change_sessions import exclude_sessions
 from datasets_app.catalog import gates
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs.perform import perform
@@ -282,3 +283,19 @@ def test_what_was_released_raw_is_still_raw_when_the_dataset_is_scrubbed(
         "curator",
         {"place": "comparison", "sessions": 2, "source_address": "127.0.0.1"},
     )
+
+
+def test_what_is_excluded_counts_as_released_and_versions_are_compared(
+    curator: Any, release: Release, tmp_path: Path
+) -> None:
+    dataset = release.dataset
+    exclude_sessions(dataset, [dataset.sessions.first().pk])
+    overview = curator.get(address("change", dataset)).content.decode()
+    assert "1 excluded</a> from exports and releases" in overview
+    assert "Changed since 1.0.0." in overview
+    newer = make_release(dataset, tmp_path / "newer")
+    assert "Released as 1.1.0." in curator.get(address("change", dataset)).content.decode()
+    link = f"{address('compare_releases', dataset)}?before=1.0.0&amp;after={newer.version}"
+    page = curator.get(address("releases", dataset)).content.decode()
+    assert link in page
+    assert "<b>1</b> removed" in curator.get(link.replace("&amp;", "&")).content.decode()

@@ -52,6 +52,7 @@ _TOPICS = {
     "annotations_app_campaign_agreement": "agreement",
     "annotations_app_campaign_dataset_agreement": "agreement",
     "annotations_app_campaign_export": "annotation#export-labels",
+    "annotations_app_campaign_schema": "schemas",
     "annotations_app_campaign_": "annotation#campaigns",
     "annotations_app_annotation_import": "guide#tables",
     "annotations_app_annotation_export": "guide#tables",

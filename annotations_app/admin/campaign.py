@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import display
 
-from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions
+from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions, schema_pages
 from annotations_app.agreement import adjudication_pages, scope_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.agreement.figures import count_unassignable, recent_labeling_rates, say_time_left
@@ -131,6 +131,10 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("add/", campaign_create.add_campaign, "add"),
             ("add/estimate/", campaign_create.estimate_campaign, "estimate"),
             ("sessions/<int:selection_pk>/", campaign_sessions.add_sessions, "sessions"),
+            ("schemas/", schema_pages.list_schemas, "schemas"),
+            ("schemas/edit/", schema_pages.edit_schema, "schema_edit"),
+            ("schemas/preview/", schema_pages.preview_schema, "schema_preview"),
+            ("schemas/<int:pk>/", schema_pages.show_schema, "schema"),
             ("guidelines/", campaign_create.preview_guidelines, "guidelines"),
             ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
             ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),

@@ -50,7 +50,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     see = request.user.has_perm("annotations_app.view_annotation")
     context = {
         "progress": _progress_context(campaign),
-        "balance": _label_balance(campaign) if see else None,
+        "balance": _label_balance(campaign) if see and campaign.schema is None else None,
         "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
         "withheld": not raw_access.may_read(request.user, campaign.dataset),
         "raw_because": "" if campaign.overridden else gates.load_facts(campaign.dataset).raw_because,

@@ -13,7 +13,7 @@ from annotations_app.domain.agreement.agreement_report import ConsensusReport, H
 from annotations_app.domain.agreement.agreement_text import light_alpha
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.schema import Schema
+from datasets_app.domain.labels.schema import Condition, Schema
 from datasets_app.domain.wording import format_count
 
 register = template.Library()
@@ -110,6 +110,13 @@ def answer_values() -> str:
 def schema_values(schema: Schema) -> str:
     """By criterion the values of its codes, as JSON."""
     return json.dumps({criterion.key: criterion.values for criterion in schema.criteria})
+
+
+@register.simple_tag
+def condition_names(schema: Schema, condition: Condition) -> str:
+    """The answers that a question is asked after."""
+    other = schema.find(condition.key)
+    return ", ".join(other.levels[code].name for code in condition.codes) if other else ""
 
 
 @register.filter

@@ -24,8 +24,8 @@ from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset
 from datasets_app.models.check_report import with_last_check
+from datasets_app.releasing import comparison_pages, step_pages
 from datasets_app.releasing import pages as release_pages
-from datasets_app.releasing import step_pages
 from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
 from datasets_app.retention import erase_pages, person_pages
@@ -196,6 +196,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/releases/", release_pages.releases, "releases"),
             ("<int:pk>/releases/verify/", release_pages.verify, "verify_releases"),
             ("<int:pk>/releases/compare/", release_pages.compare, "compare_releases"),
+            ("<int:pk>/releases/compare/charts/", comparison_pages.charts, "comparison_charts"),
             ("<int:pk>/releases/<str:version>/", release_pages.release, "release"),
             ("<int:pk>/retention/", retention_pages.retention, "retention"),
             ("<int:pk>/sessions/<int:session_pk>/erase/", erase_pages.erase, "erase_session"),

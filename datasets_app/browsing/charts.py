@@ -26,6 +26,8 @@ _CHARTS = {
 }
 # What to call it where a dataset has none.
 _NONE = {"date": "dates", "tag": "tags", "persona": "personas", "labels": "labels", "meta": "metadata"}
+# What isn't counted of one side needn't be missing there.
+_OF_BOTH = ("kind", "meta")
 Values = list[Value | None]
 
 
@@ -93,7 +95,7 @@ def build_charts(*sides: Side) -> list[Chart]:
     charts = [
         (name, _merge(name, title, facets, sides))
         for (name, title), facets in by_title.items()
-        if name in _CHARTS
+        if name in _CHARTS and (len(facets) == len(sides) or name not in _OF_BOTH)
     ]
     charts += [("labels", chart) for side in sides for chart in _chart_labels(side, is_named=len(sides) > 1)]
     order = list(_CHARTS)
@@ -105,13 +107,16 @@ def _merge(name: str, title: str, facets: Mapping[int, Facet], sides: Sequence[S
     for place, facet in facets.items():
         for value in facet.values:
             rows.setdefault(value.label, [None] * len(sides))[place] = value
+    # What a side doesn't list may be rare there.
+    cut = [place for place, facet in facets.items() if facet.left_out]
+    listed = {label: row for label, row in rows.items() if all(row[place] for place in cut)}
     bars = [
         Bars(
             label,
             [value.count if value else 0 for value in row],
             [side.link(value) for side, value in zip(sides, row, strict=True)],
         )
-        for label, row in sorted(rows.items(), key=lambda item: _rank(name, item[1], sides))
+        for label, row in sorted(listed.items(), key=lambda item: _rank(name, item[1], sides))
     ]
     own_title, head = _CHARTS[name]
     return make_chart(
@@ -121,7 +126,7 @@ def _merge(name: str, title: str, facets: Mapping[int, Facet], sides: Sequence[S
         series=[side.name for side in sides] if len(sides) > 1 else ["Sessions"],
         totals=[side.total for side in sides],
         estimates=[side.is_estimate for side in sides],
-        left_out=max(facet.left_out for facet in facets.values()),
+        left_out=max(facet.left_out for facet in facets.values()) + len(rows) - len(listed),
     )
 
 

@@ -74,8 +74,11 @@ _ALL_METADATA = f"""
 WITH counted AS (
     SELECT key, value, count(*) AS sessions FROM (
         SELECT DISTINCT t.session_id, key, value FROM datasets_app_turn t {_FIELDS}
-            jsonb_each_text(CASE jsonb_typeof(fields) WHEN 'object' THEN fields END) e (key, value)
-        WHERE {_SESSIONS} AND value <> '' AND length(value) <= 100 AND key NOT LIKE '%%=%%'
+            jsonb_each(CASE jsonb_typeof(fields) WHEN 'object' THEN fields END) e (key, json)
+            CROSS JOIN LATERAL (SELECT json #>> '{{}}') text (value)
+        WHERE {_SESSIONS}
+            AND jsonb_typeof(json) IN ('string', 'number', 'boolean')
+            AND value <> '' AND length(value) <= 100 AND key NOT LIKE '%%=%%'
     ) pairs GROUP BY key, value
 ), keys AS (
     SELECT key, sum(sessions) AS total FROM counted GROUP BY key

@@ -19,7 +19,8 @@ from datasets_app.releasing.freeze import read_dataset_lines, read_release_lines
 from datasets_app.releasing.versions import check_is_stored
 
 # Raised for a byte that has changed in the storage, compressed or not.
-_READ_ERRORS = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+READ_ERRORS = (ValueError, EOFError, zlib.error, gzip.BadGzipFile)
+UNREADABLE = "A stored version can't be read, because a file has changed; verify the releases to see which."
 
 
 class ReleaseComparison(NamedTuple):
@@ -56,10 +57,8 @@ def compare_releases(
             lambda: read_release_lines(after) if after else read_dataset_lines(dataset),
             lambda lines: report_progress(min(lines, 2 * turns), 2 * turns),
         )
-    except _READ_ERRORS:
-        raise UserError(
-            "A stored version can't be read, because a file has changed; verify the releases to see which."
-        ) from None
+    except READ_ERRORS:
+        raise UserError(UNREADABLE) from None
     schema = changelog.compare_schemas(before.fields, after.fields if after else read_field_names(dataset))
     return ReleaseComparison(before, after, difference, schema, changelog.propose_bump(difference, schema))
 

@@ -28,13 +28,19 @@ from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
 from datasets_app.models import AuditEvent, Dataset, Release, Session
 from datasets_app.releasing.compare import ReleaseComparison, compare_releases
+from datasets_app.releasing.comparison_pages import (
+    CURRENT,
+    Side,
+    find_side,
+    list_other_datasets,
+    may_read_all,
+)
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
 from datasets_app.releasing.versions import find_release, latest_release
 
 # A page can compare so many turns in time; a job compares more.
 MAX_TURNS_COMPARED = 5000
-CURRENT = "now"
 MAX_ROWS_SHOWN = 50
 # Characters shown of a changed field, and how many of them precede the change.
 EXCERPT_CHARACTERS, EXCERPT_LEAD_CHARACTERS = 400, 80
@@ -73,7 +79,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     upcoming = _next_version_context(dataset, last) if not expired and dataset.turn_count else {}
     # A draft of a changelog names sessions; that of the first version only counts them.
     if last and upcoming.get("entry"):
-        if _may_read_versions(request.user, dataset, last):
+        if may_read_all(request.user, (dataset, last)):
             raw_access.record_access(dataset, request.user, place="releases", versions=(last,))
         else:
             del upcoming["entry"]
@@ -147,13 +153,6 @@ def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, A
     }
 
 
-def _may_read_versions(user: Any, dataset: Dataset, *versions: Release | None) -> bool:
-    """None stands for the current dataset, which is asked in any case."""
-    return raw_access.may_read(user, dataset) and all(
-        raw_access.may_read_release(user, version) for version in versions if version
-    )
-
-
 def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
@@ -208,32 +207,35 @@ def verify(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def compare(request: HttpRequest, pk: int) -> HttpResponse:
-    """Two versions side by side, at first the latest one and the dataset; a job (POST) compares what takes
-    too long for a page."""
+    """Two versions or datasets side by side, at first the latest version and the dataset. What differs is
+    listed of versions of the same dataset; a job (POST) compares what takes too long for a page."""
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
     there = list(dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN])
     asked = request.POST if request.method == "POST" else request.GET
-    names = asked.get("before") or (there[0].version if there else ""), asked.get("after", CURRENT)
+    names = asked.get("before") or (there[0].version if there else CURRENT), asked.get("after", CURRENT)
     context: dict[str, Any] = {
         "available_releases": there,
         "before": names[0],
         "after": names[1],
         "current_label": CURRENT,
+        "other_datasets": list_other_datasets(request.user, dataset),
     }
-    if names[0]:
-        try:
-            pair = _get_releases(dataset, *names)
+    try:
+        sides = [find_side(request.user, dataset, name) for name in names]
+        context["has_charts"] = sides[0] != sides[1]
+        if pair := _get_releases(*sides):
             if request.method == "POST":
                 return _start_comparison(request, dataset, *pair)
             context |= _comparison_context(request, dataset, *pair)
-        except UserError as refusal:
-            context["error_message"] = refusal.message
+    except UserError as refusal:
+        context["error_message"] = refusal.message
     return render_dataset_page(request, dataset, "compare", "Compare versions", context)
 
 
-def _get_releases(dataset: Dataset, before: str, after: str) -> tuple[Release, Release | None]:
-    return find_release(dataset, before), None if after in {"", CURRENT} else find_release(dataset, after)
+def _get_releases(before: Side, after: Side) -> tuple[Release, Release | None] | None:
+    """Versions of one dataset, of which the second may be the dataset as it is."""
+    return (before[1], after[1]) if before[1] and before[0] == after[0] else None
 
 
 def _start_comparison(
@@ -250,7 +252,7 @@ def _comparison_context(
     if turns > MAX_TURNS_COMPARED:
         return {"too_long": True, "turns": turns}
     compared: ReleaseComparison = compare_releases(dataset, before, after)
-    if not _may_read_versions(request.user, dataset, before, after):
+    if not may_read_all(request.user, (dataset, before), (dataset, after)):
         return {"comparison": compared, "withheld": True}
     shown = compared.difference.changes[:MAX_ROWS_SHOWN]
     if compared.bump is not None:

@@ -12,6 +12,8 @@ from datasets_app.browsing import facets
 from datasets_app.browsing.change_sessions import exclude_sessions
 from datasets_app.catalog.rows import session_pages
 from datasets_app.models import AuditEvent, Dataset, ScrubFinding, ScrubRun
+from datasets_app.releasing import count_release
+from datasets_app.releasing.release_dataset import release_dataset
 from tests import factories
 
 
@@ -154,3 +156,102 @@ def test_charts_show_what_their_reader_may_see(sign_in: Any, varied: Dataset) ->
     assert "scenario" in officer.get(address(varied)).content.decode()
     assert AuditEvent.objects.get(action="read_raw_text").details["place"] == "charts"
     assert sign_in("none").get(address(varied)).status_code == 403
+
+
+# --- comparison -----------------------------------------------------------------------------------------
+
+
+def compare(client: Any, dataset: Dataset, before: str, after: str) -> Any:
+    query = {"before": before, "after": after}
+    page = client.get(address(dataset, "compare_releases"), query)
+    assert address(dataset, "comparison_charts") in page.content.decode()
+    return client.get(address(dataset, "comparison_charts"), query)
+
+
+def make_release(dataset: Dataset, folder: Path) -> None:
+    dataset.refresh_from_db()
+    place = folder / f"work{dataset.releases.count()}"
+    place.mkdir()
+    release_dataset(dataset, folder=place, override="", notes="", actor=None)
+
+
+def list_counts(charts: Any) -> dict[str, dict[str, list[int]]]:
+    return {
+        chart.title: {row.label: [cell.count for cell in row.cells] for row in chart.rows}
+        for chart in charts
+        if not chart.title.startswith("Labels")
+    }
+
+
+def test_a_version_is_counted_like_the_dataset_it_was_made_of(sign_in: Any, tmp_path: Path) -> None:
+    dataset = make_varied(tmp_path)
+    exclude_sessions(dataset, [dataset.sessions.get(session_id="s3").pk])
+    make_release(dataset, tmp_path)
+    client = sign_in("curator")
+    response = compare(client, dataset, "1.0.0", "now")
+    charts = response.context["charts"]
+    assert [side.total for side in response.context["sides"]] == [29, 29]
+    assert len(charts) == 8
+    for chart in charts:
+        assert list(chart.series) == ["support 1.0.0", "support"]
+        for row in chart.rows:
+            first, second = row.cells
+            assert (first.count, first.url, first.share) == (second.count, "", second.share) or second.url
+            assert first.count == second.count, (chart.title, row)
+            if second.url:
+                assert len(client.get(second.url).context["page"].rows) == second.count
+    dataset.turns.update(tags=["new"])
+    make_release(dataset, tmp_path)
+    found = list_counts(compare(client, dataset, "1.0.0", "1.0.1").context["charts"])
+    assert found["Tags"] == {"seen": [29, 0], "new": [0, 29]}
+    assert found["Turns per session"]["2"] == [6, 6]
+
+
+def test_datasets_are_compared_by_what_both_count(sign_in: Any, varied: Dataset, tmp_path: Path) -> None:
+    other = factories.make_dataset(
+        tmp_path,
+        factories.make_sessions(3, turns=3, tags=["seen"], timestamp="2026-04-02T10:00:00Z"),
+        "other",
+    )
+    client = sign_in("curator")
+    page = client.get(address(varied, "compare_releases"), {"before": "now"}).content.decode()
+    assert f'<option value="dataset-{other.pk}">other</option>' in page
+    response = compare(client, varied, "now", f"dataset-{other.pk}")
+    charts = response.context["charts"]
+    found = list_counts(charts)
+    assert found["Tags"] == {"seen": [30, 3]}
+    assert "Placeholders" not in found
+    assert "Metadata: language" not in found
+    assert [sum(numbers) for numbers in zip(*found["Time"].values(), strict=True)] == [25, 3]
+    for chart in charts:
+        for row in chart.rows:
+            for cell in row.cells:
+                if cell.url:
+                    assert len(client.get(cell.url).context["page"].rows) == cell.count, (chart.title, row)
+
+
+def test_a_comparison_shows_what_may_be_read_of_both(sign_in: Any, varied: Dataset, tmp_path: Path) -> None:
+    other = factories.make_dataset(tmp_path, factories.make_sessions(3, tags=["mine"]), "other")
+    Dataset.objects.filter(pk=other.pk).update(origin="production", status="raw")
+    response = compare(sign_in("viewer"), varied, "now", f"dataset-{other.pk}")
+    assert not {"Tags", "Time", "Personas"} & set(list_counts(response.context["charts"]))
+    compare(sign_in("privacy officer"), varied, "now", f"dataset-{other.pk}")
+    events = AuditEvent.objects.filter(action="read_raw_text", dataset_name="other")
+    assert [event.details["place"] for event in events] == ["comparison charts"]
+    Dataset.objects.filter(pk=other.pk).update(restricted=True)
+    client = sign_in("lead")
+    page = client.get(address(varied, "compare_releases"), {"before": "now"}).content.decode()
+    assert f"dataset-{other.pk}" not in page
+    query = {"before": "now", "after": f"dataset-{other.pk}"}
+    for name in ("compare_releases", "comparison_charts"):
+        assert "have access to it" in client.get(address(varied, name), query).content.decode()
+
+
+def test_a_version_that_is_too_large_for_a_page_says_so(
+    sign_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(count_release, "MAX_TURNS_COUNTED", 5)
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(3))
+    make_release(dataset, tmp_path)
+    html = compare(sign_in("curator"), dataset, "1.0.0", "now").content.decode()
+    assert "Version 1.0.0 has 6 turns, more than the 5 that charts count in a version." in html

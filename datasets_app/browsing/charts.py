@@ -11,6 +11,7 @@ from datasets_app.browsing.facets import count_facets
 from datasets_app.browsing.filters import ANY, NONE, SessionFilter, is_findable
 from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.pages import dataset_url
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import Dataset
 
 # By the name of a facet, in this order: the title of the chart (or that of the facet), and what its rows are.
@@ -141,12 +142,13 @@ def _rank(name: str, row: Values, sides: Sequence[Side]) -> Any:
 
 def _chart_labels(side: Side, *, is_named: bool) -> Sequence[Chart]:
     """Those of all sessions, and of each persona's. A session with different labels is counted with each."""
+    shown_labels = [*(level.slug for _, level in ON_BRAND.downwards), NONE]
     bars, series = [], []
     for facet in side.facets:
         if facet.name == "labels":
             by_filter = {value.parameters["labels"]: value for value in facet.values}
-            total = by_filter.pop(ANY).count + by_filter[NONE].count
-            values = list(by_filter.values())
+            total = by_filter[ANY].count + by_filter[NONE].count
+            values = [by_filter[label] for label in shown_labels]
             series = [value.label for value in values]
             counts, urls = [value.count for value in values], [side.link(value) for value in values]
             bars.append(Bars(facet.title if bars else "All", counts, urls, total=total))

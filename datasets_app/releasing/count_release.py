@@ -79,7 +79,7 @@ def _count_sessions(lines: Iterable[bytes]) -> dict[str, Counter[Any]]:
     for number, line in enumerate(lines, 1):
         turn = parse_turn(number, line)
         if isinstance(turn, LineError):
-            raise ValueError(turn.message)
+            raise ValueError(turn.code)
         if turn.session_id != session:
             finish()
             session, turns, traits = turn.session_id, 0, set()

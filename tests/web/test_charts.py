@@ -87,7 +87,7 @@ def test_each_bar_leads_to_as_many_sessions_as_it_says(sign_in: Any, varied: Dat
     assert followed > 30
     labels = next(chart for chart in charts if chart.title == "Labels by persona")
     assert [row.label for row in labels.rows] == ["All", "formal", "warm", "warm "]
-    assert labels.series == ["On-brand", "Off-brand", "Disputed", "Not labeled"]
+    assert labels.series == ["On-brand", "Off-brand", "Not labeled"]
 
 
 def test_each_chart_is_a_table(sign_in: Any, varied: Dataset) -> None:
@@ -128,7 +128,7 @@ def test_charts_of_many_sessions_are_estimates(
     monkeypatch.setattr(session_pages, "SAMPLE_PARTS", 10)
     response = sign_in("curator").get(address(varied))
     html = " ".join(response.content.decode().split())
-    assert "about 30 sessions, estimated from 10 spread over them." in html
+    assert "About 30 sessions, estimated from 10 spread over them." in html
     assert all(
         cell.is_estimate for chart in response.context["charts"] for row in chart.rows for cell in row.cells
     )

@@ -59,7 +59,7 @@ class Chart(NamedTuple):
 
     @property
     def height(self) -> int:
-        return BAR_HEIGHT * len(self.series)
+        return BAR_HEIGHT * len(self.series) - 1
 
 
 def make_chart(

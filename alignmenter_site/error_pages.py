@@ -4,7 +4,6 @@ An upload is written to disk when the form is first read, which is when Django c
 raised there reaches no middleware's ``process_exception``, only ``handler500``.
 """
 
-import errno
 import sys
 
 from django.db import InterfaceError, OperationalError
@@ -14,9 +13,9 @@ from django.views import defaults
 
 from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.api.problems import make_problem
+from datasets_app.core.disk_space import is_disk_full
 
 INSUFFICIENT_STORAGE = 507
-DISK_FULL = "53100"  # PostgreSQL's code for it
 REASON = "The server's disk is full"
 REMEDY = "Nothing you sent was saved. Ask an administrator to free disk space, then send it again."
 API_PATH = "/api/"
@@ -29,7 +28,7 @@ _UNREACHABLE = ("08", "53300", "57P")
 def server_error(request: HttpRequest) -> HttpResponse:
     """Serve as Django's ``handler500``, while the error is still being handled."""
     error = sys.exception()
-    if _is_disk_full(error):
+    if is_disk_full(error):
         return disk_full(request)
     if _is_unreachable(error):
         return database_unreachable(request)
@@ -65,12 +64,6 @@ def answer_with_reason(request: HttpRequest, status: int, reason: str, remedy: s
 
 def is_api(request: HttpRequest) -> bool:
     return request.path_info.startswith(API_PATH)
-
-
-def _is_disk_full(error: BaseException | None) -> bool:
-    if isinstance(error, OperationalError):
-        return getattr(error.__cause__, "sqlstate", None) == DISK_FULL
-    return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def _is_unreachable(error: BaseException | None) -> bool:

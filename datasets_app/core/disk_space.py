@@ -4,12 +4,13 @@ The disk is that of ``var``, which holds the embedded database and temporary fil
 another database server is, the application can't ask.
 """
 
+import errno
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
+from django.db import OperationalError, connection
 from django.template.defaultfilters import filesizeformat
 
 from datasets_app.core.errors import UserError
@@ -19,6 +20,15 @@ STORED_FACTOR = 4
 UNPACKED_FACTOR = 8
 # New versions of the rows, and the tables as they are rewritten without the old ones.
 REWRITE_FACTOR = 2
+# PostgreSQL's code for it.
+_DISK_FULL = "53100"
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether there was no room left, or no more than a quota or limit allows."""
+    if isinstance(error, OperationalError):
+        return getattr(error.__cause__, "sqlstate", None) == _DISK_FULL
+    return isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 def has_embedded_database() -> bool:

@@ -18,6 +18,7 @@ from alignmenter_site.embedded import EmbeddedServiceError
 from alignmenter_site.logs import describe_error, log_context
 from datasets_app.core import audit
 from datasets_app.core.approval import approved_by
+from datasets_app.core.disk_space import is_disk_full
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.jobs.approvals import refuse_changed_dataset
@@ -103,7 +104,10 @@ def _handle_database_error(job: RunningJob[Any], error: Exception) -> None:
 
 
 def format_unexpected_error(job: RunningJob[Any], error: BaseException) -> str:
+    saved = describe_saved_work(job.row.operation)
+    if is_disk_full(error):
+        return f"The server's disk is full; {saved}. Ask an administrator to free disk space, then retry."
     return (
-        f"Unexpected error ({type(error).__name__}); {describe_saved_work(job.row.operation)}. "
+        f"Unexpected error ({type(error).__name__}); {saved}. "
         "The worker's log shows where it happened; retrying may help."
     )

@@ -6,7 +6,10 @@ The disk is the outside world: /dev/full stands for it, on which the kernel refu
 import html
 import os
 import re
+import resource
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +18,11 @@ from django.core.files import move, uploadedfile
 from django.test import Client
 from django.urls import reverse
 
-from datasets_app.models import JobFile, JobRun
-from tests.factories import encode_jsonl, make_sessions
+from datasets_app.jobs.parameters import ExportParameters, ReleaseParameters
+from datasets_app.jobs.perform import perform
+from datasets_app.jobs.runs import start_job
+from datasets_app.models import AuditEvent, JobFile, JobRun, Release
+from tests.factories import encode_jsonl, make_dataset, make_sessions
 from tests.web.test_import_pages import OPTIONS
 
 FORM = reverse("admin:datasets_app_dataset_import")
@@ -118,3 +124,41 @@ def test_an_upload_that_would_not_leave_the_reserve_is_refused_before_it_is_read
     told = html.unescape(page.content.decode())
     assert re.search(r"The upload needs about [\d.]+.KB of disk space, and 0.bytes is free besides", told)
     assert left(folders) == []
+
+
+@contextmanager
+def no_room_for_more_than(size: int) -> Iterator[None]:
+    """As the kernel limits it; the database writes in processes of its own."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("operation", ["export_dataset", "package", "release_dataset"])
+def test_a_job_that_finds_no_room_says_so_and_leaves_nothing(
+    admin_user: Any, folders: list[Path], tmp_path: Path, operation: str
+) -> None:
+    dataset = make_dataset(tmp_path, make_sessions(500))
+    reason = "a test of a full disk"
+    parameters = {
+        "export_dataset": ExportParameters(format="turns", override=reason),
+        "package": ExportParameters(package=True, override=reason),
+        "release_dataset": ReleaseParameters(override=reason, notes=""),
+    }[operation]
+    name = operation if operation.endswith("_dataset") else "export_dataset"
+    job = start_job(name, actor=admin_user, dataset=dataset, parameters=parameters)
+    with no_room_for_more_than(2_000):
+        perform(job.pk)
+    job.refresh_from_db()
+    assert job.error in (
+        "support.jsonl can't be written: File too large.",
+        "support_package.zip can't be written: File too large.",
+        "The server's disk is full; nothing was saved. Ask an administrator to free disk space, then retry.",
+    )
+    assert (job.state, left(folders), JobFile.objects.exists()) == ("failed", [], False)
+    assert not Release.objects.exists()
+    assert not AuditEvent.objects.filter(action__in=["export", "release"]).exists()

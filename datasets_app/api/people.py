@@ -33,7 +33,8 @@ def find_person(request: Any, person: PersonIn) -> Any:
         "datasets": [_describe(row) for row in group_by_dataset(found.sessions)],
         "waiting_spans": {name: len(keys) for name, keys in found.waiting.items()},
         "other_datasets": found.hidden,
-        "unsearched_files": found.files,
+        "files": [match._asdict() for match in found.files],
+        "unsearched_files": found.unsearched_files,
         "not_searched": found.not_searched,
     }
 
@@ -43,7 +44,7 @@ def erase_person(request: Any, options: EraseIn) -> Any:
     """Erase all sessions that name somebody, for good. `sessions` is the number that `find` gave: if it is
     another one by now, nothing is erased (409)."""
     found = _find(request, options.person)
-    if not (found.sessions or found.waiting):
+    if not found:
         raise ApiError(404, "not_found", f"No session names this person. {found.gap}".rstrip())
     if (count := len(found.sessions)) != options.sessions:
         raise ApiError(409, "changed", f"{count:,} sessions name this person, not {options.sessions:,}.")

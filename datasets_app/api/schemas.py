@@ -205,16 +205,27 @@ class PersonMatchesOut(Schema):
     legal_hold: bool
 
 
+class PersonFileOut(Schema):
+    """A stored file of a job (upload, quarantined lines, export) that names the person in so many lines, or
+    in its own name."""
+
+    job: int
+    dataset: str
+    kind: str
+    lines: int
+
+
 class PersonOut(Schema):
     """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
     `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` can't
-    be opened by you and were not searched; it is 0 for a token that is limited to datasets. Nor were
-    `unsearched_files` of jobs, such as uploads."""
+    be opened by you and were not searched; it is 0 for a token that is limited to datasets. `files` of jobs
+    are erased as a whole; `unsearched_files` can't be read, or not by you."""
 
     sessions: int
     datasets: list[PersonMatchesOut]
     waiting_spans: dict[str, int]
     other_datasets: int
+    files: list[PersonFileOut]
     unsearched_files: int
     not_searched: list[str]
 

@@ -13,7 +13,7 @@ from datasets_app.catalog import gates, policies
 from datasets_app.jobs.parameters import has_override
 from datasets_app.models import ApiToken, Dataset, JobFile, JobRun
 
-_LIMIT_ACCESS = "datasets_app.limit_access"
+LIMIT_ACCESS = "datasets_app.limit_access"
 _UPLOADED = {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}
 
 # Operations whose permission has another name.
@@ -56,7 +56,7 @@ def needs_override_permission(job: JobRun, user: Any) -> bool:
 
 def can_read_upload(job: JobRun, user: Any) -> bool:
     """Whether a user may read what was uploaded for an import, and its quarantined lines."""
-    permitted = user.has_perm(_LIMIT_ACCESS) and gates.can_read_raw(user)
+    permitted = user.has_perm(LIMIT_ACCESS) and gates.can_read_raw(user)
     verdict = policies.decide_upload_access(own=job.actor_id == user.pk, permitted=permitted)
     return isinstance(verdict, policies.Allowed)
 
@@ -65,7 +65,7 @@ def can_download(job: JobRun, kind: str, user: Any) -> bool:
     """Whether a user may download files of this kind. Whether they can see the job is checked elsewhere."""
     if kind in _UPLOADED and not can_read_upload(job, user):
         return False
-    needed = {_download_permission(job.operation, kind), *({_LIMIT_ACCESS} if kind in _UPLOADED else ())}
+    needed = {_download_permission(job.operation, kind), *({LIMIT_ACCESS} if kind in _UPLOADED else ())}
     return any(map(user.has_perm, needed)) and not needs_override_permission(job, user)
 
 

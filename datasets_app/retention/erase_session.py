@@ -22,6 +22,7 @@ from datasets_app.core.approval import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
+from datasets_app.jobs.files import discard_file
 from datasets_app.jobs.parameters import EraseParameters, read_parameters
 from datasets_app.models import (
     AuditEvent,
@@ -38,7 +39,8 @@ from datasets_app.releasing.reissue import reissue_release
 from datasets_app.retention import delete_contents
 from datasets_app.retention.erasure_preview import list_recipients, list_releases
 from datasets_app.retention.holds import normalize_reason
-from datasets_app.retention.redact_jobs import list_session_terms, redact_jobs
+from datasets_app.retention.person_files import name_dataset
+from datasets_app.retention.redact_jobs import keep_numbers, list_session_terms, redact_jobs
 from datasets_app.retention.session_identity import (
     digest_session_id,
     find_copies,
@@ -86,7 +88,7 @@ def erase_by_keys(
     job_run: JobRun,
     report_progress: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """:func:`erase_session` by primary keys, as a job must not store the id; first, received spans.
+    """:func:`erase_session` by primary keys, as a job must not store the id; first, received spans and files.
 
     Rows that the job erased in an earlier attempt are gone already.
     """
@@ -97,6 +99,7 @@ def erase_by_keys(
     for name in {session.dataset.name for session in sessions}:
         _refuse_unerasable(get_dataset(name), job_run)
     _erase_received(parameters.spans or [], reason, actor, job_run)
+    _erase_files(parameters.files or [], reason, actor, job_run)
     if sessions:
         first, *copies = sessions
         return erase_session(
@@ -112,13 +115,44 @@ def _erase_received(keys: list[int], reason: str, actor: Any, job_run: JobRun) -
     rows = ReceivedSpan.objects.filter(pk__in=keys)
     for name in sorted(set(rows.values_list("source__dataset_name", flat=True))):
         with transaction.atomic():
-            if dataset := Dataset.objects.select_for_update().filter(name=name).first():
-                _refuse_unerasable(dataset, job_run)
-            gates.check_is_idle(name, job_run, _RETRY_ADVICE)
+            _refuse_unerasable_by_name(name, job_run)
             deleted = {"received_spans": delete_traces_of(rows.filter(source__dataset_name=name))}
-            audit.record(ACTION, actor=actor, dataset_name=name, reason=reason, deleted=deleted)
-            erased = {"dataset": name, "deleted": deleted, "releases": [], "handed_out": [], "also_in": []}
-            _save_erased(job_run, erased)
+            _record_deleted(name, deleted, reason, actor, job_run)
+
+
+def _erase_files(keys: list[int], reason: str, actor: Any, job_run: JobRun) -> None:
+    """Delete files of jobs, cancel jobs that were to read them, and keep only numbers of what they say."""
+    by_dataset: dict[str, list[JobFile]] = {}
+    for row in JobFile.objects.filter(pk__in=keys).exclude(file="").select_related("job_run__dataset"):
+        by_dataset.setdefault(name_dataset(row.job_run), []).append(row)
+    for name, rows in sorted(by_dataset.items()):
+        with transaction.atomic():
+            _refuse_unerasable_by_name(name, job_run)
+            for job in JobRun.objects.filter(files__in=rows).distinct():
+                if job.state in ("prepared", "approval", "queued"):
+                    job.state, job.error = "cancelled", "Its file was deleted, as it named an erased person."
+                job.result = keep_numbers(job.result) if isinstance(job.result, dict) else None
+                job.save(update_fields=["state", "error", "result"])
+            for row in rows:
+                discard_file(row)
+            JobFile.objects.filter(pk__in=[row.pk for row in rows]).update(name="erased")
+            deleted = {"files": len(rows), "file_bytes": sum(row.size for row in rows)}
+            _record_deleted(name, deleted, reason, actor, job_run)
+
+
+def _refuse_unerasable_by_name(name: str, job_run: JobRun) -> None:
+    """Also for a dataset that doesn't exist yet."""
+    if dataset := Dataset.objects.select_for_update().filter(name=name).first():
+        _refuse_unerasable(dataset, job_run)
+    if name:
+        gates.check_is_idle(name, job_run, _RETRY_ADVICE)
+
+
+def _record_deleted(name: str, deleted: dict[str, int], reason: str, actor: Any, job_run: JobRun) -> None:
+    """Record what was deleted besides sessions."""
+    audit.record(ACTION, actor=actor, dataset_name=name, reason=reason, deleted=deleted)
+    erased = {"dataset": name, "deleted": deleted, "releases": [], "handed_out": [], "also_in": []}
+    _save_erased(job_run, erased)
 
 
 def erase_session_by_id(

@@ -21,8 +21,10 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import EraseParameters
+from datasets_app.jobs.permissions import LIMIT_ACCESS
 from datasets_app.models import Dataset, JobFile, JobRun, Session, Source
 from datasets_app.models.session_data import SessionData, list_all
+from datasets_app.retention.person_files import MAX_BYTES_SEARCHED, FileMatch, FileSearch, search_files
 from datasets_app.sources.received import search_received
 
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
@@ -48,16 +50,21 @@ class DatasetMatches(NamedTuple):
 
 class FoundPerson(NamedTuple):
     """``waiting``: keys of the received spans that name the person and wait to become sessions, by dataset.
-    ``hidden``: how many datasets the searching person can't open, which were not searched. ``files``: how
-    many stored files, such as uploads, were not searched and are not deleted by erasing the sessions.
+    ``hidden``: how many datasets the searching person can't open, which were not searched. ``files``: those
+    of jobs, such as uploads, that name the person, and ``unsearched_files`` how many were not searched.
     ``not_searched``: the datasets whose raw text the searching person may not read.
     """
 
     sessions: list[PersonMatch]
     waiting: dict[str, list[int]]
     hidden: int
-    files: int
+    files: list[FileMatch]
+    unsearched_files: int
     not_searched: list[str]
+
+    def __bool__(self) -> bool:
+        """Whether there is something to erase."""
+        return bool(self.sessions or self.waiting or self.files)
 
     @property
     def gap(self) -> str:
@@ -71,12 +78,13 @@ class FoundPerson(NamedTuple):
         """That of the job which erases; spans may wait for a dataset that doesn't exist yet."""
         if self.sessions:
             return self.sessions[0].session.dataset, self.sessions[0].session.dataset.name
-        name = next(iter(self.waiting))
+        name = next(iter(self.waiting)) if self.waiting else self.files[0].dataset
         return Dataset.objects.filter(name=name).first(), name
 
     def list_held(self) -> list[str]:
         """The datasets on legal hold, of which nothing can be erased."""
         names = {match.session.dataset.name for match in self.sessions} | self.waiting.keys()
+        names |= {match.dataset for match in self.files}
         held = Dataset.objects.filter(name__in=names, legal_hold=True).order_by("name")
         return list(held.values_list("name", flat=True))
 
@@ -84,32 +92,32 @@ class FoundPerson(NamedTuple):
         """What is named outside sessions, and what was not searched, in sentences."""
         spans = ((name, format_count(len(keys), "received span")) for name, keys in self.waiting.items())
         lines = [f"{name}: {count} that will become sessions" for name, count in spans]
+        lines += [match.describe() for match in self.files]
         lines += [self.gap] if self.gap else []
         if self.hidden:
             lines.append(
                 f"Not searched: {format_count(self.hidden, 'dataset')} that you can't open. The command "
                 "erase_person searches all of them."
             )
-        if self.files:
-            count, days = format_count(self.files, "stored file"), settings.EXPORT_LINK_DAYS
+        if self.unsearched_files:
+            count, days = format_count(self.unsearched_files, "stored file"), settings.EXPORT_LINK_DAYS
             lines.append(
-                f"Not searched: {count} of jobs (uploads, quarantined lines, exports). They are deleted "
-                f"within {days} days. Search again after an upload is imported."
+                f"Not searched: {count} of jobs that can't be read, or not by you. They are deleted within "
+                f"{days} days. Search again after an upload is imported."
             )
         return lines
 
 
 def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -> FoundPerson:
     """What a person may erase, or a command, which may erase everything; and what remains. Whether a text
-    names somebody is told only to people who may read it; a token to find people needs no scope to read.
-    Raises UserError as :func:`find_person`, and for a person if there is too much text to search while a
-    request waits."""
+    names somebody is told only to people who may read it. Raises UserError as :func:`find_person`, and for a
+    person if there is too much to search while a request waits."""
     datasets, sources = Dataset.objects.all(), Source.objects.all()
     hidden, withheld = 0, set[int]()
     if user is not None:
         datasets, sources = datasets.visible_to(user), sources.visible_to(user)
         hidden = Dataset.objects.hidden_from(user).count() if tell_hidden else 0
-        if not getattr(user, "has_perm_without_token", user.has_perm)(gates.READ_PERMISSION):
+        if not _get_permission_test(user)(gates.READ_PERMISSION):
             withheld, sources = raw_access.find_raw(datasets), sources.none()
         turns = datasets.aggregate(turns=Sum("turn_count"))["turns"] or 0
         if turns > MAX_TURNS_SEARCHED:
@@ -120,11 +128,30 @@ def find_everywhere(value: str, user: Any = None, *, tell_hidden: bool = True) -
     names_person = _match_words(_list_needles(value))
     for name, key in search_received(sources, names_person):
         waiting.setdefault(name, []).append(key)
-    searched = {match.session.dataset_id for match in found}
+    files = _search_files(names_person, user)
+    return FoundPerson(found, waiting, hidden, files.matches, files.unsearched, not_searched)
+
+
+def _get_permission_test(user: Any) -> Callable[[str], bool]:
+    """A token to find people needs no scope to read."""
+    test: Callable[[str], bool] = getattr(user, "has_perm_without_token", user.has_perm)
+    return test
+
+
+def _search_files(names_person: Callable[[Any], bool], user: Any) -> FileSearch:
+    """The files of jobs, but for those that the searching person may not read. Raises UserError if there are
+    too many while a request waits."""
     jobs = JobRun.objects.visible_to(user) if user else JobRun.objects.all()
-    files = JobFile.objects.filter(job_run__in=jobs.exclude(dataset__in=searched)).exclude(file="")
-    count = files.exclude(kind="metadata").count()
-    return FoundPerson(found, waiting, hidden, count, not_searched)
+    files = JobFile.objects.filter(job_run__in=jobs).exclude(file="")
+    if user is None:
+        return search_files(files, names_person)
+    may_read_all = all(map(_get_permission_test(user), (gates.READ_PERMISSION, LIMIT_ACCESS)))
+    readable = files if may_read_all else files.filter(job_run__actor=user)
+    size = readable.aggregate(size=Sum("size"))["size"] or 0
+    if size > MAX_BYTES_SEARCHED:
+        raise UserError(f"Stored files have {size:,} bytes. Use the command erase_person for so many.")
+    searched = search_files(readable, names_person)
+    return searched._replace(unsearched=searched.unsearched + files.count() - readable.count())
 
 
 def _list_needles(value: str) -> set[str]:
@@ -176,7 +203,10 @@ def make_erasure(found: FoundPerson, reason: str) -> EraseParameters:
     sessions = [match.session.pk for match in found.sessions]
     spans = [key for keys in found.waiting.values() for key in keys]
     first = sessions[0] if sessions else None
-    return EraseParameters(session=first, reason=reason, copies=sessions[1:], spans=spans or UNSET)
+    files = [match.key for match in found.files]
+    return EraseParameters(
+        session=first, reason=reason, copies=sessions[1:], spans=spans or UNSET, files=files or UNSET
+    )
 
 
 def _match_words(needles: Iterable[str]) -> Callable[[Any], bool]:

@@ -37,10 +37,9 @@ def erase_person(request: HttpRequest) -> HttpResponse:
     find_form = FindPersonForm(request.POST or None)
     reason_form = ReasonForm(request.POST if is_erasing else None)
     found = _find(request, find_form) if request.method == "POST" and find_form.is_valid() else None
-    listed = group_by_dataset(found.sessions if found else [])
+    listed = group_by_dataset(found.sessions if found is not None else [])
     held = found.list_held() if found else []
-    is_found = found is not None and bool(found.sessions or found.waiting)
-    if found and is_found and is_erasing and reason_form.is_valid() and not held:
+    if found and is_erasing and reason_form.is_valid() and not held:
         if found.gap:
             messages.warning(request, found.gap)
         parameters = make_erasure(found, reason_form.cleaned_data["reason"])
@@ -54,8 +53,8 @@ def erase_person(request: HttpRequest) -> HttpResponse:
         "person": request.POST.get("person", ""),
         "found": found,
         "listed": listed,
-        "is_found": is_found,
-        "rest": found.describe_rest() if found else [],
+        "has_searched": found is not None,
+        "rest": found.describe_rest() if found is not None else [],
         "sessions": len(found.sessions) if found else 0,
         "held": held,
     }

@@ -20,16 +20,17 @@ def redact_jobs(dataset: Dataset, session_ids: list[str], terms: set[str], job_r
     sessions. Parameters and errors are redacted only if they mention a session or one of ``terms``."""
     escaped_ids = [json.dumps(session_id, ensure_ascii=False)[1:-1] for session_id in session_ids]
     for job in delete_contents.list_other_jobs(dataset, job_run).iterator(500):
-        result = _keep_numbers(job.result) if isinstance(job.result, dict) else None
+        result = keep_numbers(job.result) if isinstance(job.result, dict) else None
         text = json.dumps(job.parameters, ensure_ascii=False)
         mentioned = any(escaped_id in text for escaped_id in escaped_ids) or not terms.isdisjoint(
             map(str, job.parameters.values())
         )
-        parameters = _keep_numbers(job.parameters) if mentioned else job.parameters
+        parameters = keep_numbers(job.parameters) if mentioned else job.parameters
         error = "" if any(term in job.error for term in (*session_ids, *terms)) else job.error
         if (result, parameters, error) != (job.result, job.parameters, job.error):
             JobRun.objects.filter(pk=job.pk).update(result=result, parameters=parameters, error=error)
 
 
-def _keep_numbers(facts: dict[str, Any]) -> dict[str, Any]:
+def keep_numbers(facts: dict[str, Any]) -> dict[str, Any]:
+    """Of what a job says, what names nobody."""
     return {key: value for key, value in facts.items() if isinstance(value, int | float)}

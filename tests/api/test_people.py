@@ -38,6 +38,7 @@ def test_a_person_is_found_and_erased(officer: Caller, empty_queue: Any) -> None
         ],
         "waiting_spans": {},
         "other_datasets": 0,
+        "files": [],
         "unsearched_files": 0,
         "not_searched": [],
     }

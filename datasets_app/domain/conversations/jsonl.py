@@ -19,6 +19,7 @@ ROLES = frozenset({"user", "assistant"})
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _SESSION_ID = re.compile(rb'"session_id"\s*:\s*("(?:[^"\\]|\\.)*")')
+_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
 _SHORT_WORD = re.compile(r"[A-Za-z_]{0,16}|[0-9]{1,3}")
 # Line ends to some readers, though not to JSON: always written as escapes.
 _LINE_END_ESCAPES = {
@@ -309,3 +310,10 @@ def escape_line_ends(encoded: bytes) -> bytes:
 
 def encode_turn(turn: TurnRecord) -> bytes:
     return encode_line(build_turn_object(turn))
+
+
+def unescape_json(text: str) -> str:
+    """JSON as text, with its escapes decoded: line ends become blanks."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)

@@ -5,17 +5,16 @@ exported file knows its text and its ``.meta.yaml``. So the metadata says which 
 and no others.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from datasets_app.domain.conversations.jsonl import unescape_json
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.kept_names import list_term_words
 
 METADATA_KEY = "kept_terms"
-_ESCAPE = re.compile(r"\\[nrtbf]")
 
 
 class KeptTerms(NamedTuple):
@@ -51,7 +50,7 @@ class TermSearch:
         """Search the lines of a file, or some of them."""
         if not self._missing:
             return
-        words = list_term_words(_ESCAPE.sub(" ", lines.decode("utf-8", "replace")))
+        words = list_term_words(unescape_json(lines.decode("utf-8", "replace")))
         for first in self._missing.keys() & set(words):
             self._find(first, words)
 

@@ -4,11 +4,10 @@ Every string and key is searched, whether lines are turns, labels, chats or thos
 that is no valid JSON object is searched as plain text.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn
+from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn, unescape_json
 from datasets_app.domain.conversations.lines import (
     DEFAULT_LIMITS,
     Limits,
@@ -27,7 +26,6 @@ from datasets_app.domain.quality.w406_names import make_names_check
 
 # Many texts at once take the models a fifth of the time of one after the other.
 LINES_PER_BATCH = 500
-_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/])|[bfnrt])')
 
 
 class PersonalDataScan:
@@ -73,7 +71,7 @@ class PersonalDataScan:
             value = decode_object(raw)
         except InvalidRecord:
             # It may be cut off, or have a key twice of which a parser would hide one.
-            return [SearchedString(Place("the line"), _unescape_json(raw), line)]
+            return [SearchedString(Place("the line"), unescape_json(raw.decode("utf-8", "replace")), line)]
         turn = parse_turn(line, raw)
         if isinstance(turn, TurnRecord):
             return self._search.list_strings(turn)
@@ -96,11 +94,3 @@ class PersonalDataScan:
         for findings in self._search.find(strings):
             for finding in findings:
                 yield finding._replace(session_id=None, turn_index=None)
-
-
-def _unescape_json(raw: bytes) -> str:
-    """A line as text, with JSON's escapes decoded."""
-    text = raw.decode("utf-8", "replace")
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] or " ", text)

@@ -24,10 +24,11 @@ class Command(BaseCommand):
 
 Finds a user id, an e-mail address or a name as whole words, in any case, in texts, tags,
 metadata, session ids, comments and labels of all datasets, in received spans that wait to
-become sessions, and also where a scrub has hashed it. Each session found is erased as
-erase_session does: with its labels and findings, and from every release. Stored files of jobs,
-such as uploads, aren't searched; their number is printed. What is searched for is written
-nowhere. Give - to read it from standard input, which keeps it out of the history of the shell.
+become sessions, in stored files of jobs (uploads, quarantined lines, exports), and also where
+a scrub has hashed it. Each session found is erased as erase_session does: with its labels and
+findings, and from every release. A file found is deleted as a whole; files that can't be read
+are counted. What is searched for is written nowhere. Give - to read it from standard input,
+which keeps it out of the history of the shell.
 
 examples:
   echo jane.roe@mailbox.org | manage.py erase_person - --dry-run
@@ -35,7 +36,7 @@ examples:
 
 exit codes:
   0  erased; with --dry-run: listed
-  1  nobody of that name is in any dataset
+  1  nobody of that name is in any dataset or file
   2  could not run: on hold, another job is changing a dataset"""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -52,21 +53,24 @@ exit codes:
         except UserError as error:
             raise command_error(error.message) from None
         listed = [_describe(match) for match in found.sessions]
-        is_found = bool(found.sessions or found.waiting)
         if not options["json"]:
             for line in _format_matches(found):
                 self.stdout.write(line)
-        result = _erase(found, options["reason"]) if is_found and not options["dry_run"] else {}
+        result = _erase(found, options["reason"]) if found and not options["dry_run"] else {}
         if options["json"]:
             waiting = {name: len(keys) for name, keys in found.waiting.items()}
-            facts = {"found": listed, "waiting_spans": waiting, "unsearched_files": found.files}
-            self.stdout.write(json.dumps({**facts, "erased": result}, indent=2, ensure_ascii=False))
+            files = [match._asdict() for match in found.files]
+            facts = {"found": listed, "waiting_spans": waiting, "files": files}
+            facts |= {"unsearched_files": found.unsearched_files, "erased": result}
+            self.stdout.write(json.dumps(facts, indent=2, ensure_ascii=False))
         elif result:
             spans = format_count(result.get("received_spans", 0), "received span")
-            self.stdout.write(f"Erased {format_count(len(found.sessions), 'session')}, {spans}.")
+            files_deleted = format_count(result.get("files", 0), "file")
+            sessions = format_count(len(found.sessions), "session")
+            self.stdout.write(f"Erased {sessions}, {spans}, {files_deleted}.")
             for line in recipient_lines(result["handed_out"]):
                 self.stdout.write(line)
-        if not is_found:
+        if not found:
             raise SystemExit(1)
 
 

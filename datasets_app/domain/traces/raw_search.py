@@ -1,0 +1,139 @@
+"""Counts the lines of a file that hold a word, whatever its format: nothing is parsed that could fail.
+
+Text is read in the encodings that imports know, packed files are unpacked as they are read, and rows of
+Parquet are lines. A line longer than a block is searched in overlapping pieces.
+"""
+
+import codecs
+import gzip
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from datasets_app.domain.conversations.jsonl import unescape_json
+from datasets_app.domain.conversations.lines import Limits, UnreadableFile
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces.tables import read_arrow
+
+BLOCK_BYTES = 1 << 20
+# Longer than any word that is searched for, in four bytes a character.
+OVERLAP_BYTES = 4096
+MAX_DEPTH = 3  # archives within archives
+_NOT_TEXT = (
+    b"SQLite format 3",
+    b"%PDF",
+    b"\x1f\x9d",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"7z\xbc\xaf",
+    b"\x28\xb5\x2f\xfd",
+)
+
+IsMatch = Callable[[Any], bool]
+
+
+def count_lines(path: Path, is_match: IsMatch, limits: Limits) -> int:
+    """How many lines or rows match. Raises :class:`UnreadableFile` if not all of the file can be searched."""
+    with path.open("rb") as file:
+        if file.read(6).startswith((b"PAR1", b"ARROW1")):
+            return _count_rows(path, is_match, limits)
+        file.seek(0)
+        budget = _Budget(limits.unpacked_bytes)
+        try:
+            return _count_in(file, is_match, budget, 0)
+        except (
+            OSError,
+            EOFError,
+            RuntimeError,
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+        ) as error:
+            raise UnreadableFile(f"can't be unpacked ({type(error).__name__})") from None
+
+
+def _count_rows(path: Path, is_match: IsMatch, limits: Limits) -> int:
+    count = 0
+    for row in read_arrow(path, limits):
+        if isinstance(row, LineError):
+            raise UnreadableFile("has a row that is too long")
+        value = row.value
+        count += is_match(list(value) if isinstance(value, tuple) else value)
+    return count
+
+
+class _Budget:
+    """How many bytes may still be unpacked."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+
+    def spend(self, size: int) -> None:
+        self.left -= size
+        if self.left < 0:
+            raise UnreadableFile("is too large unpacked")
+
+
+def _count_in(file: IO[bytes], is_match: IsMatch, budget: _Budget, depth: int) -> int:
+    head = file.read(16)
+    file.seek(0)
+    if head.startswith(_NOT_TEXT) or depth > MAX_DEPTH:
+        raise UnreadableFile("is no text")
+    if head.startswith(b"\x1f\x8b"):
+        with gzip.open(file) as unpacked:
+            return _count_in(unpacked, is_match, budget, depth + 1)  # type: ignore[arg-type]
+    if head.startswith(b"PK\x03\x04"):
+        with zipfile.ZipFile(file) as archive:
+            return sum(_count_member(archive, item, is_match, budget, depth) for item in archive.infolist())
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        file = codecs.EncodedFile(file, "utf-8", "utf-16", "replace")
+    return _count_in_text(file, is_match, budget)
+
+
+def _count_member(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, is_match: IsMatch, budget: _Budget, depth: int
+) -> int:
+    if member.is_dir():
+        return 0
+    with archive.open(member) as file:
+        return int(is_match(member.filename)) + _count_in(file, is_match, budget, depth + 1)
+
+
+def _count_in_text(file: IO[bytes], is_match: IsMatch, budget: _Budget) -> int:
+    count = 0
+    # Whether the line that the last block left open is counted already.
+    is_counted = False
+    for block in _read_blocks(file, budget):
+        lines = block.split(b"\n")
+        if any(map(is_match, _decode(block))):
+            matches = [any(map(is_match, _decode(line))) for line in lines]
+            count += sum(matches) - (is_counted and matches[0])
+            is_counted = matches[-1] or (is_counted and len(lines) == 1)
+        elif len(lines) > 1:
+            is_counted = False
+    return count
+
+
+def _read_blocks(file: IO[bytes], budget: _Budget) -> Iterator[bytes]:
+    """Whole lines, or overlapping pieces of one that is longer."""
+    rest = b""
+    while block := file.read(BLOCK_BYTES):
+        budget.spend(len(block))
+        block = rest + block
+        end = block.rfind(b"\n") + 1
+        yield block[:end] or block
+        rest = block[end:] if end else block[-OVERLAP_BYTES:]
+    if rest:
+        yield rest
+
+
+def _decode(block: bytes) -> Iterator[str]:
+    """What a block may say: as it stands, with JSON's escapes decoded, and in an older encoding."""
+    text = block.decode("utf-8", "replace")
+    yield text
+    if "\\" in text:
+        yield unescape_json(text)
+    if "\ufffd" in text:
+        yield block.decode("cp1252", "replace")

@@ -26,6 +26,16 @@ _SLOTS = {
     "{foreign}": "Yusuf Adeyemi",
     "{user}": "otter_fan77",
     "{code}": "parse_rows",
+    "{address}": "12 Elm Street, Springfield",
+    "{postal}": "50667 Köln",
+    "{zip}": "80331",
+    "{town}": "Lyon",
+    "{line}": "Flat 4B",
+    "{birth}": "12 March 1984",
+    "{date}": "3 May 2026",
+    "{base}": "4711",
+    "{d}": "7",
+    "{n}": "48213",
 }
 LINES = 80 * EXAMPLES_FACTOR
 

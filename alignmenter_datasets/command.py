@@ -10,7 +10,12 @@ from alignmenter_datasets import local_files
 from alignmenter_datasets.client import Client
 from alignmenter_datasets.errors import ClientError, JobFailed, RequestRefused
 from datasets_app.command_line import validate
-from datasets_app.command_line.conversion import add_reading_options, read_mapping
+from datasets_app.command_line.conversion import (
+    ASSUMED_ORIGIN,
+    ORIGIN_HELP,
+    add_reading_options,
+    read_mapping,
+)
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
     EXIT_FINDINGS,
@@ -104,7 +109,7 @@ def _add_push(parser: argparse.ArgumentParser) -> None:
         "file", type=Path, metavar="FILE", help="conversations in any format of docs/formats.md"
     )
     parser.add_argument("--dataset", required=True, metavar="NAME", help="is created if it does not exist")
-    parser.add_argument("--origin", choices=("synthetic", "production", "external"), default="external")
+    parser.add_argument("--origin", choices=("synthetic", "production", "external"), help=ORIGIN_HELP)
     parser.add_argument("--format", default="auto", help="default: told by the content")
     parser.add_argument("--persona", default="", metavar="ID", help="of turns that name none")
     add_reading_options(parser)
@@ -146,7 +151,7 @@ def _connect(options: argparse.Namespace) -> Client:
 
 def _push(options: argparse.Namespace) -> int:
     wanted = {
-        "origin": options.origin,
+        **({"origin": options.origin} if options.origin else {}),
         "format": options.format,
         "persona": options.persona,
         "append": options.append,
@@ -166,6 +171,8 @@ def _push(options: argparse.Namespace) -> int:
         said += [f"warning: {warning}" for warning in file.get("warnings", [])]
         for line in said:
             print(escape_terminal(f"  {line}"), file=sys.stderr)
+    if (job["result"] or {}).get("assumed_origin"):
+        print(f"  warning: {ASSUMED_ORIGIN}", file=sys.stderr)
     print(f"{options.file}: imported by job {job['id']}. {found['name']} has {found['sessions']:,} sessions "
           f"and {found['turns']:,} turns.")  # fmt: skip
     return 0

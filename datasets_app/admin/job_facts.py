@@ -3,6 +3,7 @@
 from typing import Any
 
 from datasets_app.catalog import raw_access
+from datasets_app.command_line.conversion import ASSUMED_ORIGIN
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import GenerationParameters, read_parameters
@@ -35,6 +36,10 @@ def result_facts(job: JobRun, result: dict[str, Any]) -> dict[str, Any]:
     if result.get("restricted"):
         result = {key: value for key, value in result.items() if key != "restricted"} | {
             "access": _RESTRICTED
+        }
+    if result.get("assumed_origin"):
+        result = {key: value for key, value in result.items() if key != "assumed_origin"} | {
+            "origin": ASSUMED_ORIGIN
         }
     if job.operation == "verify_audit" and result.get("head"):
         return {"found": "nothing was changed", **result}

@@ -40,6 +40,7 @@ def _read_options(request: Any, options: ImportIn) -> ImportParameters:
     """Checked like those of the import page."""
     user, name = request.person, options.dataset
     form = ImportOptionsForm({**options.dict(), "dataset_name": name}, user=user)
+    form.fields["origin"].required = False  # what nothing states is assumed, and said
     if not form.is_valid():
         errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
         raise ApiError(422, "invalid", "The options are not valid.", errors=errors)

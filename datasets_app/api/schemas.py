@@ -115,7 +115,7 @@ class ImportIn(Input):
 
     dataset: str = Field(pattern=NAME_PATTERN)
     file_name: str = Field("upload.jsonl", min_length=1, max_length=255)
-    origin: Literal["synthetic", "production", "external"] = "external"
+    origin: Literal["synthetic", "production", "external"] | None = None
     format: str = Field("auto", max_length=30)
     persona: str = Field("", max_length=500)
     on_error: Literal["abort", "quarantine"] = "abort"

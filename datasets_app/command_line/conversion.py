@@ -20,11 +20,17 @@ from datasets_app.domain.traces.describe import (
     list_left_out_with_lines,
     list_warnings,
 )
-from datasets_app.domain.traces.records import UNKNOWN_ROLES
+from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNREADABLE_FORM, Note
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.targets import Conversations, Encoder
 
 MAX_SENDERS_LISTED = 50
+ORIGIN_HELP = "of a new dataset, which decides on its rules; if nothing states it, external is assumed"
+# At every door but the page, which asks.
+ASSUMED_ORIGIN = (
+    "Nothing stated the origin, so external is assumed: names and other judged findings don't close the "
+    "gate. For conversations of your own users, state production; a privacy officer can still change it."
+)
 MAX_PROBLEMS_KEPT = 100
 
 
@@ -101,11 +107,17 @@ def describe_conversion(name: str, report: Report) -> list[str]:
     lines = [f"{name}: {describe_report(report)}"]
     lines += [f"  left out: {described}" for described in list_left_out_with_lines(report)]
     if unknown := report.left_out.get(UNKNOWN_ROLES):
-        roles = ", ".join(
-            f"{role} {count:,}" for role, count in unknown.kinds.most_common(MAX_SENDERS_LISTED)
-        )
-        lines.append(f"  unknown roles: {roles}. Say what each is: --map 'sender:ROLE=user'")
+        say = "Say what each is: --map 'sender:ROLE=user'"
+        lines.append(f"  unknown roles: {_list_kinds(unknown)}. {say}")
+    if unread := report.left_out.get(UNREADABLE_FORM):
+        lines.append(f"  forms of texts that aren't known: {_list_kinds(unread)}")
     return lines + [f"  warning: {warning}" for warning in list_warnings(report)]
+
+
+def _list_kinds(note: Note) -> str:
+    listed = [f"{kind} {count:,}" for kind, count in note.kinds.most_common(MAX_SENDERS_LISTED)]
+    more = len(note.kinds) - len(listed)
+    return ", ".join([*listed, f"{more:,} more"] if more > 0 else listed)
 
 
 def describe_unreadable(name: str, error: UnreadableFile) -> str:

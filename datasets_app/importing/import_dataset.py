@@ -82,7 +82,8 @@ def import_dataset(
     """Import ``sources`` into the dataset ``name``, which is created if any session is imported.
 
     ``origin`` is only stated here: that of an existing dataset never changes. If a metadata file or the
-    ``upload`` states another one, an ``override`` is needed.
+    ``upload`` states another one, an ``override`` is needed. If nothing states that of a new dataset,
+    external is assumed, which the result says.
 
     Saves nothing if it raises :class:`UserError`, or if the process dies. Returns counts, and one
     entry per file; with ``options.quarantine`` it writes the excluded lines to ``quarantine_dir``.
@@ -98,9 +99,8 @@ def import_dataset(
         _refuse_problems([item for item in surveyed if item], options)
         stated = list_stated_origins({source.name: load_metadata(source.path) for source in sources}, upload)
         with transaction.atomic():
-            dataset, created = facts.lock_for_import(
-                name, origin=origin or choose_origin(stated.values()), actor=actor
-            )
+            origin = origin or choose_origin(stated.values())
+            dataset, created = facts.lock_for_import(name, origin=origin, actor=actor)
             check_stated_origins(dataset, stated, actor, override)
             found = [(item.source.name, item.erased, item.survey) for item in surveyed if item]
             left_out = leave_out_erased(
@@ -115,13 +115,13 @@ def import_dataset(
             turns = sum(file["turns"] for file in files)
             restricted = restrict_first_import(dataset, turns, grantees, actor=actor)
             result = _save_totals(dataset, files, options, upload, actor) | restricted
-            return result | (_discard_empty(dataset) if created else {})
+            return result | (_describe_new(dataset, origin) if created else {})
 
 
-def _discard_empty(dataset: Dataset) -> dict[str, str]:
-    """Delete a new dataset without sessions: its origin would bind the next import."""
+def _describe_new(dataset: Dataset, origin: str | None) -> dict[str, Any]:
+    """Deletes a new dataset without sessions: its origin would bind the next import."""
     if dataset.session_count:
-        return {}
+        return {} if origin else {"assumed_origin": True}
     dataset.delete()
     return {"notice": "No session was imported, so the dataset was not created."}
 

@@ -3,6 +3,7 @@
 import tempfile
 import time
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,6 +21,7 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.reading import data_stem, detect_stream_format
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
+from datasets_app.domain.conversations.roles import UNKNOWN
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
@@ -29,8 +31,9 @@ from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines, list_warnings
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
-from datasets_app.domain.traces.records import NOT_CONVERSATIONS
+from datasets_app.domain.traces.records import MAX_KINDS_NOTED, NOT_CONVERSATIONS
 from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.wording import format_count
 
 MAX_SPEAKERS = 50
 MAX_LINES_READ = 1000
@@ -86,6 +89,7 @@ class ImportPreview:
     # What may be misunderstood; (sender or role, what it is read as, messages).
     warnings: list[str] = field(default_factory=list)
     speakers: list[tuple[str, str, int]] = field(default_factory=list)
+    more_speakers: str = ""
     lacks_sessions: bool = False
     has_ambiguous_dates: bool = False
     whole: bool = True
@@ -103,7 +107,7 @@ class ImportPreview:
         if self.lacks_sessions:
             return "Choose the session column, or that there is none, then update the preview."
         if self.problems and on_error != "quarantine":
-            if any(role == "unknown" for _, role, _ in self.speakers):
+            if any(role == UNKNOWN for _, role, _ in self.speakers):
                 return (
                     "Choose what each unknown role is and update the preview, or import valid sessions only."
                 )
@@ -215,9 +219,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.summary = describe_report(report)
     preview.left_out = list_left_out_with_lines(report)
     preview.warnings = list_warnings(report)
-    preview.speakers = [
-        (speaker, role, count) for (speaker, role), count in report.speakers.most_common(MAX_SPEAKERS)
-    ]
+    preview.speakers, preview.more_speakers = _list_speakers(report.speakers)
     preview.lacks_sessions = report.notes.lacks_sessions
     preview.has_ambiguous_dates = bool(report.notes.ambiguous_dates.total)
     preview.columns = report.mapping
@@ -228,6 +230,23 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
         else:
             preview.error = "E100 No conversations found. Is this the right file?"
     return preview
+
+
+def _list_speakers(found: Counter[tuple[str, str]]) -> tuple[list[tuple[str, str, int]], str]:
+    """Those who are listed, unknown roles first, as somebody has to say what they are; and how many more."""
+    ranked = sorted(found.most_common(), key=lambda item: item[0][1] != UNKNOWN)
+    listed = [(speaker, role, count) for (speaker, role), count in ranked[:MAX_SPEAKERS]]
+    roles: Counter[str] = Counter()
+    for (_, role), count in ranked[MAX_SPEAKERS:]:
+        roles[role] += count
+    if not roles:
+        return listed, ""
+    least = "at least " if len(found) >= MAX_KINDS_NOTED else ""
+    read = ", ".join(f"{format_count(count, 'message')} as {role}" for role, count in roles.most_common())
+    return (
+        listed,
+        f"{least}{format_count(len(found) - MAX_SPEAKERS, 'more sender')} with fewer messages: {read}",
+    )
 
 
 def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_turns: int) -> ImportPreview:

@@ -186,9 +186,10 @@ def test_the_command_pushes_checks_and_pulls(
     table = tmp_path / "desk.csv"
     table.write_text("case,who,said,internal\n7,Roe,Hello,no\n7,Lisa,Hi,no\n7,Lisa,He is cross,yes\n")
     columns = ["--map", "text=said", "--map", "role=who", "--map", "sender:Lisa=assistant"]
-    assert main(["push", str(table), "--dataset", "desk", "--origin", "synthetic", *columns, *at]) == 0
+    assert main(["push", str(table), "--dataset", "desk", *columns, *at]) == 0
     pushed = capsys.readouterr()
     assert "left out: 1 private note (line 4)" in pushed.err
+    assert "warning: Nothing stated the origin, so external is assumed" in pushed.err
     assert "desk has 1 sessions and 2 turns" in pushed.out
     assert main(["pull", "nothing", "--out", str(out), *at]) == 1
     assert secret not in "".join(capsys.readouterr())

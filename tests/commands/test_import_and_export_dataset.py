@@ -44,6 +44,19 @@ def test_pipes_at_both_ends(manage_subprocess: Manage) -> None:
     assert [message["role"] for message in json.loads(done.stdout)["messages"]] == ["user", "assistant"]
 
 
+def test_an_origin_that_nothing_states_is_assumed_aloud(manage: Manage, tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "a.jsonl", make_sessions(2))
+    write_jsonl(tmp_path / "b.jsonl", [make_turn("b", 1)])
+    said = "Nothing stated the origin, so external is assumed"
+    assert said in manage("import_dataset", tmp_path / "a.jsonl", "--name", "assumed").stderr
+    assert said not in manage("import_dataset", tmp_path / "b.jsonl", "--name", "assumed").stderr
+    stated = manage("import_dataset", tmp_path / "a.jsonl", "--name", "stated", "--origin", "external")
+    assert said not in stated.stderr
+    (tmp_path / "a.meta.yaml").write_text("name: a\norigin: production\n")
+    assert said not in manage("import_dataset", tmp_path / "a.jsonl", "--name", "by-metadata").stderr
+    assert Dataset.objects.get(name="by-metadata").origin == "production"
+
+
 def test_problems_are_listed_like_a_linters_and_end_with_1(manage_subprocess: Manage, tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", [make_turn("a", 1, role="system"), make_turn("b", 4)])
     done = manage_subprocess("import_dataset", "a.jsonl", "--name", "support")

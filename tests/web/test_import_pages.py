@@ -149,7 +149,7 @@ def test_a_sender_whose_name_has_a_comma_is_left_out(curator: Any) -> None:
     page = upload(curator, table, "table.csv")
     job = JobRun.objects.get()
     (number,) = (n for n, (sender, *_) in enumerate(page.context["sides"]) if sender == "Roe, Jane")
-    chosen = {f"sender-{number}": "Roe, Jane", f"side-{number}": "leave-out", "sender-0": "user"}
+    chosen = {f"sender-{number}": "Roe, Jane", f"side-{number}": "leave-out", "sender-9": "user"}
     curator.post(f"{FORM}{job.pk}/", {**OPTIONS, "dataset_name": "may", "look": "1", **chosen})
     page = curator.get(f"{FORM}{job.pk}/")
     assert "1 message of a sender that is left out by choice" in page.content.decode()
@@ -456,6 +456,14 @@ def test_an_unknown_role_is_chosen_on_the_page_without_a_flag(curator: Any) -> N
     job = JobRun.objects.get()
     page = curator.post(f"{FORM}{job.pk}/", {**OPTIONS, "dataset_name": "t", **menus}, follow=True)
     assert not re.search(r'name="import"[^>]*disabled', page.content.decode())
+
+
+def test_more_senders_than_are_listed_are_said(curator: Any) -> None:
+    rows = "".join(f"{n},Customer {n},Hi\n{n},Customer {n},Bye\n{n},agent,Hello\n" for n in range(70))
+    page = upload(curator, f"ticket,author,body\n{rows}0,narrator,Meanwhile\n".encode(), "t.csv")
+    assert len(page.context["sides"]) == 50
+    assert page.context["sides"][0][:2] == ("narrator", "unknown")
+    assert "And 22 more senders with fewer messages: 44 messages as user." in page.content.decode()
 
 
 def test_senders_are_mapped_to_sides_and_left_out(curator: Any) -> None:

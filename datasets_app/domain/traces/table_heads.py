@@ -24,25 +24,27 @@ def find_delimiter(head: str) -> str:
         return ""
     widths = {mark: _measure_columns(head, mark) for mark in (stated[1] if stated else ",;\t|")}
     best = max(widths, key=lambda mark: widths[mark])
-    return best if widths[best] else ""
+    return best if any(widths[best]) else ""
 
 
-def _measure_columns(head: str, delimiter: str) -> int:
-    """How many columns a table with this delimiter has; 0 if its rows don't fit."""
+def _measure_columns(head: str, delimiter: str) -> tuple[bool, int]:
+    """Whether a table with this delimiter begins in the first line, and how many columns it has; none if its
+    rows don't fit."""
     try:
         text = io.StringIO(head[: head.rfind("\n")] or head, newline="")
         rows = [row for row in csv.reader(text, delimiter=delimiter) if any(cell.strip() for cell in row)]
     except csv.Error:
-        return 0
+        return False, 0
     start = find_header(rows)
     names = [name.strip() for name in rows[start]] if rows else []
     is_odd = len(set(names)) < len(names) or not all(names) or any(len(set(row)) > 2 for row in rows[:start])
     if len(names) < 2 or any(len(name) >= MAX_NAME_CHARACTERS for name in names):
-        return 0
+        return False, 0
     if is_odd and not names_columns(dict.fromkeys(names)):
-        return 0
+        return False, 0
     fits = [len(row) == len(names) for row in rows[start + 1 : start + 20]]
-    return len(names) if sum(fits) * (2 if not start else 1) >= len(fits) else 0
+    fit = sum(fits) * (1 if start else 2) >= len(fits)
+    return (start == 0, len(names)) if fit else (False, 0)
 
 
 def is_text_column(head: str) -> bool:

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
-from datasets_app.command_line.conversion import add_reading_options
+from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, add_reading_options
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.traces.convert import ConvertOptions, format_columns
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
@@ -59,9 +59,7 @@ exit codes:
             help="file or folder of a Hugging Face dataset to import; - for standard input",
         )
         parser.add_argument("--name", required=True, help="the dataset; it is created if it does not exist")
-        parser.add_argument(
-            "--origin", choices=["synthetic", "production", "external"], help="default: external"
-        )
+        parser.add_argument("--origin", choices=["synthetic", "production", "external"], help=ORIGIN_HELP)
         parser.add_argument("--persona", metavar="ID", help="persona of sessions that name none")
         parser.add_argument(
             "--format",
@@ -144,6 +142,8 @@ exit codes:
                 self.stderr.write(f"Warning: {file['name']}: {warning}")
             self.stdout.write(_format_file_result(file))
         self.stdout.write(_format_result(result))
+        if result.get("assumed_origin"):
+            self.stderr.write(f"Warning: {ASSUMED_ORIGIN}")
         if options["save_mapping"]:
             self._save_mapping(options["save_mapping"], result, import_options.reading.mapping)
         self._search(result["dataset"])

@@ -17,7 +17,7 @@ from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
 # License and attribution are owed to those they name, and stay; so do names and numbers of the file.
 SCRUBBED_FIELDS = ("source", "modifications", "date_range", "generator", "model", "extra")
-_FUZZED_PATTERN = re.compile(r"timestamps moved by up to (\d+) seconds")
+_FUZZED_PATTERN = re.compile(r"timestamps moved by up to ([\d,]+) seconds")
 
 
 @dataclass
@@ -55,7 +55,11 @@ def read_input_metadata(path: Path | None, setup: ScrubSetup) -> InputMetadata:
 
 def _was_fuzzed(metadata: DatasetMetadata, seconds: int, path: Path) -> bool:
     """Only if the metadata is that of this very file: turns added since have their true times."""
-    said = {int(match[1]) for match in map(_FUZZED_PATTERN.match, metadata.anonymization) if match}
+    said = {
+        int(match[1].replace(",", ""))
+        for match in map(_FUZZED_PATTERN.match, metadata.anonymization)
+        if match
+    }
     return seconds in said and metadata.sha256 == hash_file(path)
 
 

@@ -45,7 +45,7 @@ def render_pull_request(package: Package) -> str:
 
 {render_checks(package)}
 
-## Before sharing
+## Sharing checklist
 
 {render_sharing_table(package)}
 """

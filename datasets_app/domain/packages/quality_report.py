@@ -19,7 +19,7 @@ def render_quality_report(package: Package) -> str:
             render_checks(package),
             "## Personal data",
             render_scrubs(package),
-            "## Before sharing",
+            "## Sharing checklist",
             render_sharing_table(package),
             "## Files",
             format_table(
@@ -82,4 +82,4 @@ def render_sharing_table(package: Package) -> str:
         ]
         for item in package.sharing
     ]
-    return format_table(["", "What must hold", "Answer", "Why"], rows)
+    return format_table(["", "Requirement", "Answer", "Why"], rows)

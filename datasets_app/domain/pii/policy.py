@@ -186,7 +186,7 @@ class Policy:
         if self.hash_session_ids:
             done.append("session ids replaced by keyed SHA-256 hashes")
         if self.fuzz_seconds:
-            done.append(f"timestamps moved by up to {self.fuzz_seconds} seconds, one offset a session")
+            done.append(f"timestamps moved by up to {self.fuzz_seconds:,} seconds, one offset a session")
         if self.drop_timestamps:
             done.append("timestamps removed")
         return done

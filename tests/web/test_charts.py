@@ -128,7 +128,7 @@ def test_charts_of_many_sessions_are_estimates(
     monkeypatch.setattr(session_pages, "SAMPLE_PARTS", 10)
     response = sign_in("curator").get(address(varied))
     html = " ".join(response.content.decode().split())
-    assert "About 30 sessions, estimated from 10 spread over them." in html
+    assert "about 30 sessions, estimated from 10 spread over them." in html
     assert all(
         cell.is_estimate for chart in response.context["charts"] for row in chart.rows for cell in row.cells
     )

@@ -12,6 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from annotations_app.agreement import charts
+from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.dispute_pages import DisputeQueue
 from annotations_app.agreement.disputed_list import list_most_disputed
@@ -77,6 +78,8 @@ def dataset_labels(request: HttpRequest, pk: int) -> HttpResponse:
 
 def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
     scope, started = scope_of(request, pk), time.monotonic()
+    if scope.campaign and scope.campaign.schema:
+        return _criteria_report(request, scope.campaign, started)
     report = measure_agreement(**scope.arguments)
     headline = report.headline
     if not headline.labels:
@@ -98,6 +101,18 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
         "disputed": list_most_disputed(disputes, request.user),
     }
     return render_fragment(request, "_agreement_report", context)
+
+
+def _criteria_report(request: HttpRequest, campaign: Campaign, started: float) -> HttpResponse:
+    if not campaign.judgments.exists():
+        return render_fragment(request, "_agreement_none", {})
+    context = {
+        "measured": measure_criteria(campaign),
+        "seconds": time.monotonic() - started,
+        "at": timezone.now(),
+        "again": request.get_full_path(),
+    }
+    return render_fragment(request, "_agreement_criteria", context)
 
 
 def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 from ninja import Router
 
+from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.api.schemas import (
     AgreementOut,
@@ -77,8 +78,13 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
 
 @route(router, "GET", "/campaigns/{name}/agreement", AgreementOut, needs=VIEW_LABELS)
 def get_campaign_agreement(request: Any, name: str) -> Any:
+    """Under a schema, `report` has the agreement on each criterion."""
     campaign = find_campaign(request, name)
-    return _measure(campaign.dataset.name, campaign.name, measure_agreement(campaign=campaign))
+    if campaign.schema is None:
+        return _measure(campaign.dataset.name, campaign.name, measure_agreement(campaign=campaign))
+    labels = campaign.judgments.filter(kind="label").count()
+    report = criteria_as_json(campaign, measure_criteria(campaign)) if labels else None
+    return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
 
 
 @route(router, "GET", "/datasets/{name}/agreement", AgreementOut, needs=VIEW_LABELS, errors=(409,))

@@ -93,6 +93,23 @@ def format_report(report: AgreementReport) -> str:
     return "\n".join(_report_lines(report))
 
 
+def format_criterion(
+    title: str, counts: Sequence[tuple[str, int]], report: AgreementReport | None, note: str
+) -> str:
+    """A criterion of a schema: how often each answer was given, and the agreement on them."""
+    lines = [title, "; ".join(f"{name}: {count:,}" for name, count in counts)]
+    if report is None:
+        return "\n".join([*lines, f"{note}.", ""])
+    head = report.headline
+    lines.append(
+        f"{format_count(head.labels, 'label')} of {format_count(head.items, 'reply', 'replies')} by "
+        f"{format_count(head.annotators, 'annotator')}; {head.single:,} with only one label."
+    )
+    rows = [[words, *_statistic_cells(getattr(head, name))] for name, words in _COEFFICIENT_NAMES.items()]
+    lines += _format_table(["", "value", "95 % interval", ""], rows)
+    return "\n".join([*lines, *_pair_lines(report), ""])
+
+
 def _report_lines(report: AgreementReport) -> Iterator[str]:
     head = report.headline
     yield (

@@ -13,6 +13,7 @@ from datasets_app.management.terminal import command_error, print_problems
 
 if TYPE_CHECKING:
     from annotations_app.domain.agreement.agreement_report import AgreementReport
+    from annotations_app.models import Campaign
 
 HELP = """\
 Measure inter-annotator agreement: raw agreement, alpha, AC1, kappas, pairs, consensus.
@@ -26,6 +27,8 @@ examples:
 Files are annotation JSONL and need no database. A label belongs to the reply that session_id and
 turn_index name, else to the one with its text. --by tag and --by split use "tags" and "split" of
 a line, where it has them.
+
+A campaign with a schema is measured by criterion: each on its own scale, of tags each one.
 
 What each number is and how to read it: docs/agreement.md.
 
@@ -66,6 +69,9 @@ class Command(BaseCommand):
         _validate_options(options)
         by = tuple(kind.strip() for kind in options["by"].split(",") if kind.strip())
         how = {"by": by, "resamples": options["resamples"], "seed": options["seed"]}
+        if options["campaign"] and (campaign := _find_schema_campaign(options["campaign"])):
+            self._measure_criteria(campaign, by, options)
+            return
         measure = self._measure_files if options["files"] else _measure_database
         report = measure(options, how)
         if not report.headline.labels:
@@ -75,6 +81,21 @@ class Command(BaseCommand):
         else:
             self.stdout.write(format_report(report))
         self.stdout.flush()
+
+    def _measure_criteria(self, campaign: "Campaign", by: tuple[str, ...], options: dict[str, Any]) -> None:
+        from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
+        from annotations_app.domain.agreement.agreement_text import format_criterion
+
+        if by:
+            raise command_error("A campaign with a schema is measured by criterion; leave --by out.")
+        if not campaign.judgments.exists():
+            raise command_error(_no_labels_message(options))
+        measured = measure_criteria(campaign, resamples=options["resamples"], seed=options["seed"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(criteria_as_json(campaign, measured), indent=2, allow_nan=False))
+            return
+        for one in measured:
+            self.stdout.write(format_criterion(one.title, one.counts, one.report, one.note))
 
     def _measure_files(self, options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
         from annotations_app.agreement.measure import measure_files
@@ -97,6 +118,13 @@ class Command(BaseCommand):
                 progress.clear()
                 print_problems(self.stderr, refusal.details or {})
                 raise CommandError(refusal.message, returncode=EXIT_COULD_NOT_RUN) from None
+
+
+def _find_schema_campaign(name: str) -> "Campaign | None":
+    from annotations_app.campaigns.members import get_campaign
+
+    campaign = get_campaign(name)
+    return campaign if campaign.schema else None
 
 
 def _validate_options(options: dict[str, Any]) -> None:

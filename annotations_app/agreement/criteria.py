@@ -16,8 +16,8 @@ from annotations_app.domain.agreement.agreement import (
     build_agreement_report,
 )
 from annotations_app.domain.agreement.agreement_report import AgreementReport
-from annotations_app.domain.agreement.scales import NOMINAL, Measurement, Scale
 from annotations_app.domain.label_table import IntArray, LabelTable, build_label_table
+from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 from annotations_app.labels.label_counts import order_turns_by_session
 from annotations_app.models import Campaign, Rater
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind

@@ -25,6 +25,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
+from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, render_page

@@ -44,7 +44,7 @@ class Side(NamedTuple):
     facets: Sequence[Facet]
     days: Mapping[str, int]
     address: str = ""
-    parameters: Mapping[str, str] = {}
+    parameters: Sequence[tuple[str, str]] = ()
 
     @property
     def is_estimate(self) -> bool:
@@ -53,7 +53,8 @@ class Side(NamedTuple):
     def link(self, value: Value | None) -> str:
         if value is None or not value.count or not self.address or not is_findable(value.parameters):
             return ""
-        return f"{self.address}?{urlencode({**self.parameters, **value.parameters})}"
+        others = [(name, chosen) for name, chosen in self.parameters if name not in value.parameters]
+        return f"{self.address}?{urlencode([*others, *value.parameters.items()])}"
 
 
 def count_side(dataset: Dataset, *, may_read: bool, user: Any, chosen: SessionFilter) -> Side | None:

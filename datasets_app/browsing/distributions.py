@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
+from datasets_app.browsing.filters import find_group
+
 MAX_VALUES = 50
 # The first of each range: of turns, and of a reply's characters.
 LENGTHS = (1, 2, 3, 5, 9, 17, 33, 65)
@@ -30,12 +32,12 @@ class Facet(NamedTuple):
     title: str
     values: list[Value]
     left_out: int = 0
+    is_estimate: bool = False
 
     def scale(self, weight: float) -> "Facet":
         """The counts of a sample as those of all that it stands for."""
-        return self._replace(
-            values=[value._replace(count=round(value.count * weight)) for value in self.values]
-        )
+        values = [value._replace(count=round(value.count * weight)) for value in self.values]
+        return self._replace(values=values, is_estimate=weight > 1)
 
 
 def make_facet(
@@ -58,8 +60,7 @@ def make_tag_facets(counts: Iterable[tuple[str, int]]) -> Iterable[Facet]:
     """By the part before the colon; ``counts`` are in order."""
     groups = defaultdict(list)
     for tag, number in counts:
-        group, colon, _ = tag.partition(":")
-        groups[group if colon else ""].append((tag, number))
+        groups[find_group("tag", tag)].append((tag, number))
     for group, tags in sorted(groups.items(), key=lambda item: -sum(number for _, number in item[1])):
         title = f"Tags: {group}" if group else "Tags"
         yield make_facet("tag", title, tags, label=lambda tag: tag.partition(":")[2] or tag)

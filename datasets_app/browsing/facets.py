@@ -5,7 +5,7 @@ dataset, and the counts are estimates.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
@@ -22,8 +22,18 @@ from datasets_app.browsing.distributions import (
     make_reply_facet,
     make_tag_facets,
 )
-from datasets_app.browsing.filters import ANY, NO, NONE, SPLIT_CHOICES, YES, SessionFilter, build_conditions
-from datasets_app.catalog.rows.session_pages import NO_SPLIT, Sample, sample_sessions
+from datasets_app.browsing.filters import (
+    ANY,
+    NO,
+    NONE,
+    SPLIT_CHOICES,
+    YES,
+    SessionFilter,
+    build_conditions,
+    find_group,
+)
+from datasets_app.catalog.rows.session_conditions import NO_SPLIT
+from datasets_app.catalog.rows.session_pages import Sample, sample_sessions
 from datasets_app.models import CheckReport, Dataset, ScrubRun
 
 MAX_COUNTED = 5_000
@@ -46,9 +56,9 @@ ORDER = (
 _TIMEOUT = "SET LOCAL statement_timeout = '3s'"
 
 _SESSIONS = "t.dataset_id = %(dataset)s AND t.session_id = ANY(%(keys)s)"
-_STRUCTURE = """
-SELECT split, persona_id, excluded, width_bucket(turn_count, %(lengths)s), count(*)
-FROM datasets_app_session WHERE dataset_id = %(dataset)s AND id = ANY(%(keys)s) GROUP BY 1, 2, 3, 4
+_TALLY = """
+SELECT {column}, count(*) FROM datasets_app_session
+WHERE dataset_id = %(dataset)s AND id = ANY(%(keys)s) GROUP BY 1
 """
 # Hashing the pairs is faster than count(DISTINCT), which sorts them.
 _COUNT_PAIRS = f"""
@@ -126,68 +136,79 @@ def count_facets(
         with transaction.atomic():
             with connection.cursor() as cursor:
                 cursor.execute(_TIMEOUT)
-            conditions = build_conditions(dataset.pk, chosen)
-            sample = sample_sessions(dataset.pk, dataset.session_count, conditions, MAX_COUNTED)
-            count = _Counter(dataset, sample)
-            facets = [*_count_structure(count, chosen, may_read, user, in_detail)]
+            count = _Counter(dataset, chosen)
+            facets = [*_count_structure(count, may_read, user, in_detail)]
             days = dict(count.fetch(_DAYS)) if may_read else {}
             if may_read:
-                facets += _count_text(count, chosen, in_detail)
-                facets.append(make_date_facet(days, chosen.since, chosen.until))
+                facets += _count_text(count, in_detail)
+                facets.append(make_date_facet(days, chosen.since, chosen.until).scale(count.sample.weight))
     except DatabaseError:
         return None
-    shown = [facet.scale(sample.weight) for facet in facets if any(value.count for value in facet.values)]
-    return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), sample, days)
+    shown = [facet for facet in facets if any(value.count for value in facet.values)]
+    return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), count.sample, days)
 
 
 class _Counter:
-    """Queries about the sessions of a sample."""
+    """Queries about a sample of the sessions that match."""
 
-    def __init__(self, dataset: Dataset, sample: Sample) -> None:
-        self.dataset, self.sample = dataset, sample
+    def __init__(self, dataset: Dataset, chosen: SessionFilter) -> None:
+        self.dataset, self.chosen = dataset, chosen
+        conditions = build_conditions(dataset.pk, chosen)
+        self.sample = sample_sessions(dataset.pk, dataset.session_count, conditions, MAX_COUNTED)
+
+    def ignore_choice(self, name: str, group: str = "") -> "_Counter":
+        """Of the sessions that match whatever is chosen of one facet: what could be chosen in addition."""
+        values = getattr(self.chosen, name)
+        others = tuple(value for value in values if find_group(name, value) != group)
+        return self if others == values else _Counter(self.dataset, self.chosen._replace(**{name: others}))
+
+    def make_facet(self, name: str, title: str, counts: Iterable[tuple[Any, int]], **names: Any) -> Facet:
+        return make_facet(name, title, counts, **names).scale(self.sample.weight)
 
     def fetch(self, query: str, **values: Any) -> list[Any]:
         with connection.cursor() as cursor:
             cursor.execute(query, {"dataset": self.dataset.pk, "keys": self.sample.keys, **values})
             return cursor.fetchall()
 
+    def tally(self, column: str) -> Counter[Any]:
+        """Of a column of sessions."""
+        return Counter(dict(self.fetch(_TALLY.format(column=column), lengths=list(LENGTHS))))
 
-def _count_structure(
-    count: _Counter, chosen: SessionFilter, may_read: bool, user: Any, in_detail: bool
-) -> Iterable[Facet]:
+
+def _count_structure(count: _Counter, may_read: bool, user: Any, in_detail: bool) -> Iterable[Facet]:
     """What can be told without the text."""
-    splits, personas, excluded, lengths = (Counter[Any]() for _ in range(4))
-    for split, persona, is_excluded, length, number in count.fetch(_STRUCTURE, lengths=list(LENGTHS)):
-        splits[split or NO_SPLIT] += number
-        personas[persona] += number
-        excluded[YES if is_excluded else NO] += number
-        lengths[length] += number
-    known = [(persona, number) for persona, number in personas.most_common() if persona and may_read]
-    yield make_facet("persona", "Personas", known)
+    wider = count.ignore_choice("persona")
+    personas = wider.tally("persona_id").most_common() if may_read else []
+    known = [(persona, number) for persona, number in personas if persona]
+    yield wider.make_facet("persona", "Personas", known)
     if count.dataset.split_settings:
-        names = dict(SPLIT_CHOICES)
-        yield make_facet("split", "Splits", [(name, splits[name]) for name in names], label=names.get)  # type: ignore[arg-type]
-    yield from _count_labels(count, user, personas, [persona for persona, _ in known] if in_detail else [])
+        wider, names = count.ignore_choice("split"), dict(SPLIT_CHOICES)
+        splits = wider.tally(f"coalesce(split, '{NO_SPLIT}')")
+        yield wider.make_facet("split", "Splits", [(name, splits[name]) for name in names], label=names.get)
+    shown = [persona for persona, _ in known] if in_detail else []
+    yield from _count_labels(count.ignore_choice("labels"), user, shown)
     report = CheckReport.objects.filter(dataset=count.dataset).values_list("pk", flat=True).first()
     if report:
-        yield make_facet("code", "Findings", count.fetch(_CODES, report=report))
+        wider = count.ignore_choice("code")
+        yield wider.make_facet("code", "Findings", wider.fetch(_CODES, report=report))
     if user is None or user.has_perm("datasets_app.view_scrubfinding"):
         scrub = ScrubRun.objects.filter(dataset=count.dataset).first()
         if scrub:
+            wider = count.ignore_choice("kind")
             title = "Personal data, in a preview" if scrub.dry_run else "Placeholders"
-            yield make_facet("kind", title, count.fetch(_KINDS, scrub=scrub.pk))
-    if excluded[YES] or chosen.excluded:
-        yield make_facet(
+            yield wider.make_facet("kind", title, wider.fetch(_KINDS, scrub=scrub.pk))
+    excluded = count.tally(f"CASE WHEN excluded THEN '{YES}' ELSE '{NO}' END")
+    if excluded[YES] or count.chosen.excluded:
+        yield count.make_facet(
             "excluded", "Excluded", [(value, excluded[value]) for value in (YES, NO)], label=str.capitalize
         )
-    yield make_length_facet(lengths)
-    yield make_reply_facet(dict(count.fetch(_REPLIES, lengths=list(REPLY_LENGTHS))))
+    weight = count.sample.weight
+    yield make_length_facet(count.tally("width_bucket(turn_count, %(lengths)s)")).scale(weight)
+    yield make_reply_facet(dict(count.fetch(_REPLIES, lengths=list(REPLY_LENGTHS)))).scale(weight)
 
 
-def _count_labels(
-    count: _Counter, user: Any, personas: Mapping[str | None, int], shown: Iterable[str]
-) -> Iterable[Facet]:
-    """Of all sessions, and of those of each persona that is shown."""
+def _count_labels(count: _Counter, user: Any, personas: Iterable[str]) -> Iterable[Facet]:
+    """Of all sessions, and of those of each of these personas."""
     known = hooks.labels.SESSION_LABELS
     if not (user is None or user.has_perm(known.permission)):
         return
@@ -199,28 +220,37 @@ def _count_labels(
     labeled = numbers.get(ANY)
     if not labeled:
         return
-    numbers[NONE] = Counter(personas) - labeled
-    for persona in (None, *shown):
+    numbers[NONE] = count.tally("persona_id") - labeled
+    for persona in (None, *personas):
         own = {"persona": persona} if persona else {}
-        yield make_facet(
+        yield count.make_facet(
             "labels",
             persona or "Labels",
             [(value, by[persona] if persona else by.total()) for value, by in numbers.items()],
             label=lambda value: known.filters[value][0],
-            parameters=lambda value, own=own: {"labels": value, **own},  # type: ignore[misc]
+            parameters=lambda value, own=own: {"labels": value, **own},
         )
 
 
-def _count_text(count: _Counter, chosen: SessionFilter, in_detail: bool) -> Iterable[Facet]:
+def _count_text(count: _Counter, in_detail: bool) -> Iterable[Facet]:
     """For people who may read the text."""
-    yield from make_tag_facets(count.fetch(_TAGS))
-    yield make_facet("commented", "Comments", count.fetch(_COMMENTED, yes=YES), label=lambda _: "Any")
-    if key := chosen.meta.partition("=")[0]:
-        yield make_metadata_facet(key, count.fetch(_METADATA_VALUES, key=key))
+    weight, chosen = count.sample.weight, count.chosen
+    groups = dict.fromkeys(find_group("tag", tag) for tag in chosen.tag)
+    counts = [(tag, number) for tag, number in count.fetch(_TAGS) if find_group("tag", tag) not in groups]
+    yield from (facet.scale(weight) for facet in make_tag_facets(counts))
+    for group in groups:
+        wider = count.ignore_choice("tag", group)
+        own = [(tag, number) for tag, number in wider.fetch(_TAGS) if find_group("tag", tag) == group]
+        yield from (facet.scale(wider.sample.weight) for facet in make_tag_facets(own))
+    yield count.make_facet("commented", "Comments", count.fetch(_COMMENTED, yes=YES), label=lambda _: "Any")
+    for key in dict.fromkeys(find_group("meta", value) for value in chosen.meta):
+        wider = count.ignore_choice("meta", key)
+        values = wider.fetch(_METADATA_VALUES, key=key)
+        yield make_metadata_facet(key, values).scale(wider.sample.weight)
     if in_detail:
-        yield from _count_metadata(count)
+        yield from (facet.scale(weight) for facet in _count_metadata(count))
     else:
-        yield make_facet("meta", "Metadata", count.fetch(_METADATA))
+        yield count.make_facet("meta", "Metadata", count.fetch(_METADATA))
 
 
 def _count_metadata(count: _Counter) -> Iterable[Facet]:

@@ -15,6 +15,7 @@ from datasets_app.browsing.columns import (
 from datasets_app.browsing.distributions import Value
 from datasets_app.browsing.facets import MAX_COUNTED, count_facets
 from datasets_app.browsing.filters import (
+    SEVERAL,
     SessionFilter,
     build_conditions,
     describe_filter,
@@ -22,7 +23,7 @@ from datasets_app.browsing.filters import (
     parse_filter,
 )
 from datasets_app.browsing.selection_pages import may_change, may_select
-from datasets_app.browsing.views_pages import list_display, list_views
+from datasets_app.browsing.views_pages import encode_list, list_views
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.session_pages import (
     DEFAULT_ORDER,
@@ -55,7 +56,7 @@ SORTS = {
     "-session": "Session ID, Z to A",
 }
 # The form has fields for these filters. Facets set the others.
-FORM_FIELDS = ("q", "id", "persona", "tag", "since", "until", "min", "max", "reply_min", "reply_max")
+FORM_FIELDS = ("q", "id", "since", "until", "min", "max", "reply_min", "reply_max")
 # What the order would tell: how ids begin, and when people wrote.
 _TEXT_ORDERS = frozenset({"session", "date"})
 
@@ -85,10 +86,10 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "may_change": may_change(request.user),
         "filter": chosen,
         "chips": [
-            (title, value, link.change({name: ""}))
-            for name, title, value in describe_filter(chosen, request.user)
+            (title, value, link.remove(parameter))
+            for parameter, title, value in describe_filter(chosen, request.user)
         ],
-        "kept": [item for item in chosen.as_parameters().items() if item[0] not in FORM_FIELDS],
+        "kept": [item for item in chosen.as_parameters() if item[0] not in FORM_FIELDS],
         "ignored": list_ignored(request.GET, chosen),
         "columns": columns,
         "column_choices": [
@@ -125,6 +126,15 @@ def facets(request: HttpRequest, pk: int) -> HttpResponse:
         ]
         if found
         else None,
+        "known": {
+            name: [
+                value.parameters[name]
+                for facet in (found.facets if found else ())
+                if facet.name == name
+                for value in facet.values
+            ]
+            for name in ("tag", "persona")
+        },
         "sample": found and found.sample,
         "max_counted": MAX_COUNTED,
     }
@@ -135,19 +145,38 @@ class _Link:
     """Makes addresses of the same list with other filters."""
 
     def __init__(self, dataset: Dataset, request: HttpRequest, chosen: SessionFilter) -> None:
-        self.address, self.active = dataset_url(dataset, "sessions"), chosen.as_parameters()
-        self.display = list_display(request.GET)
+        self.address, self.active, self.query = dataset_url(dataset, "sessions"), chosen, request.GET
 
-    def change(self, changes: dict[str, str]) -> str:
-        filters = {name: value for name, value in {**self.active, **changes}.items() if value}
-        return f"{self.address}?{urlencode({**filters, **self.display}, doseq=True)}"
+    def change(self, changes: dict[str, Any]) -> str:
+        return f"{self.address}?{encode_list(self.active._replace(**changes), self.query)}"
+
+    def remove(self, parameter: tuple[str, str]) -> str:
+        name, value = parameter
+        values = getattr(self.active, name)
+        return self.change(
+            {name: tuple(one for one in values if one != value) if isinstance(values, tuple) else ""}
+        )
 
     def toggle(self, value: Value) -> dict[str, Any]:
         """A value of a facet with the address that filters by it or, if the list is filtered by it, no
-        longer."""
-        is_active = all(self.active.get(name, "") == wanted for name, wanted in value.parameters.items())
-        changes = dict.fromkeys(value.parameters, "") if is_active else value.parameters
-        return {**value._asdict(), "is_active": is_active, "url": self.change(changes)}
+        longer; and the one that leaves its sessions out."""
+        active = self.active.as_parameters()
+        wanted = value.parameters.items()
+        is_active = all(item in active if item[1] else item[0] not in dict(active) for item in wanted)
+        changes: dict[str, Any] = {}
+        for name, text in wanted:
+            chosen = getattr(self.active, name)
+            if name not in SEVERAL:
+                changes[name] = "" if is_active else text
+            else:
+                # A value of a key says more than the key.
+                kept = tuple(one for one in chosen if one != text and not text.startswith(f"{one}="))
+                changes[name] = kept if is_active else (*kept, text)
+        found = {**value._asdict(), "is_active": is_active, "url": self.change(changes)}
+        if name in SEVERAL and len(wanted) == 1:
+            without = (*self.active.without, f"{name}={text}")
+            found["without_url"] = self.change({name: kept, "without": without})
+        return found
 
 
 def _parse_order(sort: str, withheld: bool) -> tuple[str, bool]:

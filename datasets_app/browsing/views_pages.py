@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_POST
 
 from datasets_app.browsing.columns import COLUMNS
-from datasets_app.browsing.filters import parse_filter
+from datasets_app.browsing.filters import SessionFilter, parse_filter
 from datasets_app.browsing.turn_filter import parse_turn_filter
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.session_pages import ORDERS
@@ -64,7 +64,12 @@ def _read_query(request: HttpRequest, page: str, may_read: bool) -> tuple[str, b
         of_turns = of_turns if may_read else of_turns._replace(q="", tag="")
         return urlencode(of_turns.as_parameters()), of_turns.has_text
     chosen = parse_filter(request.GET, may_read=may_read, user=request.user)
-    return urlencode({**chosen.as_parameters(), **list_display(request.GET)}, doseq=True), chosen.has_text
+    return encode_list(chosen, request.GET), chosen.has_text
+
+
+def encode_list(chosen: SessionFilter, query: QueryDict) -> str:
+    """Filters, columns and order, as an address has them."""
+    return urlencode([*chosen.as_parameters(), *list_display(query).items()], doseq=True)
 
 
 def list_display(query: QueryDict) -> dict[str, list[str]]:

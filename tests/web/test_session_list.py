@@ -92,6 +92,14 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"meta": "model"}, []),
     ({"kind": "EMAIL"}, []),
     ({"labels": "disputed"}, []),
+    ({"tag": ["scenario:refund", "scenario:other"]}, ["a1", "b_2"]),
+    ({"tag": ["scenario:refund", "other:one"]}, []),
+    ({"tag": ["scenario:refund", "scenario:other"], "split": ["train", "test"]}, ["b_2"]),
+    ({"split": ["train", "none"], "max": "2"}, ["a1", "b1", "b_2"]),
+    ({"without": "tag=scenario:refund"}, ["a2", "b1", "b_2"]),
+    ({"without": ["persona=warm", "code=any", "split=none"]}, ["b_2"]),
+    ({"without": "labels=any", "q": "refun"}, ["a1", "b1"]),
+    ({"without": ["q=refund", "tag"], "code": ["x", "W205"]}, ["b1"]),
     ({"max": "2", "sort": "-imported"}, ["b_2", "b1", "a1"]),
     ({"sort": "-turns"}, ["a2", "b_2", "b1", "a1"]),
     # What has no date comes last either way.
@@ -246,6 +254,43 @@ def test_withheld_text_is_not_searched_or_sorted(sign_in: Any, talks: Dataset) -
     }
     response = client.get(address(talks, "session_facets"), {"q": "zzz"})
     assert response.context["sample"].estimate == 4
+
+
+def test_several_values_of_a_filter_are_chips_views_and_selections(sign_in: Any, talks: Dataset) -> None:
+    client = sign_in("curator")
+    query = "tag=scenario%3Arefund&tag=scenario%3Aother&without=split%3Dtrain"
+    page = client.get(f"{address(talks)}?{query}")
+    assert [chip[:2] for chip in page.context["chips"]] == [
+        ("Tag", "scenario:refund"),
+        ("Tag", "scenario:other"),
+        ("Without split", "Train"),
+    ]
+    first, _, last = (url for _, _, url in page.context["chips"])
+    assert first == f"{address(talks)}?{query.partition('&')[2]}"
+    assert [row.session_id for row in client.get(last).context["page"].rows] == ["a1", "b_2"]
+    client.post(f"{address(talks, 'save_view', 'sessions')}?{query}", {"name": "Both"})
+    assert SavedView.objects.get().query == query
+    client.post(f"{address(talks, 'select', 'sessions')}?{query}", {"all": "1"})
+    assert SessionSelection.objects.get().keys == [talks.sessions.get(session_id="a1").pk]
+
+
+def test_a_facet_adds_a_value_or_leaves_its_sessions_out(sign_in: Any, talks: Dataset) -> None:
+    client = sign_in("curator")
+
+    def find(label: str, **query: Any) -> dict[str, Any]:
+        facets = client.get(address(talks, "session_facets"), query).context["facets"]
+        return next(value for _, values in facets for value in values if value["label"] == label)
+
+    assert listed_at(client, find("Train", split="none")["url"]) == 4
+    assert listed_at(client, find("Train", split="none")["without_url"]) == 2
+    assert listed_at(client, find("refund", split="none")["without_url"]) == 1
+    Turn.objects.filter(dataset=talks, session__session_id="b1").update(metadata={"model": "m1"})
+    assert find("m1", meta="model")["url"].endswith("?meta=model%3Dm1")
+    assert listed_at(client, f"{address(talks)}?tag=scenario:refund&meta=model") == 0
+
+
+def listed_at(client: Any, url: str) -> int:
+    return len(client.get(url).context["page"].rows)
 
 
 # --- saved views ----------------------------------------------------------------------------------------

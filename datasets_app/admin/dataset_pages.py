@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
-from datasets_app.browsing.selection_pages import may_select
+from datasets_app.browsing.selection_pages import may_change, may_select
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import describe_provenance
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
@@ -26,6 +26,7 @@ from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, CheckFinding, Dataset, JobRun
+from datasets_app.scrubbing.snippets import load_check_excerpts
 from datasets_app.splitting.rows import count_splits
 
 
@@ -84,11 +85,14 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
             raw_access.withhold_finding(finding)
     elif page.rows:
         raw_access.record_access(dataset, request.user, place="checks", findings=len(page.rows))
+        if request.user.has_perm("datasets_app.view_turn"):
+            load_check_excerpts(dataset.pk, page.rows)
     context = {
         "withheld": withheld,
         "report": report,
         "outdated": why_outdated(report, dataset) if report and report_pk is None else "",
         "is_latest": report_pk is None,
+        "may_change": may_change(request.user),
         "may_select": request.user.has_perm("datasets_app.view_session") and may_select(request.user),
         "code": code,
         "totals": sorted(report.totals.items()) if report else [],

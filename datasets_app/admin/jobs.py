@@ -28,6 +28,7 @@ from datasets_app.core.web.pages import (
     dataset_url,
     get_visible_dataset,
     parse_pk,
+    read_back,
     render_fragment,
     render_page,
     require_permissions,
@@ -169,7 +170,8 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("admin:datasets_app_dataset_import_preview", job.pk)
         raise PermissionDenied
     crumbs = [("Jobs", reverse("admin:datasets_app_jobrun_changelist")), (str(job), None)]
-    return render_page(request, "datasets_app/job_run.html", crumbs, _job_context(request, job))
+    context = {**_job_context(request, job), "back": read_back(request)}
+    return render_page(request, "datasets_app/job_run.html", crumbs, context)
 
 
 def progress(request: HttpRequest, pk: int) -> HttpResponse:

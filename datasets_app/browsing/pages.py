@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.http import urlencode
 
 from datasets_app.browsing.columns import (
     COLUMNS,
@@ -104,7 +103,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "last": first + len(page.rows) - 1 if first else None,
         "previous_first": max(1, first - PAGE_SIZE) if first else None,
         "next_first": first + len(page.rows) if first else None,
-        "filter_query": urlencode(chosen.as_parameters()),
+        "filter_query": encode_list(chosen, request.GET),
     }
     return render_dataset_page(request, dataset, "sessions", "Sessions", context)
 

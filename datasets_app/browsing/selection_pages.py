@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
@@ -19,7 +20,13 @@ from datasets_app.catalog.search import list_turn_keys
 from datasets_app.catalog.selections import MAX_SELECTED, save_selection
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import build_dataset_tabs, render_dataset_page
-from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import (
+    add_back,
+    get_visible_dataset,
+    parse_pk,
+    read_back,
+    require_permissions,
+)
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import Dataset, Session, SessionSelection, Turn
@@ -37,7 +44,8 @@ def may_select(user: Any) -> bool:
 
 @require_POST
 def select(request: HttpRequest, pk: int, page: str) -> HttpResponse:
-    """Keep the sessions or turns that are ticked or, with ``all``, that the filters in the address match."""
+    """Keep the sessions or turns that are ticked or, with ``all``, that the filters in the address match.
+    With an ``action``, do that with them."""
     dataset = get_listed_dataset(request, pk, page)
     may_read = raw_access.may_read(request.user, dataset)
     try:
@@ -47,10 +55,13 @@ def select(request: HttpRequest, pk: int, page: str) -> HttpResponse:
             selection = save_selection(dataset, {key for key, _ in keys}, request.user, turns=turns)
         else:
             selection = save_selection(dataset, _list_keys(request, dataset, may_read), request.user)
+        if request.POST.get("action"):
+            return _start(request, dataset, selection, "")
     except UserError as refusal:
         messages.error(request, refusal.message)
         return redirect(list_url(dataset, page, request.GET.urlencode()))
-    return redirect("admin:datasets_app_dataset_selection", dataset.pk, selection.pk)
+    url = reverse("admin:datasets_app_dataset_selection", args=[dataset.pk, selection.pk])
+    return redirect(add_back(url, read_back(request) or list_url(dataset, page, request.GET.urlencode())))
 
 
 @require_POST
@@ -112,15 +123,17 @@ def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
         except UserError as refusal:
             error = refusal.message
     page = "sessions" if chosen.turns is None else "turns"
+    back = read_back(request) or list_url(dataset, page)
+    links = hooks.panels.list_selection_links(dataset, chosen, request.user)
     context = {
         "selection": chosen,
         "tabs": build_dataset_tabs(request, dataset, page),
-        "list_url": list_url(dataset, page),
+        "list_url": back,
         "excluded": Session.objects.filter(dataset=dataset, pk__in=chosen.keys, excluded=True).count(),
         "tag": tag,
         "error": error,
         "may_change": may_change(request.user),
-        "links": hooks.panels.list_selection_links(dataset, chosen, request.user),
+        "links": [(title, add_back(url, back)) for title, url in links],
     }
     return render_dataset_page(request, dataset, "selection", "Selection", context)
 

@@ -3,9 +3,10 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import dataset_url
+from datasets_app.core.web.pages import add_back, dataset_url, read_back
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import JobParameters, NoParameters
@@ -21,6 +22,7 @@ def start_and_show_job(
     dataset_name: str = "",
 ) -> HttpResponse:
     """Start a job as the signed-in user, and redirect to its page; it may be one that they started before.
+    That page leads back to where this one was opened from.
     Overrides, signatures, deletions and erasures take a recent sign-in."""
     if parameters.approval_permission:
         require_recent_sign_in(request)
@@ -31,4 +33,4 @@ def start_and_show_job(
     except UserError as refusal:
         messages.error(request, refusal.message)
         return redirect(dataset_url(dataset) if dataset else "home")
-    return redirect("admin:datasets_app_jobrun_change", job.pk)
+    return redirect(add_back(reverse("admin:datasets_app_jobrun_change", args=[job.pk]), read_back(request)))

@@ -3,16 +3,20 @@
 Values are read from the stored text when a page is shown, and are kept nowhere else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from django.db import connection
 
-from datasets_app.models import ScrubFinding, ScrubRun
+from datasets_app.domain.pii.detection import find_values
+from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
+from datasets_app.models import ScrubFinding, ScrubRun, Turn
 
 CONTEXT_CHARACTERS = 40
 MAX_VALUES = 200
 MAX_VALUE_CHARACTERS = 200
+# Of the text of a turn with a finding of the checks: what is shown, and searched.
+EXCERPT_CHARACTERS, MAX_SEARCHED_CHARACTERS = 120, 20_000
 
 _SNIPPETS = """
 SELECT f.id,
@@ -78,3 +82,34 @@ def _query(statement: str, **values: Any) -> list[tuple[Any, ...]]:
         cursor.execute(statement, {"value": MAX_VALUE_CHARACTERS, **values})
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
+
+
+def load_check_excerpts(dataset_id: int, findings: Sequence[Any]) -> None:
+    """Set ``excerpt`` of each finding in a turn's text: what it found there, or how the text begins. Checks
+    keep no positions, so the text is searched again; names take a model, and are not marked."""
+    places = {(row.session_id, row.turn_index) for row in findings if row.field in ("", "text")}
+    turns = Turn.objects.filter(
+        dataset=dataset_id,
+        session__in={key for key, _ in places},
+        turn_index__in={index for _, index in places},
+    )
+    texts = {
+        (turn.session_id, turn.turn_index): turn.start
+        for turn in turns.with_text_start(MAX_SEARCHED_CHARACTERS)
+    }
+    for finding in findings:
+        text = texts.get((finding.session_id, finding.turn_index)) if finding.field in ("", "text") else None
+        finding.excerpt = _cut_excerpt(text, KINDS_BY_CODE.get(finding.code, "")) if text else None
+
+
+def _cut_excerpt(text: str, kind: str) -> Snippet:
+    found = next((match for match in find_values(text) if match.kind == kind), None) if kind else None
+    if found is None:
+        return Snippet("", "", text[:EXCERPT_CHARACTERS] + "…" * (len(text) > EXCERPT_CHARACTERS))
+    start, end = max(0, found.start - CONTEXT_CHARACTERS), found.end + CONTEXT_CHARACTERS
+    before, after = text[start : found.start], text[found.end : end]
+    return Snippet(
+        "…" * (start > 0) + before,
+        text[found.start : found.end][:MAX_VALUE_CHARACTERS],
+        after + "…" * (end < len(text)),
+    )

@@ -1,5 +1,7 @@
 """The list of the sessions of a dataset: filters, columns, saved views, and what is done with a selection."""
 
+import re
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -317,6 +319,32 @@ def test_views_are_saved_for_oneself_or_shared(sign_in: Any, talks: Dataset) -> 
 # --- selections -----------------------------------------------------------------------------------------
 
 
+def test_a_job_leads_back_to_what_was_selected_from(sign_in: Any, talks: Dataset, empty_queue: None) -> None:
+    client = sign_in("curator")
+    query = "q=refun&sort=-turns"
+    listing = f"{address(talks)}?{query}"
+    selection = client.post(f"{address(talks, 'select', 'sessions')}?{query}", {"all": "1"})["Location"]
+    assert f'href="{escape(listing)}">Back' in client.get(selection).content.decode()
+    job = client.post(selection, {"action": "tag", "tag": "seen"})["Location"]
+    assert f'href="{escape(listing)}">Back' in client.get(job).content.decode()
+    outside = f"{job.partition('?')[0]}?back=https://example.org/"
+    assert "example.org" not in client.get(outside).content.decode()
+
+
+def test_sessions_with_a_finding_are_excluded_from_its_list(
+    sign_in: Any, talks: Dataset, empty_queue: None
+) -> None:
+    client = sign_in("curator")
+    listing = f"{address(talks, 'checks')}?code=W205"
+    page = client.get(listing).content.decode()
+    assert "Refunded, thanks" in page
+    (action,) = re.findall(r'action="([^"]+/sessions/select/[^"]+)"', page)
+    job = client.post(unescape(action), {"all": "1", "action": "exclude"})["Location"]
+    assert f'href="{listing}">Back' in client.get(job).content.decode()
+    assert JobRun.objects.get().operation == "exclude_sessions"
+    assert SessionSelection.objects.get().keys == [talks.sessions.get(session_id="b1").pk]
+
+
 def test_selected_sessions_are_tagged_and_excluded(sign_in: Any, talks: Dataset, empty_queue: None) -> None:
     client = sign_in("curator")
     selecting = f"{address(talks, 'select', 'sessions')}?q=refun"
@@ -386,7 +414,10 @@ def test_a_few_sessions_are_changed_at_once_and_back(
 
 def test_sessions_of_a_finding_are_selected(sign_in: Any, talks: Dataset) -> None:
     client, select = sign_in("curator"), f"{address(talks, 'select', 'sessions')}?code=W205"
-    assert f'action="{select}"' in client.get(address(talks, "checks"), {"code": "W205"}).content.decode()
+    assert (
+        f'action="{select}&amp;back='
+        in client.get(address(talks, "checks"), {"code": "W205"}).content.decode()
+    )
     client.post(select, {"all": "1"})
     assert SessionSelection.objects.get().keys == [talks.sessions.get(session_id="b1").pk]
     assert select not in sign_in("viewer").get(address(talks, "checks"), {"code": "W205"}).content.decode()

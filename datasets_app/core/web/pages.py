@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from datasets_app.domain.wording import shorten_hash
 from datasets_app.models import Dataset, Persona
@@ -38,6 +39,19 @@ def render_fragment(request: HttpRequest, template: str, context: dict[str, Any]
 def parse_pk(text: str) -> int | None:
     """A primary key from a URL; None if ``text`` isn't one that the database could hold."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
+
+def read_back(request: HttpRequest) -> str:
+    """``?back=``: the address within this application that a page was opened from; empty if there is none."""
+    back = request.GET.get("back", "")
+    return back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else ""
+
+
+def add_back(url: str, back: str) -> str:
+    """The address with what :func:`read_back` reads there."""
+    if not back:
+        return url
+    return f"{url}{'&' if '?' in url else '?'}{urlencode({'back': back})}"
 
 
 def require_permissions(request: HttpRequest, *permissions: str) -> None:

@@ -29,7 +29,12 @@ from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
 from datasets_app.scrubbing.pattern_counts import describe_matches
-from datasets_app.scrubbing.proposals import count_open_proposals, find_preview, list_proposals
+from datasets_app.scrubbing.proposals import (
+    count_open_proposals,
+    find_preview,
+    list_proposals,
+    read_missed_values,
+)
 from datasets_app.scrubbing.result_pages import result_context
 from datasets_app.scrubbing.term_pages import TermsForm
 
@@ -128,7 +133,7 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
         **({} if job else _interrupted_context(dataset)),
         **_proposals_context(request, dataset, withheld),
         **_brands_context(request, run, withheld),
-        **_marks_context(request, dataset),
+        **_marks_context(request, dataset, withheld),
         **canary_context(dataset),
         **(_progress_context(request, job) if job else {}),
     }
@@ -185,13 +190,21 @@ def _brands_context(request: HttpRequest, run: ScrubRun | None, withheld: bool) 
     }
 
 
-def _marks_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
+def _marks_context(request: HttpRequest, dataset: Dataset, withheld: bool) -> dict[str, Any]:
     if not request.user.has_perm("datasets_app.view_scrubmark"):
         return {}
     marks = ScrubMark.objects.filter(dataset=dataset).select_related("created_by").order_by("-id")
-    last = _find_last_run(dataset)
+    last, preview = _find_last_run(dataset), find_preview(dataset)
+    shown = list(marks[:MAX_MARKS_SHOWN])
+    # Only digests are stored of what is missed; the text of the preview still tells which names they are.
+    may_name = preview and not withheld and request.user.has_perm("datasets_app.view_scrubfinding")
+    values = read_missed_values(preview) if preview and may_name else {}
+    for mark in shown:
+        mark.value = values.get(mark.digest, "")
+    if values:
+        raw_access.record_access(dataset, request.user, place="marks", findings=len(values))
     return {
-        "marks": marks[:MAX_MARKS_SHOWN],
+        "marks": shown,
         "mark_count": marks.count(),
         "new_marks": marks.filter(created_at__gt=last.created_at).count() if last else 0,
         "terms_form": TermsForm(may_override=False),

@@ -4,6 +4,7 @@ The scrub's row has keys of findings and counts. A value is read from the text w
 gone with the preview, which the next scrub or preview deletes.
 """
 
+import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -12,11 +13,11 @@ from django.db import connection
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.names.name_rules import is_greeted
 from datasets_app.domain.pii.names.products import build_cue_patterns
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
-    MIN_SESSIONS,
     TermCount,
     get_fewest_sessions,
     is_proposed,
@@ -29,9 +30,12 @@ from datasets_app.scrubbing.snippets import Snippet, load_snippets
 
 MAX_CANDIDATES = 2_000
 CUE_CHARACTERS = 30
+# Occurrences of a term that are read to tell how often it is said of people.
+MAX_READ = 10
 
 _CANDIDATES = r"""
-SELECT min(value), min(id), count(DISTINCT session_id), count(*), count(*) FILTER (WHERE role = 'assistant'),
+SELECT min(value), (array_agg(id ORDER BY id))[:%(read)s],
+    count(DISTINCT session_id), count(*), count(*) FILTER (WHERE role = 'assistant'),
     count(*) FILTER (WHERE before ~* %(cue_before)s OR behind ~* %(cue_behind)s)
 FROM (
     SELECT f.id, f.session_id, t.role,
@@ -70,31 +74,32 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
         "sessions": get_fewest_sessions(scrub.session_count),
         "limit": MAX_CANDIDATES,
         "cue": CUE_CHARACTERS,
+        "read": MAX_READ,
         "cue_before": cue_before,
         "cue_behind": cue_behind,
     }
     with connection.cursor() as cursor:
         cursor.execute(_CANDIDATES, values)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
-    people = _find_people(scrub, [finding for _, finding, sessions, *_ in rows if sessions < MIN_SESSIONS])
-    wanted = [
-        [finding, *counts]
-        for value, finding, *counts in rows
-        if is_proposed(value, TermCount(*counts)._replace(as_person=finding in people), scrub.session_count)
-    ]
+    read = [finding for _, findings, *_ in rows for finding in findings]
+    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(pk__in=read))
+    wanted = []
+    for value, findings, *counts in rows:
+        said = [_read_words(snippets[finding]) for finding in findings if finding in snippets]
+        people, greeted = (
+            math.ceil(sum(each) * counts[1] / len(findings)) for each in zip(*said, strict=True)
+        )
+        count = TermCount(*counts)._replace(as_person=people, greeted=greeted)
+        if is_proposed(value, count, scrub.session_count):
+            wanted.append([findings[0], *counts])
     return wanted[:MAX_PROPOSALS]
 
 
-def _find_people(scrub: ScrubRun, findings: list[int]) -> set[int]:
-    """The findings that the words around them show to be people."""
-    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(pk__in=findings))
-    return {finding for finding, snippet in snippets.items() if _is_person(snippet)}
-
-
-def _is_person(snippet: Snippet) -> bool:
+def _read_words(snippet: Snippet) -> tuple[bool, bool]:
+    """Whether the words around a value are said of people, and whether it is greeted."""
     start = len(snippet.before)
     text = f"{snippet.before}{snippet.value}{snippet.after}"
-    return speaks_of_person(text, start, start + len(snippet.value))
+    return speaks_of_person(text, start, start + len(snippet.value)), is_greeted(text, start)
 
 
 def count_open_proposals(dataset: Dataset) -> int:
@@ -118,6 +123,18 @@ def list_proposals(scrub: ScrubRun) -> list[Proposal]:
         for finding, count in rows.items()
         if (snippet := snippets.get(finding)) and not decided.include(snippet.value)
     ]
+
+
+def read_missed_values(scrub: ScrubRun) -> dict[str, str]:
+    """Digest → value of the proposed terms that people have decided to scrub, as the text still has them: raw
+    text, only for people who may read it."""
+    marks = ScrubMark.objects.applied_to(scrub.dataset).exclude(digest="")
+    missed = set(marks.values_list("digest", flat=True))
+    keys = [finding for finding, *_ in scrub.proposals or ()]
+    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(scrub=scrub, pk__in=keys))
+    values = {snippet.value for snippet in snippets.values()} if missed else set()
+    named = {mark.digest: value for value in values if (mark := make_missed_mark(NAME, value, hash_key()))}
+    return {digest: value for digest, value in named.items() if digest in missed}
 
 
 class _Decisions:

@@ -46,7 +46,7 @@ def test_from_preview_to_placeholders(page: Page, processes: Any, dataset: Datas
     expect(page.locator(".ad-chart").first.get_by_role("row", name=re.compile("EMAIL"))).to_be_visible()
     expect(page.locator("mark", has_text="desk@example.org").first).to_be_visible()
 
-    page.locator("#findings ~ .ad-scroll").get_by_role("link").first.click()
+    page.locator("details:has(#findings) .ad-scroll").get_by_role("link").first.click()
     value = page.locator("#turn-1 mark", has_text="Jane Fonseca")
     expect(value).to_contain_text("NAME")
     assert (

@@ -111,3 +111,15 @@ def test_in_a_small_dataset_every_word_that_nothing_shows_to_be_a_person_is_prop
         origin="production",
     )
     assert list_terms(dataset) == ["Desmond"]
+
+
+def test_whoever_is_greeted_is_not_proposed_however_often(tmp_path: Path) -> None:
+    lines = []
+    for number in range(6):
+        lines += [
+            make_turn(f"s{number}", 1, text="Hi Jelka, where is my order?"),
+            make_turn(
+                f"s{number}", 2, role="assistant", text="It is Jelka who packs it. Ask Fredo for pizza."
+            ),
+        ]
+    assert list_terms(make_dataset(tmp_path, lines, origin="production")) == ["Fredo"]

@@ -70,9 +70,12 @@ def test_all_that_remain_are_decided_with_one_click(sign_in: Any, previewed: Dat
     assert "There is a newer preview" in read(curator.post(where, {"preview": preview.pk + 1}, follow=True))
     curator.post(address("decide_proposal", previewed), {"keep": find_key("Fredo")})
     assert "Scrub all" not in read(curator.get(address("scrub", previewed)))
-    assert sign_in("viewer").post(where, {"preview": preview.pk}).status_code == 403
+    assert (viewer := sign_in("viewer")).post(where, {"preview": preview.pk}).status_code == 403
     done = read(curator.post(where, {"preview": preview.pk}, follow=True))
     assert "Always scrubs 1 more term." in done
+    # By its name, for as long as the preview has it: what was decided can be undone.
+    assert '<b dir="auto">Jelka</b>' in done
+    assert "Jelka</b>" not in read(viewer.get(address("scrub", previewed)))
     assert sorted(ScrubMark.objects.values_list("verdict", "term")) == [
         ("missed", ""),
         ("not_personal", "Fredo"),

@@ -12,7 +12,7 @@ from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.folding import fold
 from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_rules import follows_cue
+from datasets_app.domain.pii.names.name_rules import follows_cue, is_greeted
 from datasets_app.domain.pii.names.products import has_product_cue
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.session_scrub import SessionInput
@@ -22,7 +22,7 @@ MIN_SESSIONS = 3
 SMALL_DATASET_SESSIONS = 100
 # Of the sessions that were searched.
 MIN_SESSION_SHARE, COMMON_SESSION_SHARE = 0.01, 0.05
-MIN_ASSISTANT_SHARE, MIN_PRODUCT_SHARE = 0.5, 0.2  # of the occurrences
+MIN_ASSISTANT_SHARE, MIN_PRODUCT_SHARE, MIN_GREETED_SHARE = 0.5, 0.2, 0.1  # of the occurrences
 MAX_PROPOSALS = 200
 MAX_TERMS_COUNTED = 20_000
 MAX_TERM_CHARACTERS = 60
@@ -31,14 +31,15 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 
 
 class TermCount(NamedTuple):
-    """``by_assistant``, ``beside_products`` and ``as_person`` (who speaks, is greeted or acts) are
-    numbers of the occurrences."""
+    """``by_assistant``, ``beside_products``, ``as_person`` (who speaks, is greeted or acts) and ``greeted``
+    are numbers of the occurrences."""
 
     sessions: int
     occurrences: int
     by_assistant: int
     beside_products: int
     as_person: int = 0
+    greeted: int = 0
 
     def add(self, other: "TermCount") -> "TermCount":
         return TermCount(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
@@ -51,17 +52,22 @@ class TermCount(NamedTuple):
     def product_share(self) -> float:
         return self.beside_products / self.occurrences
 
+    @property
+    def greeted_share(self) -> float:
+        return self.greeted / self.occurrences
+
 
 TermCounts = dict[str, TermCount]
 
 
 def is_proposed(term: str, count: TermCount, sessions: int) -> bool:
     """Whether a term is in many of ``sessions``, and is mostly said by the assistant or beside words for
-    products, or has words that no list of names knows; or is in very many. Of a small dataset, whether
-    nothing says that it is a person."""
+    products, or has words that no list of names knows; or is in very many. Who is greeted isn't
+    proposed, nor, in a small dataset, what anything shows to be a person."""
     if count.sessions < max(get_fewest_sessions(sessions), MIN_SESSION_SHARE * sessions):
         return False
-    if count.sessions < MIN_SESSIONS and count.as_person:
+    said_to_people = count.greeted_share >= max(MIN_GREETED_SHARE, count.product_share)
+    if said_to_people or (count.sessions < MIN_SESSIONS and count.as_person):
         return False
     return (
         count.sessions >= COMMON_SESSION_SHARE * sessions
@@ -115,6 +121,7 @@ def _count_session(session: SessionInput, result: ScrubbedSession) -> TermCounts
                 int(turn.role == "assistant"),
                 int(has_product_cue(turn.text, found.start, end)),
                 int(speaks_of_person(turn.text, found.start, end)),
+                int(is_greeted(turn.text, found.start)),
             )
             before = counts.get(term, TermCount(1, 0, 0, 0))
             counts[term] = before.add(TermCount(0, 1, *said))

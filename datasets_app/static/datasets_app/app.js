@@ -182,6 +182,16 @@
         }
     };
 
+    // --- what an address points to is unfolded ---
+
+    const unfoldTarget = () => {
+        const target = location.hash && document.getElementById(location.hash.slice(1));
+        const folded = target && target.closest("details:not([open])");
+        if (!folded || target === folded) return;
+        folded.open = true;
+        target.scrollIntoView();
+    };
+
     // --- digests: copy all of one ---
 
     const copyDigest = async (event) => {
@@ -295,6 +305,8 @@
         }
         if (document.querySelector("[data-shortcuts]")) document.addEventListener("keydown", readKeys);
         if (document.querySelector(".ad-missed")) followSelection();
+        window.addEventListener("hashchange", unfoldTarget);
+        unfoldTarget();
         document.addEventListener("click", copyDigest);
         document.addEventListener("click", closeMenus);
         document.addEventListener("keydown", closeMenus);

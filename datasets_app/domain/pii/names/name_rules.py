@@ -65,10 +65,11 @@ class Cue(NamedTuple):
 
     before: re.Pattern[str]
     trust: Trust
+    greets: bool = False
 
 
-def _make_cue(before: str, trust: Trust) -> Cue:
-    return Cue(re.compile(before, re.IGNORECASE), trust)
+def _make_cue(before: str, trust: Trust, *, greets: bool = False) -> Cue:
+    return Cue(re.compile(before, re.IGNORECASE), trust, greets)
 
 
 _NAME_QUALIFIERS = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"
@@ -103,8 +104,9 @@ _CUES = (
         r"(?:^|[.!?\n,]\s{0,3})(?:dear|hi|hello|hey|thanks|thank\s{1,3}you|thx|cheers|bye|welcome"
         r"|good\s{1,3}(?:morning|afternoon|evening)|sorry)[,\s]{1,3}",
         Trust.WEAK,
+        greets=True,
     ),
-    _make_cue(r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY),
+    _make_cue(r"(?:^|\n)\s{0,8}dear\s{1,3}", Trust.LIKELY, greets=True),
     _make_cue(
         r"(?:regards|sincerely|best|cheers|thanks|yours|greetings|wishes|faithfully|truly)\s{0,3}[,.!]?"
         r"\s{0,3}\n\s{0,8}[-–—~]{0,3}\s{0,3}",
@@ -142,6 +144,7 @@ _CUES = (
         r"(?:^|[.!?\n,]\s{0,3})(?:bonjour|bonsoir|salut|merci|hallo|moin|danke|gruß|hola|gracias|ciao|grazie|ol[áa]"
         r"|obrigad[oa]|hoi|bedankt|cześć|dzięk(?:i|uję)|hej|tack)[,\s]{1,3}",
         Trust.WEAK,
+        greets=True,
     ),
     _make_cue(
         r"\b(?:frag\s(?:mal|bitte)|laut|vraag|demande(?:z)?\sà|selon|preg[uú]nt[ae](?:le)?\sa|según|chiedi\sa"
@@ -184,8 +187,18 @@ def find_announced(text: str, words: Sequence[str], starts: Sequence[int]) -> se
 
 def follows_cue(text: str, start: int) -> bool:
     """Whether what begins there is announced as a name, or greeted, in one of several languages."""
-    cues = map(_CUES.__getitem__, _load_prefilter()(text))
-    return any(match.end() == start for cue in cues for match in cue.before.finditer(text))
+    return any(True for _ in _find_cues_before(text, start))
+
+
+def is_greeted(text: str, start: int) -> bool:
+    """Whether what begins there is greeted, in one of several languages."""
+    return any(cue.greets for cue in _find_cues_before(text, start))
+
+
+def _find_cues_before(text: str, start: int) -> Iterator[Cue]:
+    for cue in map(_CUES.__getitem__, _load_prefilter()(text)):
+        if any(match.end() == start for match in cue.before.finditer(text)):
+            yield cue
 
 
 def _find_after_cues(

@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -288,3 +289,14 @@ def test_a_table_of_a_few_long_rows_is_refused_before_it_is_unpacked(tmp_path: P
     path = write_repeated(tmp_path / "x.parquet", "Why? " * 1000, rows=2)
     with pytest.raises(UnreadableFile, match="rows of more than 1,000 bytes"):
         convert(path, limits=Limits(line_bytes=1000))
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_a_table_of_one_text_in_millions_of_rows_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    path = write_repeated(tmp_path / name, "Why? " * 200_000, rows=2000)  # two gigabytes, of a megabyte
+    tracemalloc.start()
+    with pytest.raises(UnreadableFile, match="too large unpacked"):
+        convert(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50 << 20

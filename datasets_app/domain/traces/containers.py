@@ -25,6 +25,7 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces import alignmenter_runs, tables
+from datasets_app.domain.traces.arrow_tables import read_arrow
 from datasets_app.domain.traces.dataset_folders import find_split, list_files
 from datasets_app.domain.traces.documents import (
     Document,
@@ -67,7 +68,7 @@ class Source:
         elif self.layout == "xlsx":
             yield from tables.read_xlsx(self.path, self.limits, self.note)
         elif self.layout == "parquet":
-            yield from tables.read_arrow(self.path, self.limits)
+            yield from read_arrow(self.path, self.limits)
         elif self.layout == "inspect":
             yield from _read_inspect(self.path, self.limits)
         elif self.layout == "lines":

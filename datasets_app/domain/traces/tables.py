@@ -1,4 +1,4 @@
-"""Tables (CSV, XLSX, Parquet, Arrow) → rows."""
+"""Tables (CSV, XLSX) → rows."""
 
 import csv
 import io
@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
-
-from msgspec.json import encode
 
 from datasets_app.domain.conversations.lines import UTF8_BOM, Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
@@ -30,8 +28,6 @@ from datasets_app.domain.traces.values import decode_json
 MAX_CELL_CHARACTERS = 16 << 20
 MAX_SHARED_STRINGS = 200 << 20
 MAX_COLUMNS = 2000
-# What the rows of a Parquet or Arrow file that are read at a time may unpack to.
-MAX_BATCH_BYTES = 256 << 20
 # In the XML of a sheet, or of the strings that its cells share.
 _ROW_OR_STRING = re.compile(rb"<(?:\w+:)?(?:row|si)[\s/>]")
 MAX_HEAD_LINES, HEAD_CHARACTERS = 200, 1 << 16
@@ -129,7 +125,7 @@ def _is_utf8(raw: bytes) -> bool:
 def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
     if is_turn_table(header) and len(row) <= len(header):
         return parse_turn_row(row, is_escaped=True)
-    cells = {name: _read_cell(value) for name, value in zip(header, row, strict=False) if value != ""}
+    cells = {name: read_cell(value) for name, value in zip(header, row, strict=False) if value != ""}
     if len(row) < len(header):
         cells.setdefault(MISSING_CELLS, len(header) - len(row))
     elif any(row[len(header) :]):
@@ -137,12 +133,12 @@ def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
     return cells
 
 
-def _read_cell(value: Any) -> Any:
+def read_cell(value: Any) -> Any:
     decoded = decode_json(value)
     return decoded if type(decoded) in (dict, list) else value
 
 
-# --- XLSX, Parquet, Arrow ----------------------------------------------------------------------
+# --- XLSX --------------------------------------------------------------------------------------
 
 
 def read_xlsx(path: Path, limits: Limits, note: Noting = ignore) -> Iterator[Document | LineError]:
@@ -216,80 +212,20 @@ def _read_sheet_row(header: list[str], row: Sequence[Any]) -> dict[str, Any]:
     if is_turn_table(header):
         return parse_turn_row(row[: len(header)], is_escaped=True) if any(row) else {}
     cells = {
-        name: _read_cell(_plain(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
+        name: read_cell(plain_cell(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
     }
     further = [str(cell) for cell in row[len(header) :] if cell is not None]
     return {**cells, EXTRA_CELLS: further} if further else cells
 
 
-def _plain(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
     """Dates and whatever else a library makes of a cell, as JSON has it."""
     if isinstance(value, str | int | float | bool) or value is None:
         return value
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_cell(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_cell(item) for item in value]
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return "" if isinstance(value, bytes) else str(value)
-
-
-def read_arrow(path: Path, limits: Limits) -> Iterator[Document | LineError]:
-    """The rows of a Parquet or Arrow file, as many at a time as memory certainly holds."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise UnreadableFile("needs pyarrow; install it: pip install -r requirements-parquet.txt") from None
-    number = unpacked = 0
-    try:
-        for batch, has_long_rows in _read_batches(path, pyarrow, limits):
-            for row in batch.to_pylist():
-                number += 1
-                cells = {key: _plain(cell) for key, cell in row.items() if cell is not None}
-                if has_long_rows:
-                    size = len(encode(cells))
-                    unpacked += size
-                    if unpacked > limits.unpacked_bytes:
-                        raise UnreadableFile("is too large unpacked; split it")
-                    if size > limits.line_bytes:
-                        yield LineError(number, "E109", f"row is larger than {limits.line_bytes:,} bytes")
-                        continue
-                is_own = is_turn_table([*row])
-                yield Document(
-                    number,
-                    parse_turn_row([*row.values()], is_escaped=False)
-                    if is_own
-                    else {key: _read_cell(cell) for key, cell in cells.items()},
-                )
-    except (pyarrow.ArrowException, OSError) as error:
-        raise UnreadableFile(
-            f"can't be read after row {number:,} ({type(error).__name__}); transfer it again"
-        ) from None
-
-
-def _read_batches(path: Path, pyarrow: Any, limits: Limits) -> Iterator[tuple[Any, bool]]:
-    """Some rows, and whether one of them may be longer than a line may be."""
-    with path.open("rb") as file:
-        magic = file.read(6)
-    if magic.startswith(b"PAR1"):
-        parquet = pyarrow.parquet.ParquetFile(path)
-        for number in range(parquet.num_row_groups):
-            group = parquet.metadata.row_group(number)
-            size = group.total_byte_size
-            if size > limits.line_bytes * max(1, group.num_rows):
-                raise UnreadableFile(f"has rows of more than {limits.line_bytes:,} bytes; split their texts")
-            # A text that stands once in a group may be in all of its rows.
-            rows = min(1000, max(1, MAX_BATCH_BYTES // max(1, size)))
-            for batch in parquet.iter_batches(batch_size=rows, row_groups=[number]):
-                yield batch, size > limits.line_bytes
-    else:
-        is_file = magic == b"ARROW1"
-        reader = pyarrow.ipc.open_file(path) if is_file else pyarrow.ipc.open_stream(path)
-        batches = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
-        for batch in batches:
-            size = batch.nbytes
-            rows = min(1000, max(1, MAX_BATCH_BYTES // max(1, size)))
-            for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows), size > limits.line_bytes

@@ -187,7 +187,7 @@ def test_a_session_that_was_exported_twice_is_said(tmp_path: Path, dated: bool) 
     sessions, _, warnings = read(tmp_path, block + other + block)
     assert len(sessions["1"]) == 8
     assert warnings == [
-        "1 session with repeated turns, perhaps exported twice (line 2); repeated=drop leaves out exact "
+        "1 session with repeated turns, perhaps exported twice (line 9); repeated=drop leaves out exact "
         "repetitions."
     ]
 
@@ -330,7 +330,7 @@ def test_a_row_that_comes_again_with_all_its_cells_is_said(tmp_path: Path) -> No
     assert read(tmp_path, rows, header)[2] == []
     warnings = read(tmp_path, rows + row.replace(";\n", ";m1\n"), header)[2]
     assert warnings == [
-        "1 session with repeated turns, perhaps exported twice (line 2); repeated=drop leaves out exact "
+        "1 session with repeated turns, perhaps exported twice (line 4); repeated=drop leaves out exact "
         "repetitions."
     ]
 
@@ -345,3 +345,15 @@ def test_a_table_is_read_with_every_end_of_line_and_the_delimiter_of_excel(
     sessions, report = convert(write(tmp_path, raw, "t.csv"))
     assert texts(sessions["7"]) == [("user", "Hi, you"), ("assistant", "Yes")]
     assert list_left_out_with_lines(report) == [f"1 empty message (line {5 if stated else 4})"]
+
+
+def test_a_repetition_is_named_by_the_line_it_stands_in(tmp_path: Path) -> None:
+    """Also where the lines of a session aren't in the order of time."""
+    rows = (
+        "1;01.09.2026 08:05;bot;Hello;\n1;01.09.2026 08:00;user;Hi;\n2;01.09.2026 07:00;user;Other;\n"
+        "1;01.09.2026 08:06;user;Bye;\n1;01.09.2026 08:05;bot;Hello;\n1;01.09.2026 08:00;user;Hi;\n"
+    )
+    assert "perhaps exported twice (line 6)" in read(tmp_path, rows)[2][0]
+    columns = {"session_id": "Case No", "role": "Sender", "text": "Body", "timestamp": "Sent At"}
+    report = read(tmp_path, rows, **columns, repeated="drop")[1]
+    assert list_left_out_with_lines(report) == ["2 exact repetitions of a message (lines 6 and 7)"]

@@ -37,7 +37,7 @@ from datasets_app.domain.traces.records import (
     Note,
 )
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
-from datasets_app.domain.traces.repeated import is_repeated
+from datasets_app.domain.traces.repeated import find_repetition
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
 from datasets_app.domain.traces.turn_tables import TurnRow, read_turn_table
@@ -247,8 +247,8 @@ class Conversion:
         if not turns:
             left_out[NO_MESSAGES].add(count=not is_told)
             return []
-        if self.report.mapping and is_repeated(turns):
-            self.report.notes.repeated_sessions.add(conversation.line)
+        if self.report.mapping and (line := find_repetition(turns)):
+            self.report.notes.repeated_sessions.add(line)
         if cut := sum("truncated" in (turn.metadata or {}) for turn in turns):
             self.report.remarks[CUT_TEXTS].add(conversation.line, count=cut)
         if between := sum(len((turn.metadata or {}).get(TEXT_BETWEEN, ())) for turn in turns):

@@ -13,13 +13,14 @@ class Message(NamedTuple):
     calls who speaks, or why the message is left out.
 
     ``details`` may hold ``tool_calls``, ``tool_results``, ``reasoning``, ``timestamp`` (Unix seconds), and
-    whatever else goes into the metadata of the turn.
+    whatever else goes into the metadata of the turn. ``line`` is 0 where a line holds more than a message.
     """
 
     role: str
     text: str = ""
     details: dict[str, Any] | None = None
     speaker: str = ""
+    line: int = 0
 
 
 # A message that only stands in its conversation to be counted. Readers make one of each record that they

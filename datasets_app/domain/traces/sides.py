@@ -66,10 +66,11 @@ class Sides:
             reason = message.speaker if role == LEFT_OUT else _REASONS.get(role, "")
             if not reason and self._drops_repeated and _is_seen(message, seen, kept):
                 reason = REPEATED
+            line = message.line or conversation.line
             if reason:
-                left_out[reason].add(conversation.line, message.speaker if role == UNKNOWN else "")
+                left_out[reason].add(line, message.speaker if role == UNKNOWN else "")
             else:
-                kept.append(_count_unread(message._replace(role=role), left_out, conversation.line))
+                kept.append(_count_unread(message._replace(role=role), left_out, line))
         return kept
 
     def _find_role(self, message: Message) -> str:

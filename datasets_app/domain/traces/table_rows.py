@@ -170,7 +170,7 @@ class RowReader:
                 self.notes.html_texts.add(number)
         message = read_message({"role": role, "content": text})
 
-        spoken = message._replace(speaker=str(speaker or "").strip())
+        spoken = message._replace(speaker=str(speaker or "").strip(), line=number)
         return self._make_call(row, name, spoken, author, number)
 
     def _find_session(self, row: dict[str, Any], number: int) -> str:

@@ -60,7 +60,7 @@ def format_lines(lines: Sequence[int], total: int, place: str) -> str:
     """ " (lines 3, 5 and 9)"; empty if no line is known."""
     if not lines:
         return ""
-    shown = [f"{line:,}" for line in lines[:MAX_LINES_SHOWN]]
+    shown = [f"{line:,}" for line in sorted(lines)[:MAX_LINES_SHOWN]]
     more = total - len(shown)
     shown += [f"{more:,} more"] if more > 0 else []
     listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -43,10 +43,11 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
         if turns and turns[-1].role == message.role == "assistant" and not conversation.separate:
             turns[-1] = _join(turns[-1], text, metadata, time)
         else:
-            turns.append(_make_turn(session_id, len(turns) + 1, message, text, metadata, time))
+            turn = _make_turn(session_id, len(turns) + 1, message, text, metadata, time)
+            turns.append(turn._replace(line=message.line or conversation.line))
     if turns and waiting:
         turns[-1] = turns[-1]._replace(metadata=merge_metadata(turns[-1].metadata or {}, waiting))
-    return [turn._replace(line=conversation.line) for turn in _add_facts(turns, conversation.facts)]
+    return _add_facts(turns, conversation.facts)
 
 
 def add_steps(waiting: dict[str, Any], details: dict[str, Any], seen: dict[str, int]) -> None:

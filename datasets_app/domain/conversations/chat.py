@@ -166,11 +166,10 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
         if content.strip() and not text:  # nothing but calls of tools, or their results
             return None
         return role, text, others if text == content else {**others, chat.text: content}
-    if _are_text_parts(content):
-        # Text in parts: joined for reading, and kept as it was for writing.
-        return role, _join_parts(content), {**others, chat.text: content}
     if type(content) is list:
-        return None
+        # Parts: their texts joined for reading, and kept as they were for writing.
+        text = _join_parts(content)
+        return (role, text, {**others, chat.text: content}) if text or _are_text_parts(content) else None
     raise InvalidRecord(
         "E102", f"{chat.text} of a message must be a string, got {describe_value(content)}", chat.text
     )
@@ -183,15 +182,30 @@ def _are_text_parts(content: Any) -> bool:
     )
 
 
-def _join_parts(parts: list[dict[str, Any]]) -> str:
-    return "".join(part["text"] for part in parts)
+def _join_parts(parts: list[Any]) -> str:
+    """The texts, and placeholders of what a person sees beside them; calls of tools say nothing."""
+    if _are_text_parts(parts):
+        return "".join(part["text"] for part in parts)
+    said = [_show_part(part) for part in parts if type(part) is dict]
+    return "\n".join(text for text in said if text)
+
+
+def _show_part(part: dict[str, Any]) -> str:
+    kind = part.get("type")
+    if type(kind) is not str or type(part.get("text")) is str:
+        return part["text"] if type(part.get("text")) is str else ""
+    kind = kind.removeprefix("input_")
+    return next((f"[{name}]" for name in ("image", "audio", "video", "file") if kind.startswith(name)), "")
 
 
 def _spell(content: Any, role: str) -> str | None:
     """The text of a turn that was read from this content; None for what is no text."""
     if type(content) is str:
         return find_spoken(role, content)
-    return _join_parts(content) if _are_text_parts(content) else None
+    if type(content) is not list:
+        return None
+    text = _join_parts(content)
+    return text if text or _are_text_parts(content) else None
 
 
 def _build_message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:

@@ -31,7 +31,10 @@ _DAMAGED = "is no complete Alignmenter run; export it again: alignmenter archive
 def is_transcript(value: Any) -> bool:
     """A line of a transcript or dataset that leaves the numbers of turns to the order of its lines."""
     return (
-        type(value) is dict and {"session_id", "role", "text"} <= value.keys() and "turn_index" not in value
+        type(value) is dict
+        and {"session_id", "role", "text"} <= value.keys()
+        and "turn_index" not in value
+        and type(value["text"]) not in (list, dict)  # columns
     )
 
 

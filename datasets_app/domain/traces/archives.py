@@ -16,7 +16,7 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions, Report
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
-from datasets_app.domain.traces.records import OTHER_MEMBERS, SECOND_COPY
+from datasets_app.domain.traces.records import EMPTY_MEMBERS, OTHER_MEMBERS, SECOND_COPY
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
 from datasets_app.domain.traces.values import as_dict, as_name
@@ -35,6 +35,7 @@ _BESIDE = re.compile(
 )
 _SLACK_DAY = re.compile(r"((?:[^/]+/)*?[^/]+)/\d{4}-\d{2}-\d{2}\.json")
 _MAX_MEMBERS = 200_000
+_MAX_EMPTY_BYTES = 1000
 
 
 class ArchiveConversion:
@@ -93,6 +94,9 @@ class ArchiveConversion:
                 )
 
     def _read_file(self, path: Path, name: str) -> Iterator[list[TurnRecord]]:
+        if path.stat().st_size < _MAX_EMPTY_BYTES and path.read_bytes().strip() in (b"", b"[]", b"{}"):
+            self.report.left_out[EMPTY_MEMBERS].add()
+            return
         try:
             file = self._open(path, self.limits, PurePosixPath(name).name, self.options)
             yield from self._read_turns(file, name)

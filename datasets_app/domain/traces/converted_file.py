@@ -242,6 +242,8 @@ def _is_turn(value: object) -> bool:
     value = as_dict(value)
     if "text" not in value or not ("session_id" in value or "turn_index" in value or "persona_id" in value):
         return False
+    if type(value["text"]) in (list, dict) and type(value.get("role")) is type(value["text"]):
+        return False  # columns
     return "role" in value or type(value["text"]) is not str or not read_text(value["text"])
 
 

@@ -337,7 +337,8 @@ def read_parts(marked: Marked) -> list[Message]:
             continue
         content = Content()
         content.texts = [part.text]
-        found.append(_finish(part.role, content, {"name": part.tool})._replace(speaker=part.word))
+        if part.text:  # tokens with nothing between them are how a template begins an answer, or a call
+            found.append(_finish(part.role, content, {"name": part.tool})._replace(speaker=part.word))
     spoken = [place for place, message in enumerate(found) if message.role in ("user", "assistant")]
     if marked.between and spoken:
         last = found[spoken[-1]]

@@ -120,7 +120,7 @@ class Note:
 
     def add(self, line: int = 0, kind: str = "", *, count: int = 1) -> None:
         self.total += count
-        if line and len(self.lines) < MAX_LINES_NOTED:
+        if line and line not in self.lines and len(self.lines) < MAX_LINES_NOTED:
             self.lines.append(line)
         if kind and (kind in self.kinds or len(self.kinds) < MAX_KINDS_NOTED):
             self.kinds[kind] += 1
@@ -151,6 +151,7 @@ EMPTY = "empty messages"
 OTHER_EVENTS = "events that are no messages"
 ERRORS = "error messages of the application"
 OTHER_MEMBERS = "files of the archive that hold no conversations"
+EMPTY_MEMBERS = "empty files of the archive"
 REPEATED = "exact repetitions of a message"
 # What is remarked, after its count.
 ONE_CONVERSATION = "messages without the ID of a conversation, read as one conversation"

@@ -13,11 +13,12 @@ from datasets_app.domain.traces.records import BACKWARDS, UNCLEAR_DATES, Convers
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SPACES = re.compile("[\u00a0\u202f\u2007\u2009]")
 _DATE = r"\d{1,4}(?:[./-]\s?|\s?[年년]\s?)\d{1,2}(?:[./-]\s?|\s?[月월]\s?)\d{1,4}(?:\s?[日일]|\.)?"
+_AT = r"at|um|a las|à|alle|às|klo|kl\.?|kell|о|в"
 # Halves of the day before the time, as in Chinese, Japanese and Korean, or behind it.
 _BEFORE = "上午|下午|凌晨|早上|中午|晚上|清晨|午前|午後|오전|오후|SA|CH"
 _HALF = r"[^\W\d_]{1,10}\.?(?:\s?[^\W\d_]{1,4}\.?)?"
 _LINE = re.compile(
-    rf"\[?(?P<date>{_DATE})[,،、]?\s*(?:(?:at|um|a las|à|alle|kl\.?|о|в)\s+)?(?:(?P<before>{_BEFORE})\s?)?"
+    rf"\[?(?P<date>{_DATE})[,،、]?\s*(?:(?:{_AT})\s+)?(?:(?P<before>{_BEFORE})\s?)?"
     rf"(?P<time>\d{{1,2}}[:.]\d{{2}}(?:[:.]\d{{2}})?)(?:\s*(?P<half>{_HALF}))??(?:\s*Uhr)?"
     r"(?:\]\s*|\s+[-\u2013\u2014]\s*|\s*[-\u2013\u2014]\s+|,\s+(?=[^:\n]{1,40}\s:))(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
@@ -90,7 +91,7 @@ def _read_lines(lines: Iterable[tuple[int, str]]) -> tuple[list[_Line], int]:
     found: list[_Line] = []
     own = 0
     for number, raw in lines:
-        line = _clean(raw).rstrip("\n")
+        line = _clean(raw).rstrip("\r\n")
         match = _LINE.fullmatch(line)
         if not match:
             if found:

@@ -21,7 +21,7 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.domain.pii.detector import KINDS
-from datasets_app.domain.splits.splits import SplitError, SplitSettings
+from datasets_app.domain.splits.splits import DEFAULT_RATIOS, SplitError, SplitSettings
 from datasets_app.jobs.parameters import ScrubParameters, SplitParameters
 from datasets_app.models import CheckFinding, ScrubRun
 from datasets_app.scrubbing.forms import DEFAULT_SAMPLE_SESSIONS, ScrubForm
@@ -174,16 +174,15 @@ def create_split(request: Any, name: str, options: SplitIn) -> Any:
     """Split a dataset, or place the sessions added since. Splitting again takes an override."""
     dataset = get_dataset(request, name)
     settings = None
-    if options.ratios:
-        if dataset.split_settings:
-            raise ApiError(409, "already_split", f"{name} is already split. Split it again on its page.")
+    if options.ratios and dataset.split_settings:
+        raise ApiError(409, "already_split", f"{name} is already split. Split it again on its page.")
+    if not dataset.split_settings:
+        ratios = options.ratios or DEFAULT_RATIOS
         try:
-            chosen = SplitSettings.parse(options.ratios, options.seed, options.stratify, options.similarity)
+            chosen = SplitSettings.parse(ratios, options.seed, options.stratify, options.similarity)
         except SplitError as error:
             raise ApiError(422, "invalid", str(error)) from None
         settings = chosen.as_json()
-    elif not dataset.split_settings:
-        raise ApiError(422, "invalid", "The first split needs ratios, such as 80,10,10.")
     return start_job(request, "split_dataset", dataset, SplitParameters(settings=settings))
 
 

@@ -231,8 +231,8 @@ class PersonOut(Schema):
 
 
 class ScrubIn(Input):
-    """Without `classes` all are scrubbed. A preview (`dry_run`) changes nothing. `patterns` are your own,
-    each as `LABEL=REGEX` or `LABEL: example, example, example`."""
+    """Without `classes` all but `ORDER_NUMBER` are scrubbed. A preview (`dry_run`) changes nothing. `patterns` are
+    your own, each as `LABEL=REGEX` or `LABEL: example, example, example`."""
 
     dry_run: bool = False
     sample: int | None = Field(None, ge=1, le=100_000)
@@ -267,7 +267,7 @@ class ScrubPage(Schema):
 
 
 class SplitIn(Input):
-    """Without `ratios` sessions without a split are placed like the others."""
+    """Without `ratios` sessions without a split are placed like the others; the first split is 60,20,20."""
 
     ratios: str = Field("", max_length=50, description="Percent, such as 80,10,10.")
     seed: int = Field(42, gt=-(2**53), lt=2**53)

@@ -22,7 +22,13 @@ from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.splits.report import format_warnings
-from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY, SPLITS, SplitError, SplitSettings
+from datasets_app.domain.splits.splits import (
+    DEFAULT_RATIOS,
+    DEFAULT_SIMILARITY,
+    SPLITS,
+    SplitError,
+    SplitSettings,
+)
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.models import Dataset, JobRun, Session
@@ -35,7 +41,7 @@ STRATUM_CHOICES = [("scenario", "By scenario"), ("persona", "By persona"), ("non
 class SplitForm(forms.Form):
     ratios = forms.CharField(
         label="Shares (%)",
-        initial="60, 20, 20",
+        initial=DEFAULT_RATIOS.replace(",", ", "),
         max_length=60,
         widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="Training, validation and test, or only training and test.",

@@ -410,3 +410,13 @@ def test_a_revoked_token_is_recorded_once() -> None:
     revoke_token(curator.token, actor=curator.user)
     revoke_token(curator.token, actor=curator.user)
     assert AuditEvent.objects.filter(action="revoke_token").count() == 1
+
+
+def test_the_first_split_has_the_shares_of_the_page_unless_others_are_given(
+    curator: Caller, tmp_path: Path
+) -> None:
+    made = factories.make_dataset(tmp_path, factories.make_sessions(10))
+    answer = curator("POST", f"/datasets/{made.name}/splits", {"stratify": "none"})
+    assert answer.status_code == 202
+    job = JobRun.objects.get(pk=answer.json()["id"])
+    assert job.parameters["settings"]["ratios"] == [60, 20, 20]

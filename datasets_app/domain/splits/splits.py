@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 # Of near-duplicates, as measured (docs/splits.md): pairs less alike than the minimum are missed too often.
 DEFAULT_SIMILARITY, MIN_SIMILARITY = 0.65, 0.5
+DEFAULT_RATIOS = "60,20,20"
 SPLITS = ("train", "validation", "test")
 STRATA = ("scenario", "persona", "none")
 # Shares are counted in hundredths of a percent: whole numbers, so that sums are exact.

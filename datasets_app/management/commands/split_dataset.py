@@ -8,7 +8,13 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.splits.report import format_report
-from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY, STRATA, SplitError, SplitSettings
+from datasets_app.domain.splits.splits import (
+    DEFAULT_RATIOS,
+    DEFAULT_SIMILARITY,
+    STRATA,
+    SplitError,
+    SplitSettings,
+)
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.management.base import BaseCommand, run_job
@@ -17,7 +23,7 @@ from datasets_app.management.terminal import command_error
 from datasets_app.splitting.split_dataset import SplitResult, split_dataset
 from datasets_app.splitting.split_file import split_file
 
-_DEFAULTS = {"ratios": "60,20,20", "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
+_DEFAULTS = {"ratios": DEFAULT_RATIOS, "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
 
 
 class Command(BaseCommand):

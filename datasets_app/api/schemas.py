@@ -231,8 +231,8 @@ class PersonOut(Schema):
 
 
 class ScrubIn(Input):
-    """Without `classes` all but `ORDER_NUMBER` are scrubbed. A preview (`dry_run`) changes nothing. `patterns` are
-    your own, each as `LABEL=REGEX` or `LABEL: example, example, example`."""
+    """Without `classes` all but `ORDER_NUMBER` are scrubbed. A preview (`dry_run`) changes nothing.
+    `patterns` are your own, each as `LABEL=REGEX` or `LABEL: example, example, example`."""
 
     dry_run: bool = False
     sample: int | None = Field(None, ge=1, le=100_000)

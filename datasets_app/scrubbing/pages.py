@@ -119,7 +119,8 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
     run = finished.first() if run_pk is None else get_object_or_404(finished, pk=run_pk)
     job = _active_scrub(dataset)
     withheld = not raw_access.may_read(request.user, dataset)
-    results = result_context(run, request.GET, withheld=withheld) if run else {}
+    may_list = request.user.has_perm("datasets_app.view_scrubfinding")
+    results = result_context(run, request.GET, withheld=withheld, may_list=may_list) if run else {}
     shown = (results["values"] or results["page"].rows) if results else []
     if shown and not withheld:
         raw_access.record_access(dataset, request.user, place="scrub", scrub=run.pk, findings=len(shown))

@@ -7,6 +7,7 @@ from django.core.cache import cache
 from django.db.models import Case, Count, F, Q, TextField, Value, When
 from django.http import QueryDict
 
+from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
@@ -15,6 +16,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.pseudonyms import format_placeholder
 from datasets_app.models import ScrubFinding, ScrubRun, Session
 from datasets_app.scrubbing import snippets
+from datasets_app.templatetags.datasets_display import kind_label
 
 # The parts of a turn. "other" is unknown keys of a line, and what other apps store with turns.
 PART_LABELS = {
@@ -38,29 +40,31 @@ _CACHE_SECONDS = 3600
 MAX_HASH_CHARACTERS = 12
 
 
-class Bar(NamedTuple):
-    """A row of a chart. ``width`` is relative to the longest bar, ``share`` to the total; both 0 to 1."""
+def _make_chart(
+    head: str, parameter: str, counts: Mapping[str, int], query: QueryDict, may_list: bool
+) -> Chart:
+    """Largest first; each row leads to its findings, for people who may see them."""
 
-    key: str
-    label: str
-    count: int
-    width: float
-    share: float
+    def link(key: str) -> str:
+        changed = query.copy()
+        changed[parameter] = key
+        for place in ("after", "before", "last"):
+            changed.pop(place, None)
+        return f"?{changed.urlencode()}#findings" if may_list else ""
 
-    @property
-    def percent(self) -> str:
-        """The width for an SVG attribute, large enough to be visible unless it is zero."""
-        return f"{max(100 * self.width, 0.8 if self.count else 0):.2f}"
-
-
-def make_bars(counts: Mapping[str, int], labels: Mapping[str, str]) -> list[Bar]:
-    """Make bars of the counts, largest first."""
-    total, longest = sum(counts.values()), max(counts.values(), default=0)
-    return [
-        Bar(key, labels.get(key, key), count, count / longest, count / total)
-        for key, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    bars = [
+        Bars(
+            PART_LABELS.get(key, key),
+            [count],
+            [link(key)],
+            note=kind_label(key) if parameter == "class" else "",
+            is_current=query.get(parameter) == key,
+        )
+        for key, count in ordered
         if count
     ]
+    return make_chart(f"Findings by {head.lower()}", head, bars, series=["Findings"])
 
 
 class FindingCounts(NamedTuple):
@@ -136,8 +140,9 @@ def _withhold_findings(rows: list[Any]) -> None:
         row.field = row.field if row.field in PART_LABELS else "metadata"
 
 
-def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict[str, Any]:
-    """The context of the page for one finished run; ``withheld`` if its user may not read raw text."""
+def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool, may_list: bool) -> dict[str, Any]:
+    """The context of the page for one finished run; ``withheld`` if its user may not read raw text, and
+    ``may_list`` if they may see the findings."""
     finding_filter = parse_filter(query)
     counts = count_findings(scrub)
     page = paginate_findings(scrub, finding_filter, query)
@@ -151,8 +156,10 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool) -> dict
     policy = Policy.from_json(scrub.policy)
     return {
         "scrub": scrub,
-        "classes": make_bars(scrub.totals, {}),
-        "parts": make_bars(counts.parts, PART_LABELS),
+        "charts": [
+            _make_chart("Type", "class", scrub.totals, query, may_list),
+            _make_chart("Location", "part", counts.parts, query, may_list),
+        ],
         "session_share": counts.sessions / scrub.session_count if scrub.session_count else 0,
         "turn_share": counts.turns / scrub.turn_count if scrub.turn_count else 0,
         "finding_filter": finding_filter,

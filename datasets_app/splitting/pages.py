@@ -18,6 +18,7 @@ from unfold.widgets import (
 )
 
 from datasets_app.catalog import gates, raw_access
+from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
@@ -138,7 +139,7 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
         "withheld": withheld,
         "form": form,
         "job": _active_split(dataset),
-        "shares": _share_rows(dataset, counts),
+        "shares": _chart_shares(dataset, counts, may_list=has("datasets_app.view_session")),
         "unplaced_count": counts.get(None, 0),
         "settings": load_split_settings(dataset),
         "split_at": parse_datetime(stored["at"]) if "at" in stored else None,
@@ -154,21 +155,26 @@ def _render_splits(request: HttpRequest, dataset: Dataset, form: SplitForm) -> H
     return render_dataset_page(request, dataset, "splits", "Splits", context)
 
 
-def _share_rows(dataset: Dataset, counts: dict[str | None, int]) -> list[dict[str, Any]]:
+def _chart_shares(dataset: Dataset, counts: dict[str | None, int], *, may_list: bool) -> Chart:
     """The current shares of the sessions, whatever the last report says."""
     settings = load_split_settings(dataset)
     targets = settings.target_shares() if settings else {}
-    placed = sum(count for split, count in counts.items() if split)
-    return [
-        {
-            "split": split,
-            "count": counts.get(split, 0),
-            "percent": round(100 * counts.get(split, 0) / placed, 2),
-            "target_percent": targets[split] / 100 if split in targets else None,
-        }
+    bars = [
+        Bars(
+            Session.Split(split).label,
+            [counts.get(split, 0)],
+            [f"{dataset_url(dataset, 'sessions')}?split={split}" if may_list and counts.get(split) else ""],
+            note=", ".join(
+                [
+                    *(["locked"] if split == "test" else []),
+                    *([f"target {targets[split] / 100:g} %"] if split in targets else []),
+                ]
+            ),
+        )
         for split in SPLITS
-        if placed and (split in targets or counts.get(split))
+        if any(counts.get(each) for each in SPLITS) and (split in targets or counts.get(split))
     ]
+    return make_chart("Sessions of each split", "Split", bars, series=["Sessions"])
 
 
 def _split_names(report: dict[str, Any]) -> list[str]:

@@ -40,7 +40,7 @@ def test_split_and_place_what_came_later(
     page.keyboard.press("Enter")
     expect(page.locator(".ad-badge", has_text="Done").first).to_be_visible(timeout=LONG)
     page.goto(address)
-    expect(page.get_by_role("row", name="Test locked 10 25.0 % 25 %")).to_be_visible()
+    expect(page.get_by_role("row", name="Test locked, target 25 % 10 25 %")).to_be_visible()
     expect(page.get_by_text("No session has a near-duplicate or a sibling in another split.")).to_be_visible()
     assert find_serious_violations(page) == []
 

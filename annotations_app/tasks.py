@@ -51,6 +51,8 @@ def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]
     options, dataset = job.parameters, job.dataset
     campaign = get_campaign(options.campaign) if options.campaign else None
     labels = options.labels or DEFAULT_SELECTION
+    if campaign and campaign.schema:
+        return _export_judgments(job, campaign)
     with files.work_folder(job.row) as folder:
         path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
         with path.open("wb") as out:
@@ -71,3 +73,20 @@ def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]
         "notes": exported.omissions,
         "warnings": exported.warnings,
     }
+
+
+def _export_judgments(job: RunningJob[LabelExportParameters], campaign: Campaign) -> dict[str, Any]:
+    from annotations_app.labels.export_judgments import export_judgments
+
+    with files.work_folder(job.row) as folder:
+        path = folder / f"{campaign.name}.answers.jsonl"
+        with path.open("wb") as out:
+            exported = export_judgments(
+                campaign,
+                out=out,
+                override=job.override,
+                actor=job.actor,
+                report_progress=job.report_progress,
+            )
+        files.store_files(job.row, "export", [path])
+    return {"labels": exported.decisions, "notes": exported.omissions}

@@ -43,6 +43,9 @@ def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
     closed = facts.is_known_raw
     may_override = gates.can_override(request.user)
     form = ExportLabelsForm(request.POST or None, may_override=may_override, override_required=closed)
+    if campaign.schema:
+        # A consensus is one of the built-in criterion.
+        del form.fields["labels"]
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         parameters = LabelExportParameters(
             campaign=campaign.name, persona=campaign.persona.persona_id, **form.cleaned_data

@@ -53,11 +53,16 @@ def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
 
 def encode_label(record: LabelRecord) -> bytes:
     """The line of ``record``: fields without a value left out, the annotator under both names."""
-    value: dict[str, Any] = {
-        "text": record.text,
-        "label": decode_value(ON_BRAND, record.label),
-        "persona_id": record.persona_id,
-    }
+    return _encode_line(record, {"label": decode_value(ON_BRAND, record.label)})
+
+
+def encode_answer(record: LabelRecord, criterion: str, value: Any, schema: str) -> bytes:
+    """The line of an answer to a criterion of a schema; the label of ``record`` isn't used."""
+    return _encode_line(record, {"criterion": criterion, "value": value, "schema": schema})
+
+
+def _encode_line(record: LabelRecord, answer: dict[str, Any]) -> bytes:
+    value: dict[str, Any] = {"text": record.text, **answer, "persona_id": record.persona_id}
     optional = {
         "session_id": record.session_id,
         "turn_index": record.turn_index,

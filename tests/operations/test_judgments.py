@@ -1,6 +1,8 @@
 """Decisions under a schema: all answers in one, taken back, changed, kept apart from the built-in labels."""
 
+import json
 import uuid
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.progress import recent_decisions
+from annotations_app.labels.export_judgments import export_judgments
 from annotations_app.models import Annotation, Campaign, Decision, Judgment, Rater
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, JobRun
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.campaigns import find_inconsistencies, lease_for, make_campaign, make_replies, submit
+from tests.factories import run_task
 
 pytestmark = pytest.mark.django_db
 
@@ -134,6 +138,53 @@ def test_a_scrub_reaches_the_texts_and_leaves_the_numbers(quality: Campaign) -> 
     judged, decision = Judgment.objects.get(), Decision.objects.get()
     assert judged.texts == decision.texts == {"why": "Mail [EMAIL]"}
     assert judged.codes == {"correct": 0, "faults": 3, "helpful": 2}
+
+
+def export(campaign: Campaign, **options: Any) -> list[dict[str, Any]]:
+    export_judgments(campaign, out=(out := BytesIO()), **options)
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_every_answer_is_exported_with_its_criterion(quality: Campaign) -> None:
+    with pytest.raises(UserError, match="no labels to export"):
+        export(quality)
+    current = lease_for(quality, "ana").current
+    judge(current, notes="A note.", confidence=0.5)
+    lines = export(quality)
+    assert [(line["criterion"], line["value"]) for line in lines] == [
+        ("correct", 0), ("faults", ["facts", "tone"]), ("helpful", 3), ("why", "Too loud."),
+    ]  # fmt: skip
+    assert {line["schema"] for line in lines} == {"quality@1"}
+    turn = current.item.turn
+    for line in lines:
+        assert (line["text"], line["turn_index"], line["session_id"]) == (
+            turn.text, turn.turn_index, turn.session.session_id,
+        )  # fmt: skip
+        assert (line["annotator"], line["notes"], line["persona_id"]) == ("ana", "A note.", "warm_v1")
+        assert "label" not in line
+    job = JobRun.objects.create(
+        operation="export_annotations",
+        dataset=quality.dataset,
+        parameters={"campaign": quality.name, "persona": "warm_v1"},
+    )
+    assert run_task(job)["labels"] == 1
+    turn.session.split = "test"
+    turn.session.save()
+    judge(lease_for(quality, "ana").current, {"correct": 1, "helpful": 1})
+    exported = export_judgments(quality, out=BytesIO(), actor=None)
+    assert (exported.decisions, exported.answers) == (1, 2)
+    assert exported.omissions == ["1 label of excluded sessions or the locked test split: left out"]
+
+
+def test_personal_data_in_an_answer_is_not_exported(tmp_path: Path) -> None:
+    """Though the conversations were found to hold none."""
+    schema = import_schema(QUALITY).schema
+    dataset = make_replies(tmp_path, 2)
+    campaign = make_campaign(dataset, "ana", schema=schema)
+    judge(lease_for(campaign, "ana").current, {**ANSWERS, "why": "Mail jane.roe@example.org"})
+    Dataset.objects.filter(pk=dataset.pk).update(status=Dataset.Status.SCRUBBED)
+    with pytest.raises(UserError, match="personal data"):
+        export(Campaign.objects.get(pk=campaign.pk))
 
 
 def test_built_in_campaigns_cost_what_they_did(quality: Campaign, dataset: Dataset) -> None:

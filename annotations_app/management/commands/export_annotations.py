@@ -9,6 +9,8 @@ from annotations_app.labels.export_annotations import (
     ExportedLabels,
     export_annotations,
 )
+from annotations_app.labels.export_judgments import export_judgments
+from annotations_app.models import Campaign
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
@@ -30,6 +32,9 @@ appears under its name only when it is complete.
   --labels adjudicated  the adjudicated label, else the one that all annotators agree on;
                         unresolved disagreements are left out and counted
   --labels all          every label, with its annotator
+
+Of a campaign with a schema every label is exported, a line for each answer to a criterion, with
+"criterion", "value" and "schema" in place of "label".
 
 Every line contains a text, so production data must have been scrubbed and verified. Labels of
 the test split are left out: a calibration is tested on it. --override exports both; the audit
@@ -67,6 +72,11 @@ class Command(BaseCommand):
     def handle(self, *, name: str, campaign: str | None, **options: Any) -> None:
         dataset = get_dataset(name)
         scope = get_campaign(campaign) if campaign else None
+        if scope and scope.schema:
+            if scope.dataset != dataset:
+                raise command_error(f"The campaign {scope.name} is of another dataset than {name}.")
+            self._export_answers(scope, options)
+            return
         persona = options["persona"] or (scope.persona.persona_id if scope else "")
         if not persona:
             raise command_error("Choose a persona with --persona ID or a campaign with --campaign NAME.")
@@ -90,6 +100,28 @@ class Command(BaseCommand):
                 progress=Progress("Exporting", "labels"),
             )
         self.report(exported)
+
+    def _export_answers(self, campaign: Campaign, options: dict[str, Any]) -> None:
+        override = options["override"]
+        with open_output(options["out"], self.stdout) as out:
+            exported = run_job(
+                "export_annotations",
+                lambda job: export_judgments(
+                    campaign, out=out, override=override, report_progress=job.report_progress
+                ),
+                dataset_name=campaign.dataset.name,
+                parameters=LabelExportParameters(campaign=campaign.name, override=override),
+                progress=Progress("Exporting", "labels"),
+            )
+        answers, decisions = (
+            format_count(exported.answers, "answer"),
+            format_count(exported.decisions, "label"),
+        )
+        self.stderr.write(
+            f"{answers} of {decisions}; --labels {options['labels']} is for on-brand labels only."
+        )
+        for omission in exported.omissions:
+            self.stderr.write(f"{omission}.")
 
     def report(self, exported: ExportedLabels) -> None:
         self.stderr.write(

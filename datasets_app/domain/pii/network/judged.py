@@ -17,7 +17,7 @@ from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_netwo
 from datasets_app.domain.pii.network.words import Word
 
 # Up to this probability of being English the network finds the names of a text, above it the English model.
-MAX_ENGLISH = 0.8
+MAX_ENGLISH = 0.9
 # So few words may be English where none of them tells the language, or English is as likely as this.
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
 # What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
@@ -39,9 +39,9 @@ class _Class(NamedTuple):
 
 _CLASSES = (
     _Class(NAME, 0.15, 0.12, 0, "-‐‑.'’·・"),
-    _Class(HANDLE, 0.25, 0.16, 0, "@_.-#", "@"),
+    _Class(HANDLE, 0.3, 0.2, 0, "@_.-#", "@"),
     _Class(PHONE, 0.12, 0.08, 5, "+-–./()", "+("),
-    _Class(ADDRESS, 0.3, 0.2, 1, ",.-–/ºª'’"),
+    _Class(ADDRESS, 0.25, 0.18, 1, ",.-–/ºª'’"),
     _Class(DATE_OF_BIRTH, 0.2, 0.13, 2, ".-–/,年月日년월일"),
     _Class(ID_NUMBER, 0.12, 0.08, 3, ".-–/"),
     _Class(ACCOUNT, 0.12, 0.08, 3, ".-–/"),

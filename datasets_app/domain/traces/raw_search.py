@@ -15,7 +15,7 @@ from typing import IO, Any
 from datasets_app.domain.conversations.jsonl import unescape_json
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.tables import read_arrow
+from datasets_app.domain.traces.arrow_tables import read_arrow
 
 BLOCK_BYTES = 1 << 20
 # Longer than any word that is searched for, in four bytes a character.

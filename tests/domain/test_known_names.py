@@ -139,3 +139,32 @@ def test_file_names_and_keys_of_other_words_stay(scrubber: Scrubber) -> None:
         for value in values.split():
             for where in ("file", "key"):
                 assert "[NAME]" not in scrub(scrubber, make_session(name, value, where)), value
+
+
+def test_a_name_in_the_object_of_a_person_is_a_name(scrubber: Scrubber) -> None:
+    for metadata in (
+        {"user": {"name": "Will Power"}},
+        {"requester": {"name": "Will Power", "email": "a@b.example"}},
+        {"recipients": [{"display_name": "Will Power"}]},
+        {"participants": ["Will Power", "Grace Stone"]},
+    ):
+        turns = [TurnRecord("s", 1, "user", "Thanks Will!", [], metadata=metadata)]
+        said = scrub(scrubber, [*turns, TurnRecord("s", 2, "assistant", "Will, will you?", [])])
+        assert said.startswith("[NAME], will"), metadata
+        [scrubbed] = scrubber.scrub([SessionInput(turns)])
+        assert "Will" not in write(scrubbed.turns[0])
+
+
+def test_names_of_things_in_such_objects_stay(scrubber: Scrubber) -> None:
+    for metadata in (
+        {"phone": {"name": "iPhone 12"}},
+        {"account": {"name": "Acme Tools"}},
+        {"agent": {"name": "Triage bot"}},
+        {"parent": {"name": "Kitchenware"}},
+        {"owner": {"name": "Platform team"}},
+        {"author": {"name": "model-v2"}},
+        {"users": ["admin", "power user"]},
+    ):
+        turns = [TurnRecord("s", 1, "user", "OK.", [], metadata=metadata)]
+        [scrubbed] = scrubber.scrub([SessionInput(turns)])
+        assert scrubbed.turns == turns, metadata

@@ -22,7 +22,7 @@ from datasets_app.domain.pii.detector import (
     PHONE,
     SSN,
 )
-from datasets_app.domain.pii.person_keys import is_person_under
+from datasets_app.domain.pii.person_keys import is_person_key, is_person_under
 from datasets_app.domain.pii.policy import ID
 from datasets_app.domain.pii.rules.handle_shapes import is_account_name
 from datasets_app.domain.pii.rules.id_formats import names_number
@@ -171,6 +171,7 @@ PLACE_OF_ADDRESS = "address_city"
 _STREET_KEYS = frozenset("addresscity street streetname strasse straat rua rue calle ulica".split())
 _NO_POSTAL_ADDRESS = re.compile(r"@|://|\d\.\d{1,3}\.\d|0[xX][0-9a-fA-F]|[/\\][\w.]|\A[\d.,:;() +-]{11,}\Z")
 _CODE = re.compile(r"[0-9A-Za-z:.\-_]{12,200}")
+_OWN_NAMES = frozenset({"name", "fullname", "displayname", "realname"})
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 
 
@@ -197,10 +198,25 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
 
 
 def _find_person(key: str, value: str) -> str | None:
-    is_sender = key in _SENDER_KEYS
+    is_sender = _is_sender(key)
     if is_sender and is_account_name(value):
         return HANDLE
     return NAME if is_person_under(key, value, is_sender=is_sender) else None
+
+
+def _is_sender(key: str) -> bool:
+    return key in _SENDER_KEYS or key.removesuffix("s") in _SENDER_KEYS
+
+
+def get_owner_key(owner: str, key: str) -> str:
+    """The key that tells what stands under ``key`` in the object under ``owner``: the name of a requester is
+    as if it stood under "requester" itself."""
+    normalized = _normalize_key(owner)
+    is_name = _normalize_key(key) in _OWN_NAMES
+    is_person = (
+        is_name and _find_kind(owner) is None and (_is_sender(normalized) or is_person_key(normalized))
+    )
+    return owner if is_person else key
 
 
 def find_place_keys(keys: Iterable[str]) -> frozenset[str]:

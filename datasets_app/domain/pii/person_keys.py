@@ -48,6 +48,11 @@ def is_person_under(key: str, value: str, *, is_sender: bool) -> bool:
     return _is_name(value) and (names or ((is_sender or persons) and _begins_with_a_name(value)))
 
 
+def is_person_key(key: str) -> bool:
+    """Whether a person may stand under ``key``, which is in lower case without separators."""
+    return _read_key(key)[1]
+
+
 @lru_cache(maxsize=4096)
 def _read_key(key: str) -> tuple[bool, bool]:
     """Whether the value is a name by its key, and whether it may be a person's."""

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import HOLE, Match
-from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_kind_by_key
+from datasets_app.domain.pii.keys import PLACE_OF_ADDRESS, find_place_keys, get_kind_by_key, get_owner_key
 from datasets_app.domain.pii.session_ids import places_of
 
 MIN_NUMBER_SEARCHED = 100_000_000  # nine digits: an SSN or a telephone number given as a number
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,40}")
+_INDEX = re.compile(r"(?:\[\d+\])+$")
 _KEY_IN_PATH = re.compile(r"[^.\[\] ]+")
 # Under these stands what people wrote, even one word; all else is an identifier unless it has a space.
 PROSE_KEYS = frozenset({"text", "content", "value", "notes"})
@@ -162,7 +163,7 @@ def visit_object(value: dict[str, Any], field: str, visit: Visitor) -> dict[str,
     for key, item in value.items():
         new_key = visit(Place(f"a key of {field}" if field else "a key", "", True), key)
         path = join_path(field, new_key)
-        last_key = PLACE_OF_ADDRESS if key in places else key
+        last_key = PLACE_OF_ADDRESS if key in places else get_owner_key(_get_last_key(field), key)
         result[_make_unique_key(result, value, key, new_key)] = _visit_value(item, path, last_key, visit)
     return result
 
@@ -171,6 +172,11 @@ def join_path(field: str, key: str) -> str:
     """``metadata.user.email``; a key that may itself be personal becomes ``*``."""
     shown = key if _PLAIN_KEY.fullmatch(key) else "*"
     return f"{field}.{shown}" if field else shown
+
+
+def _get_last_key(field: str) -> str:
+    """``user`` of ``metadata.user`` and of ``metadata.users[3]``: the key on which an object stands."""
+    return _INDEX.sub("", field.rpartition(".")[2])
 
 
 def hide_keys(field: str, hidden: Container[str]) -> str:

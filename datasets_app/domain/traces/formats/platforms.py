@@ -1,7 +1,7 @@
 """Messages of help desks, bot platforms and chat applications whose exports differ only in names of keys."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER, find_role
@@ -342,24 +342,32 @@ def _find_conversation(item: dict[str, Any]) -> str:
 def _make_messages(record: dict[str, Any], items: list[dict[str, Any]]) -> list[Message]:
     """Sorted by time; participants without a role speak in turns of their order."""
     said: list[tuple[float | None, Message]] = []
+    users = [as_dict(user) for user in as_list(record.get("users"))]
+    names = {as_name(user.get("id")): as_name(user.get("name")) for user in users}
     for item in items:
         inner = as_dict(item.get("response")) if "response" in item else {}
         time = to_seconds(pick(item, *_TIMES) or pick(inner, *_TIMES))
         events = _read_event(item)
         if events is None:  # none of this platform's; it may say who speaks all the same
             said.append((time, read_message(item)))
-        for who, text in events or ():
-            said.append(
-                (time, leave_out(OTHER_EVENTS) if who == OTHER else read_html(who, text, timestamp=time))
-            )
+        said += [(time, _read_event_text(event, time, names)) for event in events or ()]
     if all(time for time, message in said if message.role != LEFT_OUT):
         said.sort(key=lambda pair: pair[0] or 0.0)
-    users = map(as_dict, as_list(record.get("users")))
     roles = {f"@{user.get('id')}": find_role(str(user.get("type"))) or UNKNOWN for user in users}
-    names = [message.role for _, message in said if message.role[:1] == "@" and message.role not in roles]
-    if names and any(message.role == ASSISTANT for _, message in said):
-        roles |= dict.fromkeys(names, USER)
-    elif names:
-        named = assign_roles([(name, "x", None) for name in names], "")
-        roles |= {name: message.role for name, message in zip(names, named, strict=True)}
+    senders = [message.role for _, message in said if message.role[:1] == "@" and message.role not in roles]
+    if senders and any(message.role == ASSISTANT for _, message in said):
+        roles |= dict.fromkeys(senders, USER)
+    elif senders:
+        named = assign_roles([(name, "x", None) for name in senders], "")
+        roles |= {name: message.role for name, message in zip(senders, named, strict=True)}
     return [message._replace(role=roles.get(message.role, message.role)) for _, message in said]
+
+
+def _read_event_text(event: Event, time: float | None, names: Mapping[str, str]) -> Message:
+    """Who has a name keeps it; ``names`` are those of ids."""
+    if event.who == OTHER:
+        return leave_out(OTHER_EVENTS)
+    name = event.who.removeprefix("@") if event.who[:1] == "@" else ""
+    name = names.get(name) or name
+    message = read_html(event.who, event.text, timestamp=time, author=name)
+    return message._replace(speaker=name or message.speaker)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.describe import list_left_out, list_warnings
 from datasets_app.domain.traces.sides import UnknownSender
 from tests.traces.reading import convert, otlp, write
@@ -47,6 +48,20 @@ def test_a_cut_prompt_says_what_it_says_as_far_as_it_goes(make: Any, given: str,
         assert Q.startswith(said[0].text[:10])
         assert any((turn.metadata or {}).get("truncated") for turn in turns)
     assert list_warnings(report) or list_left_out(report)
+
+
+@pytest.mark.parametrize("key", ["messages", "conversation", "history"])
+def test_a_cut_list_of_messages_is_read_as_far_as_it_goes(key: str, tmp_path: Path) -> None:
+    found, report = convert(write(tmp_path, [{"id": "q", key: LONG[:120]}]))
+    (turn,) = found["q"]
+    assert (turn.role, turn.text[:20]) == ("user", Q[:20])
+    assert (turn.metadata or {})["truncated"]
+    assert len(list_warnings(report)) == 1
+
+
+def test_columns_of_different_lengths_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match="different lengths"):
+        convert(write(tmp_path, {"prompt": [Q, Q], "response": [A]}))
 
 
 ODD = "The answer to all of it"

@@ -64,6 +64,10 @@ ARCHIVES: dict[str, tuple[Any, list[list[str]]]] = {
     "Slack below a folder": (
         {"ws/users.json": [], "ws/help/2026-01-05.json": PAIR_DAY[:1], "ws/help/2026-01-06.json": PAIR_DAY[1:]},
         [QA]),
+    "parts of Facebook's conversations": (
+        {f"messages/inbox/{who}/message_{n}.json": {"participants": [], "thread_path": f"inbox/{who}", "messages": [
+            {"sender_name": ("Shop", "Ann")[n - 1], "timestamp_ms": 3000 - n, "content": (A, Q)[n - 1]}]}
+         for who in ("ann", "eve") for n in (1, 2)}, [QA] * 2),
     "transcripts as texts": ({"a.txt": f"[1/5/26, 10:00:00] Ann: {Q}\n[1/5/26, 10:01:00] Ben: {A}\n"}, [QA]),
 }  # fmt: skip
 NAMES: list[Any] = [7, 7.0, -3, "7", {"$oid": "65a0f1"}, {"$numberLong": "70"}, {"$numberInt": "7"},
@@ -162,6 +166,9 @@ MESSENGERS: dict[str, tuple[Any, list[list[str]]]] = {
     **{f"Slack {kind}": (slack({"user": "U1", "subtype": kind, "text": "It did something"}), [QA])
        for kind in ("channel_join", "channel_leave", "channel_topic", "channel_purpose", "channel_name",
                     "channel_archive", "bot_add", "pinned_item", "group_join", "tombstone", "reminder_add")},
+    "Slack attachment": ([day("U1", Q, 1), {"type": "message", "subtype": "bot_message", "bot_id": "B", "text": "",
+        "attachments": [{"pretext": "Build", "text": "<!date^1^at {time}|at noon>", "fallback": "x"}],
+        "ts": "1767607300.1"}], [[QA[0], "a Build\nat noon"]]),
     "Slack call": (slack({"user": "U1", "subtype": "huddle_thread", "text": ""}), [QA]),
     **{f"Telegram {action}": (telegram({"type": "service", "actor": "Ann", "actor_id": "user1",
                                         "action": action, "text": ""}), [QA])

@@ -19,7 +19,7 @@ from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
 from datasets_app.domain.traces.records import EMPTY_MEMBERS, OTHER_MEMBERS, SECOND_COPY
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
-from datasets_app.domain.traces.values import as_dict, as_name
+from datasets_app.domain.traces.values import as_dict, as_list, as_name
 
 _DATA = re.compile(r"\.(jsonl?|ndjson|txt|csv|tsv|xlsx|parquet|arrow|eval|gz|zip)$", re.IGNORECASE)
 # Folders, and what operating systems and editors leave behind.
@@ -33,6 +33,8 @@ _BESIDE = re.compile(
     r"|(readme|licen[cs]e)[^/]*\.(txt|md)?)$",
     re.IGNORECASE,
 )
+# Facebook and Instagram write ten thousand messages of a conversation into a file.
+_FACEBOOK_PART = re.compile(r"((?:[^/]+/)*?[^/]+)/message_\d+\.json")
 _SLACK_DAY = re.compile(r"((?:[^/]+/)*?[^/]+)/\d{4}-\d{2}-\d{2}\.json")
 _MAX_MEMBERS = 200_000
 _MAX_EMPTY_BYTES = 1000
@@ -171,6 +173,8 @@ def _order(name: str) -> list[tuple[int, str]]:
 def _name_group(name: str, is_slack: bool) -> tuple[str, bool]:
     if is_slack and (day := _SLACK_DAY.fullmatch(name)):
         return day[1], True
+    if part := _FACEBOOK_PART.fullmatch(name):
+        return part[1], True
     return name, bool(_DATA.search(name)) and not _BESIDE.search(name) and not _HIDDEN.search(name)
 
 
@@ -189,6 +193,9 @@ def _unpack(
                 limits.on_step()
                 target.write(block)
         return path
+    if _FACEBOOK_PART.fullmatch(members[0].filename):
+        path.write_bytes(msgspec.json.encode(_join_parts(archive, members, limits)))
+        return path
     users = _read_users(archive, limits)
     channel = PurePosixPath(name).name
     with path.open("wb") as target:
@@ -198,6 +205,13 @@ def _unpack(
                 users = {}
                 target.write(msgspec.json.encode(added) + b"\n")
     return path
+
+
+def _join_parts(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], limits: Limits) -> dict[str, Any]:
+    """The parts of a conversation as one; all have what the first has beside its messages."""
+    parts = [as_dict(item) for member in members for item in _read_list(archive, member, limits)]
+    messages = [message for part in parts for message in as_list(part.get("messages"))]
+    return {**parts[0], "messages": messages} if parts else {}
 
 
 def _read_users(archive: zipfile.ZipFile, limits: Limits) -> dict[str, str]:

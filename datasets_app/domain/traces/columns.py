@@ -10,6 +10,8 @@ from datasets_app.domain.traces.messages import are_messages
 from datasets_app.domain.traces.table_columns import guess_mapping
 from datasets_app.domain.traces.values import as_dict, as_list
 
+UNEVEN_COLUMNS = "has columns of different lengths, which can't be read as rows"
+
 
 def spread_columns(items: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
     """Each document that holds columns as its rows; a list of names heads the lists that follow it."""
@@ -25,6 +27,8 @@ def spread_columns(items: Iterable[Document | LineError]) -> Iterator[Document |
             else:
                 cells = f"row has {len(item.value)} cells, but the first one names {len(header)} columns"
                 yield LineError(item.number, "E110", cells)
+        elif type(item.value) is dict and _are_uneven(item.value):
+            yield LineError(item.number, "E110", UNEVEN_COLUMNS)
         elif type(item.value) is dict and (rows := list_rows(item.value)):
             yield from (Document(item.number, row) for row in rows)
         else:
@@ -58,6 +62,17 @@ def list_rows(value: dict[str, Any]) -> list[dict[str, Any]]:
     if columns and is_index and all(row.keys() == columns[0].keys() for row in columns):
         return columns if names_columns(columns[0]) else []
     return []
+
+
+def _are_uneven(value: dict[str, Any]) -> bool:
+    """Whether these are columns, of which nobody knows which values belong together."""
+    lengths = {len(column) if type(column) is list else -1 for column in value.values()}
+    return (
+        len(lengths) > 1
+        and -1 not in lengths
+        and name_pairs(value)
+        and all(type(cell) is str or cell is None for column in value.values() for cell in column[:5])
+    )
 
 
 def _is_header(value: Any) -> bool:

@@ -5,7 +5,7 @@ import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import alignmenter_runs, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
-from datasets_app.domain.traces.columns import spread_columns
+from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
 from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
@@ -375,7 +375,10 @@ def detect(path: Path, limits: Limits = DEFAULT_LIMITS) -> str | None:
             return "messages" if read_text(head) else None
         if source.layout == "none":
             return None
-        peeked = peek_documents(spread_columns(source.documents()), MAX_PEEKED)
+        items = list(islice(spread_columns(source.documents()), MAX_PEEKED))
+        if items and isinstance(items[0], LineError) and items[0].message == UNEVEN_COLUMNS:
+            raise UnreadableFile(UNEVEN_COLUMNS)
+        peeked = [item for item in items if isinstance(item, Document)]
         if found := recognize(peeked):
             return found.name
         rows = [document.value for document in peeked]

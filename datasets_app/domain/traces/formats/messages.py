@@ -17,6 +17,7 @@ from datasets_app.domain.traces.markup import strip_ends
 from datasets_app.domain.traces.messages import (
     are_messages,
     find_role,
+    mark_cut,
     read_message,
     read_messages,
     unwrap_message,
@@ -41,6 +42,7 @@ from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
     as_name,
+    decode_cut,
     decode_json,
     drop_empty,
     is_boolean,
@@ -220,6 +222,8 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
     if found is not None and not _has_preference(value):
         key, inner = found
         messages = _read_list(inner)
+        if decode_cut(value.get(key))[1]:
+            messages = mark_cut(messages, "user")
         if value.get("object") == "list" and [item.role for item in (messages[:1] + messages[-1:])] == [
             "assistant",
             "user",
@@ -279,7 +283,7 @@ def _read_other(value: dict[str, Any], name: str, line: int) -> Conversation | N
 def find_list(value: dict[str, Any], depth: int = 0) -> tuple[str, list[Any]] | None:
     """The list of messages of an object, and its key; looks inside of other objects as well."""
     for key in LISTS:
-        found = decode_json(value.get(key))
+        found, _ = decode_cut(value.get(key))
         if type(found) is dict and "messages" in found:
             found = decode_json(found["messages"])
         if type(found) is list and (are_messages(found) or are_alternating(found) or are_named(found)):

@@ -189,7 +189,7 @@ _DISCORD_SPEECH = frozenset(
     )
 )
 _FACEBOOK_SERVICE = frozenset("Call Subscribe Unsubscribe Plan RoomCall".split())
-_SLACK_REFERENCE = re.compile(r"<([@#!]?)([^<>|\s]+)(?:\|([^<>]*))?>")
+_SLACK_REFERENCE = re.compile(r"<([@#!]?)(date\^[^<>|]*|[^<>|\s]+)(?:\|([^<>]*))?>")
 
 
 def _name_users(items: Iterable[dict[str, Any]]) -> dict[str, str]:
@@ -258,16 +258,21 @@ def _find_text(item: dict[str, Any], names: Mapping[str, str]) -> str:
     text = as_dict(item.get("comment")).get("comment") or item.get("text") or join_texts(item.get("blocks"))
     if not text:
         attachments = map(as_dict, as_list(item.get("attachments")))
-        text = "\n".join(
-            str(found) for one in attachments
-            if (found := pick(one, "text", "fallback", "title", "pretext") or join_texts(one.get("blocks")))
-        )  # fmt: skip
+        text = "\n".join(filter(None, map(_join_attachment, attachments)))
     return unescape(_SLACK_REFERENCE.sub(lambda match: _show_reference(match, names), str(text)))
+
+
+def _join_attachment(attachment: dict[str, Any]) -> str:
+    said = [attachment.get(key) for key in ("pretext", "title", "text")]
+    found = "\n".join(text for text in said if type(text) is str and text)
+    return found or join_texts(attachment.get("blocks")) or as_name(attachment.get("fallback"))
 
 
 def _show_reference(match: re.Match[str], names: Mapping[str, str]) -> str:
     """<@U02>, <#C1|help>, <!here>, <https://…|words> as Slack shows them."""
     mark, target, words = match[1], match[2], match[3]
+    if target.startswith("date^"):
+        return words or ""
     if mark == "@":
         return f"@{words or names.get(target, target)}"
     if mark:

@@ -19,12 +19,11 @@ from datasets_app.releasing.versions import latest_release
 
 # What hands a version to somebody.
 _SHARING_ACTIONS = ("export", "download")
-# What changes the turns that the next version has; excluded sessions are none of them.
+# What changes the turns that the next version has. An erasure replaces the versions itself.
 _RELEASE_CHANGING_ACTIONS = (
     "import",
     "generate",
     "sample",
-    "erase_session",
     "tag_sessions",
     "untag_sessions",
     "exclude_sessions",

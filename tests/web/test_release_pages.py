@@ -15,6 +15,7 @@ from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.retention.erase_session import erase_session
 from datasets_app.scrubbing.marks import mark_missed, mark_not_personal, remove_mark
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
@@ -299,3 +300,9 @@ def test_what_is_excluded_counts_as_released_and_versions_are_compared(
     page = curator.get(address("releases", dataset)).content.decode()
     assert link in page
     assert "<b>1</b> removed" in curator.get(link.replace("&amp;", "&")).content.decode()
+
+
+def test_the_version_that_an_erasure_made_is_current(curator: Any, release: Release) -> None:
+    dataset = release.dataset
+    erase_session(dataset.sessions.first(), "Request 118")
+    assert "Released as 1.0.1." in curator.get(address("change", dataset)).content.decode()

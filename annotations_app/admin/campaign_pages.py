@@ -28,10 +28,11 @@ from annotations_app.campaigns.pages_common import (
     warn_of_annotators,
 )
 from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
+from annotations_app.labeling.judgments import digest_guidelines
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.balance import count_exported
 from annotations_app.labels.label_counts import LabelScope
-from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.paging import paginate_newest_first
@@ -51,11 +52,24 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see and campaign.schema is None else None,
-        "stale_count": Annotation.objects.stale(campaign).count() if see else 0,
+        "stale_count": _labels_of(campaign).stale(campaign).count() if see else 0,
+        "other_guidelines": _count_other_guidelines(campaign) if see else 0,
         "withheld": not raw_access.may_read(request.user, campaign.dataset),
         "raw_because": "" if campaign.overridden else gates.load_facts(campaign.dataset).raw_because,
     }
     return render_campaign_page(request, campaign, "change", "", context)
+
+
+def _labels_of(campaign: Campaign) -> Any:
+    return Judgment.objects if campaign.schema else Annotation.objects
+
+
+def _count_other_guidelines(campaign: Campaign) -> int:
+    """Labels of the built-in criterion don't record the guidelines."""
+    if not campaign.schema:
+        return 0
+    digest = digest_guidelines(campaign.guidelines)
+    return Judgment.objects.under_other_guidelines(campaign, digest).count()
 
 
 def _progress_context(campaign: Campaign) -> dict[str, Any]:
@@ -173,8 +187,9 @@ def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         require_permissions(request, "change_campaign")
         return _requeue_labels(request, campaign)
-    rows = Annotation.objects.stale(campaign).order_by().values("annotator").annotate(labels=Count("id"))
-    by_annotator = list(rows.order_by("-labels", "annotator"))
+    name = "rater__name" if campaign.schema else "annotator"
+    rows = _labels_of(campaign).stale(campaign).order_by().values(who=F(name)).annotate(labels=Count("id"))
+    by_annotator = list(rows.order_by("-labels", "who"))
     total = sum(row["labels"] for row in by_annotator)
     context = {"by_annotator": by_annotator, "total": total, "asks": "again" in request.GET and total}
     return render_campaign_page(request, campaign, "stale", "Stale labels", context)

@@ -14,7 +14,7 @@ from django.db.models import QuerySet
 from annotations_app.agreement.figures import persona_label_stats
 from annotations_app.hooks.session_data import make_pseudonym
 from annotations_app.labels.label_places import split_hashed_ids, without_place
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Judgment
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.domain.annotation_lines import encode_label
@@ -86,10 +86,13 @@ def write_label_files(
 
     Raises UserError if notes hold personal data and ``override`` is no reason to share it.
     """
+    notices = []
+    if judged := Judgment.objects.filter(dataset=dataset, kind=Judgment.Kind.LABEL).count():
+        notices.append(f"{format_count(judged, 'label')} of campaigns with a schema left out.")
     every = Annotation.objects.filter(dataset=dataset, kind=Annotation.Kind.LABEL)
     rows = every.exclude(turn__session__split=policies.LOCKED_SPLIT)
     if not every.exists():
-        return PackagedLabels([], [])
+        return PackagedLabels([], notices)
     if actor is not None and not actor.has_perm("annotations_app.export_annotation"):
         return PackagedLabels([], ["Without labels: this account has no permission to export them."])
     wanted = {_digest_turn(record) for record in _read_labels(rows)}
@@ -97,7 +100,6 @@ def write_label_files(
     tally = TextTally(list_exemptions(dataset))
     files = _write_files(rows, present, folder, tally)
     gates.check_label_export(dataset, tally.found, actor=actor, override=override)
-    notices = []
     if fields := _count_other_fields(rows):
         labels = format_count(sum(fields.values()), "value")
         names = format_count(len(fields), "field")

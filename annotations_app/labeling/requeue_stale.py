@@ -8,7 +8,7 @@ from django.db import transaction
 from annotations_app.campaigns.counters import subtract_assignments
 from annotations_app.campaigns.members import lock_members
 from annotations_app.campaigns.release_assignments import release_assignments
-from annotations_app.models import Annotation, Assignment, Campaign, Decision
+from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 
@@ -25,9 +25,11 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
         if row.status == Campaign.Status.CLOSED:
             raise UserError(f"{row.name} is closed, so its replies can't be queued again. Open it first.")
         lock_members(row)
-        stale = list(Annotation.objects.stale(row).values_list("pk", flat=True))
+        labels: Any = (Judgment if row.schema_id else Annotation).objects
+        link = "judgment" if row.schema_id else "annotation"
+        stale = list(labels.stale(row).values_list("pk", flat=True))
         assignments = list(
-            Assignment.objects.filter(annotation__in=stale, state="labelled").select_related("item")
+            Assignment.objects.filter(**{f"{link}__in": stale}, state="labelled").select_related("item")
         )
         subtract_assignments([assignment.pk for assignment in assignments])
         # Gold items are leased in order, so their annotators start over.
@@ -36,7 +38,9 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
         for start in range(0, len(assignments), BATCH_SIZE):
             _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest)
         if stale:
-            Annotation.objects.filter(pk__in=stale).update(kind=Annotation.Kind.WITHDRAWN)
+            # Detached, so that the next decision makes a new one.
+            detached = {"assignment": None} if row.schema_id else {}
+            labels.filter(pk__in=stale).update(kind=Annotation.Kind.WITHDRAWN, **detached)
             audit.record(
                 "requeue_stale",
                 actor=actor,

@@ -6,6 +6,7 @@ from annotations_app.models.annotation import Annotation
 from annotations_app.models.assignment import Assignment
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.label_schema import LabelSchema
+from annotations_app.models.querysets import JudgmentQuerySet
 from datasets_app.domain.labels import rater as raters
 from datasets_app.domain.labels.schema import Answers
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
@@ -73,6 +74,8 @@ class Judgment(models.Model):
     seconds = models.FloatField(null=True, blank=True, help_text="Time on task.")
     timestamp = models.TextField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = JudgmentQuerySet.as_manager()
 
     class Meta:
         ordering = ["id"]

@@ -6,6 +6,17 @@ from django.db import models
 from django.db.models import F, Q
 
 
+class JudgmentQuerySet(models.QuerySet[Any]):
+    def stale(self, campaign: Any) -> "JudgmentQuerySet":
+        """As those of :class:`AnnotationQuerySet`."""
+        outdated = ~Q(persona_digest=F("campaign__persona__digest"))
+        return self.filter(outdated, campaign=campaign, kind="label")
+
+    def under_other_guidelines(self, campaign: Any, digest: str) -> "JudgmentQuerySet":
+        """Labels of a campaign made before its guidelines last changed."""
+        return self.filter(campaign=campaign, kind="label").exclude(guidelines_digest=digest)
+
+
 class AnnotationQuerySet(models.QuerySet[Any]):
     def countable(self) -> "AnnotationQuerySet":
         """Labels that count: no hidden repeats, nothing adjudicated, nothing withdrawn."""

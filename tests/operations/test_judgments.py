@@ -10,9 +10,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.progress import recent_decisions
+from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.export_judgments import export_judgments
 from annotations_app.models import Annotation, Campaign, Decision, Judgment, Rater
 from datasets_app.core.errors import UserError
@@ -209,3 +211,31 @@ def test_gold_and_disputes_are_those_of_the_built_in_criterion(dataset: Dataset)
         with pytest.raises(InvalidSetting, match="built-in criterion") as refused:
             make_campaign(dataset, "ana", schema=schema, **options)
         assert refused.value.field == field
+
+
+def test_labels_of_an_earlier_persona_are_queued_again_and_none_counts_twice(quality: Campaign) -> None:
+    first = lease_for(quality, "ana").current
+    judge(first)
+    judge(lease_for(quality, "ben").current)
+    assert not Judgment.objects.stale(quality).exists()
+    quality.persona.yaml += "\n# changed"
+    quality.persona.save()
+    judge(lease_for(quality, "ana").current)
+    assert Judgment.objects.stale(quality).count() == 2
+    assert requeue_stale(quality, actor=None) == 2
+    assert sorted(Judgment.objects.values_list("kind", flat=True)) == ["label", "withdrawn", "withdrawn"]
+    assert not find_inconsistencies()
+    judge(first, {"correct": 1, "helpful": 1}, shown=quality.persona.digest)
+    assert Judgment.objects.filter(kind="label", rater__name="ana", turn=first.item.turn_id).count() == 1
+    assert requeue_stale(quality, actor=None) == 0
+    assert not find_inconsistencies()
+
+
+def test_labels_made_under_other_guidelines_are_counted(quality: Campaign) -> None:
+    judge(lease_for(quality, "ana").current)
+    digest = Judgment.objects.get().guidelines_digest
+    assert not Judgment.objects.under_other_guidelines(quality, digest).exists()
+    edit_campaign(quality, changes={"guidelines": "Read once."}, actor=None)
+    judge(lease_for(quality, "ana").current)
+    latest = Judgment.objects.latest("pk").guidelines_digest
+    assert Judgment.objects.under_other_guidelines(quality, latest).count() == 1

@@ -113,12 +113,10 @@ class Command(BaseCommand):
                 parameters=LabelExportParameters(campaign=campaign.name, override=override),
                 progress=Progress("Exporting", "labels"),
             )
-        answers, decisions = (
-            format_count(exported.answers, "answer"),
-            format_count(exported.decisions, "label"),
-        )
+        labels = format_count(exported.decisions, "label")
         self.stderr.write(
-            f"{answers} of {decisions}; --labels {options['labels']} is for on-brand labels only."
+            f"{format_count(exported.answers, 'answer')} of {labels}, which are all; "
+            f"--labels {options['labels']} is for on-brand labels."
         )
         for omission in exported.omissions:
             self.stderr.write(f"{omission}.")

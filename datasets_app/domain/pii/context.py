@@ -11,7 +11,6 @@ from functools import cache, lru_cache
 from datasets_app.domain.pii.detection import ANSWER_SCORE
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
-    ADDRESS,
     CREDENTIAL,
     CREDIT_CARD,
     CRYPTO_WALLET,
@@ -27,7 +26,6 @@ from datasets_app.domain.pii.detector import (
     Match,
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.rules.announced_addresses import find_answered_addresses
 from datasets_app.domain.pii.rules.announced_handles import find_answered_handles, is_free
 from datasets_app.domain.pii.rules.births import find_answered_dates
 from datasets_app.domain.pii.rules.handle_questions import HANDLE_QUESTION, LOOSE_HANDLE_QUESTION
@@ -108,19 +106,6 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
     HANDLE: HANDLE_QUESTION,
     _ANY_HANDLE: LOOSE_HANDLE_QUESTION,
-    ADDRESS: re.compile(
-        r"(?<!mail )(?<!ip )(?<!mac )(?<!web )(?<!wallet )(?<!email-)(?<!btc )(?<!bitcoin )(?<!eth )"
-        r"(?<!crypto )"
-        r"(?<!hardware )(?<!deposit )(?<!payout )\baddress\b"
-        r"|\bzip\b|\bpost ?code\b|\bpostal code\b|\bpin ?code of your\b|\bwhere (?:do|does|are) (?:you|he"
-        r"|she|they) (?:live|located)"
-        r"|\bwhere (?:should|shall|can|do|would) (?:we|i|you like|you want)\b.{0,20}\b(?:ship|send|deliver"
-        r"|pick)|\bwhich street\b"
-        r"|anschrift|adresse\b|postleitzahl|\bplz\b|code postal|direcci[óo]n|c[óo]digo postal|indirizzo"
-        r"|endere[çc]o|\bcep\b"
-        r"|\badres\b|kod pocztowy|住所|地址|주소|адрес",
-        re.IGNORECASE,
-    ),
     DATE_OF_BIRTH: re.compile(
         r"\b(?:date|day|month|year)s? of birth\b|\bbirth ?(?:date|day|year)|\bb-?day\b|\bd\.?o\.?b\b"
         r"|\bborn\b(?! to\b)|geburt(?:s(?:datum|tag|jahr)|stag)|\bgeb(?:oren|\.)|naissance|\bnée?(?:\(e\))?\b"
@@ -377,7 +362,6 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
     HANDLE: find_answered_handles,
     _ANY_HANDLE: _find_accounts,
-    ADDRESS: find_answered_addresses,
     DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
-    ADDRESS,
     CREDENTIAL,
     CRYPTO_WALLET,
     DATE_OF_BIRTH,
@@ -30,7 +29,6 @@ from datasets_app.domain.pii.detector import (
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
-    addresses,
     births,
     credentials,
     handles,
@@ -89,7 +87,6 @@ _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
     _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded),
     _Search(frozenset({HANDLE}), handles.may_hold, handles.search_folded),
-    _Search(frozenset({ADDRESS}), addresses.may_hold, addresses.search_folded),
     _Search(frozenset({DATE_OF_BIRTH}), births.may_hold, births.search_folded),
     # Every address of the web has an unusual sign.
     _Search(

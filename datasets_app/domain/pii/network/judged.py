@@ -22,7 +22,7 @@ MAX_ENGLISH = 0.9
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
 # What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
 # the English model takes for a name where the language is uncertain.
-MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.02, 0.002
+MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.02, 0.003
 
 
 class _Class(NamedTuple):

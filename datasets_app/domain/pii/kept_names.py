@@ -8,7 +8,7 @@ terms, the words around it can tell that it is a person nevertheless: "Mrs. Casp
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import Match
@@ -282,12 +282,14 @@ def _list_short_forms(phrases: Iterable[tuple[str, ...]]) -> frozenset[str]:
     )
 
 
-def list_term_words(term: str) -> tuple[str, ...]:
-    """The words of a brand or a text, without possessives."""
-    found = _WORD.findall(term)
+def list_term_words(text: str, wanted: Set[str] | None = None) -> tuple[str, ...]:
+    """The words of a term or a text, without possessives; none if no word is ``wanted``."""
+    found = _WORD.findall(text)
     # Most words of a long text come again.
     plain = {word: _list_word_forms(word)[-1] for word in set(found)}
-    return tuple(plain[word] for word in found)
+    if wanted is not None and wanted.isdisjoint(plain.values()):
+        return ()
+    return tuple([plain[word] for word in found])
 
 
 def _list_word_forms(word: str) -> tuple[str, ...]:

@@ -40,31 +40,32 @@ class TermSearch:
 
     def __init__(self, kept: KeptTerms) -> None:
         self._kept, self._present = kept, set[str]()
+        # By the longest word of each form: the first may stand in every text.
         self._missing: dict[str, set[tuple[str, tuple[str, ...]]]] = defaultdict(set)
         for term in {*kept.values, *kept.names, *kept.personas}:
             words = list_term_words(term)
             for form in (words, (*words[:-1], f"{words[-1]}s"), ("".join(words),)) if words else ():
-                self._missing[form[0]].add((term, form))
+                self._missing[max(form, key=len)].add((term, form))
 
     def add(self, lines: bytes) -> None:
         """Search the lines of a file, or some of them."""
-        if not self._missing:
-            return
-        words = list_term_words(unescape_json(lines.decode("utf-8", "replace")))
-        for first in self._missing.keys() & set(words):
-            self._find(first, words)
+        if self._missing:
+            text = unescape_json(lines.decode("utf-8", "replace"))
+            words = list_term_words(text, self._missing.keys())
+            for longest in self._missing.keys() & set(words):
+                self._find(longest, words)
 
-    def _find(self, first: str, words: tuple[str, ...]) -> None:
-        terms, place = self._missing[first], -1
+    def _find(self, longest: str, words: tuple[str, ...]) -> None:
+        terms, place = self._missing[longest], -1
         while terms:
             try:
-                place = words.index(first, place + 1)
+                place = words.index(longest, place + 1)
             except ValueError:
                 return
-            found = {item for item in terms if words[place : place + len(item[1])] == item[1]}
+            found = {(term, form) for term, form in terms if _stands_at(words, place, form, longest)}
             self._present.update(term for term, _ in found)
             terms -= found
-        del self._missing[first]
+        del self._missing[longest]
 
     def state(self, metadata: DatasetMetadata) -> DatasetMetadata:
         """The metadata of a file with this text."""
@@ -78,6 +79,11 @@ class TermSearch:
             stated["keeps_things"] = True
         extra = {key: value for key, value in metadata.extra.items() if key != METADATA_KEY}
         return replace(metadata, extra=extra | ({METADATA_KEY: stated} if stated else {}))
+
+
+def _stands_at(words: tuple[str, ...], place: int, form: tuple[str, ...], longest: str) -> bool:
+    first = place - form.index(longest)
+    return first >= 0 and words[first : first + len(form)] == form
 
 
 NO_TERMS = TermSearch(NOTHING_KEPT)

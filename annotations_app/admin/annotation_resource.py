@@ -19,6 +19,7 @@ from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.metadata.yaml_text import dump_yaml
+from datasets_app.domain.traces.turn_tables import LABEL_COLUMNS
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, DatasetPartition, Session
 from datasets_app.tables.admin import TableResource, TableResult, cell_text
@@ -115,19 +116,7 @@ class AnnotationResource(TableResource):
 
     class Meta:
         model = Annotation
-        fields = (
-            "dataset",
-            "text",
-            "label",
-            "persona_id",
-            "session_id",
-            "turn_index",
-            "annotator",
-            "notes",
-            "timestamp",
-            "confidence",
-            OTHER_KEYS,
-        )
+        fields = LABEL_COLUMNS
         skip_diff = True
 
     def __init__(self, **options: Any) -> None:

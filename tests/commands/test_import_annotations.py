@@ -4,10 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tablib
 
 from annotations_app.models import Annotation
-from datasets_app.models import Dataset
-from tests.factories import encode_jsonl, make_dataset, make_session, write_jsonl
+from datasets_app.domain.traces.turn_tables import LABEL_COLUMNS
+from datasets_app.models import Dataset, Session
+from datasets_app.tables.formats import CSV, XLSX, TableFormat
+from tests.factories import encode_jsonl, make_dataset, make_session, make_turn, write_jsonl
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,6 +36,24 @@ def test_labels_come_in_and_it_is_told_what_became_of_them(tmp_path: Path, manag
     assert "Warning: session_id and turn_index join 1 label to" in done.stderr
     again = manage("import_annotations", file, "--dataset", "support")
     assert "0 labels added, 3 existed already." in again.stdout
+
+
+@pytest.mark.parametrize("table", [CSV, XLSX])
+def test_labels_that_the_admin_exported_as_a_table_find_their_turns(
+    tmp_path: Path, manage: Any, table: type[TableFormat]
+) -> None:
+    """Apostrophes that protect spreadsheets from formulas are no part of text, session or note."""
+    lines = [make_turn("=s", 1, text="Sum?"), make_turn("=s", 2, role="assistant", text="=1+1;=2\n- or")]
+    make_dataset(tmp_path, lines)
+    cells = {**dict.fromkeys(LABEL_COLUMNS), "text": "=1+1;=2\n- or", "label": 1, "persona_id": "p"}
+    cells |= {"session_id": "=s", "turn_index": 2, "annotator": "ana", "notes": "-1"}
+    exported = tablib.Dataset([*cells.values()], headers=LABEL_COLUMNS)
+    path = tmp_path / f"labels.{table.extension}"
+    path.write_bytes(table().export_data(exported))
+    manage("import_annotations", str(path), "--dataset", "support")
+    found = Annotation.objects.select_related("turn__session").get()
+    assert (found.turn.session.session_id, found.turn.turn_index, found.notes) == ("=s", 2, "-1")
+    assert Session.objects.count() == 1
 
 
 def test_bad_lines_are_listed_with_file_and_line_and_exit_code_1(tmp_path: Path, manage: Any) -> None:

@@ -22,7 +22,12 @@ from datasets_app.domain.traces.table_heads import (
     name_columns,
 )
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
-from datasets_app.domain.traces.turn_tables import is_turn_table, parse_turn_row
+from datasets_app.domain.traces.turn_tables import (
+    LABEL_COLUMNS,
+    is_turn_table,
+    parse_turn_row,
+    unescape_cells,
+)
 from datasets_app.domain.traces.values import decode_json
 
 MAX_CELL_CHARACTERS = 16 << 20
@@ -125,6 +130,7 @@ def _is_utf8(raw: bytes) -> bool:
 def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
     if is_turn_table(header) and len(row) <= len(header):
         return parse_turn_row(row, is_escaped=True)
+    row = unescape_cells(row) if tuple(header) == LABEL_COLUMNS else row
     cells = {name: read_cell(value) for name, value in zip(header, row, strict=False) if value != ""}
     if len(row) < len(header):
         cells.setdefault(MISSING_CELLS, len(header) - len(row))
@@ -211,6 +217,7 @@ def _strip_end(row: Sequence[Any]) -> Sequence[Any]:
 def _read_sheet_row(header: list[str], row: Sequence[Any]) -> dict[str, Any]:
     if is_turn_table(header):
         return parse_turn_row(row[: len(header)], is_escaped=True) if any(row) else {}
+    row = unescape_cells(row) if tuple(header) == LABEL_COLUMNS else row
     cells = {
         name: read_cell(plain_cell(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
     }

@@ -1,4 +1,5 @@
-"""Tables of turns as the application exports them (CSV, Parquet) → the same turns, character by character."""
+"""Tables as the application exports them: of turns (CSV, Parquet) → the same turns, character by character;
+of labels, whose cells are escaped as well."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -10,6 +11,8 @@ from datasets_app.domain.traces.numbered_turns import Row
 from datasets_app.domain.traces.values import decode_json
 
 COLUMNS = ("session_id", "turn_index", "role", "text", "tags", "persona_id", "timestamp", "metadata", "extra")
+LABEL_COLUMNS = ("dataset", "text", "label", "persona_id", "session_id", "turn_index", "annotator", "notes",
+                 "timestamp", "confidence", "other_keys")  # fmt: skip
 
 
 class TurnRow(dict[str, Any]):
@@ -20,10 +23,14 @@ def is_turn_table(columns: Sequence[Any]) -> bool:
     return tuple(columns) == COLUMNS
 
 
+def unescape_cells(cells: Sequence[Any]) -> list[Any]:
+    return [unescape_cell(cell) if type(cell) is str else cell for cell in cells]
+
+
 def parse_turn_row(cells: Sequence[Any], *, is_escaped: bool) -> TurnRow:
     """Spreadsheets know no null, so an empty cell is one, except of the text."""
     if is_escaped:
-        cells = [unescape_cell(cell) if type(cell) is str else cell for cell in cells]
+        cells = unescape_cells(cells)
     values = {name: cell for name, cell in zip(COLUMNS, cells, strict=False) if cell not in (None, "")}
     index, extra = values.get("turn_index"), decode_json(values.pop("extra", None))
     if type(index) is str and index.isdecimal():

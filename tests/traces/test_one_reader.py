@@ -249,6 +249,7 @@ HTML = [
     ("<h2>Late</h2><table><tr><td>Order</td><td>7</td></tr></table>", "Late\n\nOrder 7"),
     ("<span>Hi</span><blockquote>Sam wrote</blockquote>", "Hi\nSam wrote"),
     ("<div>Hi</div><div><br></div><div>Ben</div>", "Hi\n\nBen"),
+    ("<p>Hi Ana,</p><p>sent.</p><br>--<br>Ines, t.example", "Hi Ana,\n\nsent.\n\n--\nInes, t.example"),
     ('<p>See <a href="https://t.example/1">here</a></p>', "See here (https://t.example/1)"),
     *(
         (text, text)
@@ -256,6 +257,7 @@ HTML = [
             "How do I close <p>?",
             "Wrap <b>it</b> in <div>…</div>, please",
             "a <br> b",
+            "<div> with one <br> in it, or none?",
             "x < y &amp; z",
             "<action>go</action>",
         )

@@ -1,6 +1,9 @@
 """Arrow tables of turns, scrubbed one by one as on many machines."""
 
 import json
+import os
+import signal
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +89,39 @@ def test_a_name_of_a_field_that_was_personal_is_not_lost_in_silence() -> None:
     table = make_table(TURNS[:3]).append_column("karin@example.org", pyarrow.array(["a", "b", "c"]))
     with pytest.raises(ValueError, match="1 fields? of a turn"):
         TableScrubber(Policy(), KEY)(table)
+
+
+def test_two_workers_of_a_cluster_lose_nothing_when_one_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = pytest.importorskip("ray", reason="needs Ray: pip install -r requirements-peers.txt")
+    monkeypatch.setenv("HOME", str(tmp_path))  # Ray keeps a token there
+    killed = tmp_path / "killed"
+
+    class Mortal(TableScrubber):
+        calls = 0
+
+        def __call__(self, table):
+            self.calls += 1
+            if self.calls == 2 and not killed.exists():
+                killed.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return super().__call__(table)
+
+    turns = [turn._replace(session_id=f"{copy}-{turn.session_id}") for copy in range(8) for turn in TURNS]
+    tables = [make_table(turns[start : start + 60]) for start in range(0, len(turns), 60)]
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=10**8)
+    try:
+        workers = ray.data.ActorPoolStrategy(size=2)
+        scrubbed = ray.data.from_arrow(tables).map_batches(
+            Mortal,
+            fn_constructor_args=(Policy(), KEY),
+            batch_format="pyarrow",
+            batch_size=None,
+            compute=workers,
+        )
+        found = list(scrubbed.iter_batches(batch_format="pyarrow", batch_size=None))
+    finally:
+        ray.shutdown()
+    assert killed.exists()
+    assert read_lines(pyarrow.concat_tables(found)) == scrub_lines(sorted(turns))

@@ -167,8 +167,9 @@ ANSWERS: dict[str, tuple[Any, list[tuple[str, Any]]]] = {
 @pytest.mark.parametrize("name", ANSWERS)
 def test_answers_of_a_label_tool_are_labels(name: str, tmp_path: Path) -> None:
     value, expected = ANSWERS[name]
-    found, _ = convert(write(tmp_path, [value, {**value, "annotator": 4, "annotation_id": 6}]))
+    found, report = convert(write(tmp_path, [value, {**value, "annotator": 4, "annotation_id": 6}]))
     (turns,) = found.values()
+    assert not list_warnings(report)
     labels = (turns[-1].metadata or {}).get("labels", [])
     assert [(item["question"], item["value"]) for item in labels if item["annotator"] == "3"] == expected
     assert [(item["question"], item["value"]) for item in labels if item["annotator"] == "4"] == expected

@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detection import Detection, DetectionInput, find_values
 from datasets_app.domain.pii.detector import DETECTION_VERSION
+from datasets_app.domain.pii.exemptions import find_pattern_kind
+from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.pii.names.names import load_name_finder
 from datasets_app.domain.pii.network.languages import load_measured
 from datasets_app.domain.pii.network.runtime import LANGUAGES, WEIGHTS_PATH, load_network
@@ -180,3 +182,21 @@ def test_spacy_and_presidio_find_what_the_scrubber_finds() -> None:
     found = make_analyzer_engine(["NAME"]).analyze(text, language="en")
     assert [(text[one.start : one.end], one.entity_type) for one in found] == [("Сергею Кузнецову", "PERSON")]
     assert find_names(text) == ["Сергею Кузнецову"]
+
+
+def test_an_address_is_a_value_wherever_values_are_looked_for() -> None:
+    address = "12 Maple Street, Springfield, IL 62704"
+    assert mask_values(f"line 10014: expected a role, got {address!r}") == (
+        "line 10014: expected a role, got '[ADDRESS]'"
+    )
+    assert find_pattern_kind(address) == "ADDRESS"
+    assert find_pattern_kind("12 Maple Syrup") == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["TX 75001", "ship it to 221b baker street, london nw1 6xe", "Rose Cottage, Little Barton, OX12 3AB"],
+)
+def test_an_address_alone_is_found(text: str) -> None:
+    assert "ADDRESS" in {match.kind for match in find_values(text)}
+    assert [match for match in find_values("12 Maple Syrup") if match.kind == "ADDRESS"] == []

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.allow import AllowList, normalize_term
-from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
-from datasets_app.domain.pii.rules.finder import RuleDetector
+from datasets_app.domain.pii.detection import find_values
+from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.wording import format_count
 
 # Under this key are counts of terms that no pattern class matches.
@@ -27,8 +27,8 @@ class ExemptCount(NamedTuple):
 
 
 def find_pattern_kind(term: str) -> str:
-    """The pattern class that matches a term or a part of it; empty if none does."""
-    kinds = {match.kind for match in RuleDetector(frozenset(PATTERN_KINDS)).find(term)}
+    """The class, other than names, of a term or a part of it; empty if it has none."""
+    kinds = {match.kind for match in find_values(term)}
     return next((kind for kind in KINDS if kind in kinds), ORDINARY)
 
 

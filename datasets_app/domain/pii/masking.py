@@ -1,12 +1,13 @@
-"""Masks values of the pattern classes in what is stored beside conversations: problems of a file."""
+"""Masks values of all classes but names in what is stored beside conversations: problems of a file."""
 
 from typing import Any
 
-from datasets_app.domain.pii.detector import PATTERN_KINDS, merge_matches
+from datasets_app.domain.pii.detection import find_values
+from datasets_app.domain.pii.detector import merge_matches
 from datasets_app.domain.pii.pseudonyms import format_placeholder
-from datasets_app.domain.pii.rules.finder import RuleDetector
 
-_DETECTOR = RuleDetector(frozenset(PATTERN_KINDS))
+# Messages count lines and name columns: only what is likelier a value than not is masked.
+_LIKELY = 0.5
 
 
 def mask_values(value: Any) -> Any:
@@ -21,6 +22,7 @@ def mask_values(value: Any) -> Any:
 
 
 def _mask_text(text: str) -> str:
-    for match in reversed(merge_matches(_DETECTOR.find(text))):
+    found = merge_matches(match for match in find_values(text) if match.score >= _LIKELY)
+    for match in reversed(found):
         text = f"{text[: match.start]}{format_placeholder(match.kind)}{text[match.end :]}"
     return text

@@ -74,9 +74,9 @@ class Assembly:
 
     def _add_call(self, calls: Spool[Call], call: Call) -> None:
         self.calls += 1
-        if not call.separate and not any(message.role != "system" for message in call.input):
+        if not call.separate and all(message.role in ("system", "assistant") for message in call.input):
             self.remarks[NO_QUESTION].add(call.line)
-        if not call.output and (not call.input or call.input[-1].role == "user"):
+        if not call.output and (not call.input or call.input[-1].role != "assistant"):
             self.remarks[NO_REPLY].add(call.line)
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
         calls.add(key, call.start, call)

@@ -8,21 +8,14 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         from alignmenter_site import server_checks  # noqa: F401  (importing it registers the checks)
-        from datasets_app import (
-            dispatch,  # noqa: F401  (importing it registers its job)
-            hooks,
-            session_data,
-            tasks,  # noqa: F401  (importing it connects signals)
-        )
+        from datasets_app import dispatch, hooks, nightly, session_data  # noqa: F401  (importing registers jobs)
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
-        from datasets_app.backups import tasks as backup_tasks  # noqa: F401
-        from datasets_app.browsing import tasks as browsing_tasks  # noqa: F401
-        from datasets_app.exporting import tasks as exporting_tasks  # noqa: F401
         from datasets_app.jobs.permissions import cancel_pending_jobs
+        from datasets_app.jobs.registry import load_tasks
         from datasets_app.releasing.next_steps import find_next_steps
-        from datasets_app.sources import tasks as source_tasks  # noqa: F401
 
+        load_tasks(self)
         session_data.register_models()
         hooks.find_next_steps = find_next_steps
         permission_events.connect_signals()

@@ -13,10 +13,12 @@ from django.views.decorators.http import require_GET
 from datasets_app.catalog import raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.jobs.parameters import CompareParameters, ExportParameters, read_parameters
+from datasets_app.exporting.parameters import ExportParameters
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_download
 from datasets_app.models import Dataset, JobFile, JobRun, Release, ReleaseFile
 from datasets_app.releasing import files
+from datasets_app.releasing.parameters import CompareParameters
 from datasets_app.releasing.sharing import share_gate
 from datasets_app.releasing.versions import find_release
 

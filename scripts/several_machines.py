@@ -126,8 +126,8 @@ def make_actor() -> Any:
 
 def start_scrub(pipeline: Pipeline, actor: Any) -> int:
     from datasets_app.jobs import runs
-    from datasets_app.jobs.parameters import ScrubParameters
     from datasets_app.models import Dataset
+    from datasets_app.scrubbing.parameters import ScrubParameters
 
     dataset = Dataset.objects.get(name=pipeline.name)
     return int(runs.start_job("scrub_dataset", actor=actor, dataset=dataset, parameters=ScrubParameters()).pk)

@@ -10,24 +10,20 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
-from annotations_app.job_parameters import LabelExportParameters
 from annotations_app.labels.import_annotations import import_annotations
+from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.browsing.comments import add_comment
 from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.exporting.parameters import ExportParameters
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import (
-    CompareParameters,
-    ExportParameters,
-    ImportParameters,
-    JobParameters,
-    NoParameters,
-    ReleaseParameters,
-    SplitParameters,
-)
+from datasets_app.jobs.parameters import JobParameters, NoParameters
 from datasets_app.models import Dataset, JobFile, JobRun, SavedView, SessionSelection, Turn
+from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
 from datasets_app.scrubbing.marks import mark_not_personal
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
+from datasets_app.splitting.parameters import SplitParameters
 from tests import factories
 from tests.campaigns import label_all_replies, lease_for, make_campaign, submit
 

@@ -21,10 +21,10 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     warn_of_annotators,
 )
+from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import MIN_NEW_SHARE
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.domain.guidelines import render_guidelines
-from annotations_app.job_parameters import CampaignParameters
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import MAX_GUIDELINES_LENGTH
 from datasets_app.catalog import gates, raw_access

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 
 from annotations_app.campaigns.pages_common import campaign_crumbs, require_permissions, visible_campaigns
-from annotations_app.job_parameters import AddToCampaignParameters
+from annotations_app.campaigns.parameters import AddToCampaignParameters
 from annotations_app.models import Campaign
 from datasets_app.core.web.pages import render_page
 from datasets_app.jobs.pages import start_and_show_job

@@ -16,9 +16,10 @@ from annotations_app.api.schemas import (
 )
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
+from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema
-from annotations_app.job_parameters import CampaignParameters, LabelExportParameters
+from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import start_job

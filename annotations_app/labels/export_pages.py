@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from annotations_app.campaigns.pages_common import render_campaign_page, require_permissions, visible_campaign
-from annotations_app.job_parameters import LabelExportParameters
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
+from annotations_app.labels.parameters import LabelExportParameters
 from datasets_app.catalog import gates
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.jobs.pages import start_and_show_job

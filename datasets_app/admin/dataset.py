@@ -18,10 +18,10 @@ from datasets_app.catalog.gates import can_read_raw, load_all_facts
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.domain.wording import format_count
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.generating import pages as generate_pages
 from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import Dataset
 from datasets_app.models.check_report import with_last_check
 from datasets_app.releasing import comparison_pages, step_pages

@@ -6,7 +6,8 @@ from datasets_app.catalog import raw_access
 from datasets_app.command_line.conversion import ASSUMED_ORIGIN
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs.parameters import GenerationParameters, read_parameters
+from datasets_app.generating.parameters import GenerationParameters
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.registry import get_operation
 from datasets_app.models import JobRun, Session
 

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from datasets_app.admin.parameters import OriginParameters
 from datasets_app.catalog.edit import change_origin
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
@@ -14,7 +15,6 @@ from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import OriginParameters
 from datasets_app.models import Dataset
 
 

@@ -8,7 +8,7 @@ from datasets_app.api.jobs import start_job
 from datasets_app.api.routing import get_dataset, route
 from datasets_app.api.schemas import ExportIn, JobOut
 from datasets_app.catalog import gates, policies
-from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.releasing.sharing import share_gate
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 from datasets_app.releasing.versions import find_release

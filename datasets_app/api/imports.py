@@ -14,7 +14,7 @@ from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.importing import uploads
 from datasets_app.importing.forms import ImportOptionsForm
-from datasets_app.jobs.parameters import ImportParameters
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun
 from datasets_app.models.dataset_queryset import get_token_datasets

@@ -22,11 +22,12 @@ from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.splits.splits import DEFAULT_RATIOS, SplitError, SplitSettings
-from datasets_app.jobs.parameters import ScrubParameters, SplitParameters
 from datasets_app.models import CheckFinding, ScrubRun
 from datasets_app.scrubbing.forms import DEFAULT_SAMPLE_SESSIONS, ScrubForm
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.report import policy_to_json
 from datasets_app.scrubbing.scrub_dataset import parse_policy
+from datasets_app.splitting.parameters import SplitParameters
 from datasets_app.splitting.rows import count_splits
 
 router = Router(tags=["Checks, scrubs and splits"])

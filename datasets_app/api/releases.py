@@ -15,8 +15,8 @@ from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
 from datasets_app.domain.quality.output import Totals
 from datasets_app.downloads import find_release_file, open_release_file
-from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
 from datasets_app.models import Dataset, Release
+from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.versions import find_release
 

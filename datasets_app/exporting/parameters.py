@@ -1,6 +1,10 @@
-"""The parameters of a sample; see ``jobs/parameters.py``."""
+"""The parameters of exports and samples; see ``jobs/parameters.py``."""
 
+from typing import ClassVar
+
+from datasets_app.domain.conversations.format_labels import FORMAT_LABELS
 from datasets_app.jobs.parameters import OverridableParameters
+from datasets_app.models import Session
 
 
 class SampleParameters(OverridableParameters, frozen=True):
@@ -11,3 +15,31 @@ class SampleParameters(OverridableParameters, frozen=True):
     size: int | None = None
     by: str | None = None
     seed: int | None = None
+
+
+class ExportParameters(OverridableParameters, frozen=True):
+    format: str | None = None
+    package: bool = False
+    # In a package.
+    labels: bool = True
+    version: str | None = None
+    split: str | None = None
+    persona: str | None = None
+    tag: str | None = None
+    gzip: bool = False
+    # The primary key of a SessionSelection.
+    selection: int | None = None
+
+    HIDDEN: ClassVar = frozenset({"selection"})
+    LABELS: ClassVar = {
+        "labels": "With the labels",
+        "split": "Only this split",
+        "persona": "Only this persona",
+        "tag": "Only this tag",
+        "gzip": "Compress with gzip",
+        "override": "Reason for exporting it unscrubbed",
+    }
+    CHOICES: ClassVar = {
+        "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn per row"},
+        "split": dict(Session.Split.choices),
+    }

@@ -28,8 +28,8 @@ from datasets_app.domain.generation.plan import (
 )
 from datasets_app.generating.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
 from datasets_app.generating.factory import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
+from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.generating.preview import GenerationPreview, preview_generation
-from datasets_app.jobs.parameters import GenerationParameters
 from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN
 

@@ -22,7 +22,7 @@ from datasets_app.domain.generation.writer import Writer, WrittenSession
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import build_request, make_offline_writer, make_plan
 from datasets_app.generating.factory import OFFLINE, ModelRequest, is_model, make_model_writer
-from datasets_app.jobs.parameters import GenerationParameters
+from datasets_app.generating.parameters import GenerationParameters
 
 MAX_SESSIONS_SHOWN = 3
 # One of each of these is looked for among so many of the first sessions.

@@ -27,7 +27,7 @@ from datasets_app.importing.mappings import (
     get_mapping,
     is_mapping_name,
 )
-from datasets_app.jobs.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
+from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
 from datasets_app.models import Dataset, TableMapping
 from datasets_app.models.dataset import NAME_PATTERN
 

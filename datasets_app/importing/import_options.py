@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.label_rules import LabelRules
-from datasets_app.jobs.parameters import ImportParameters
+from datasets_app.importing.parameters import ImportParameters
 
 
 class ImportOptions(NamedTuple):

@@ -23,8 +23,8 @@ from datasets_app.domain.traces.table_columns import (
     read_sides,
 )
 from datasets_app.importing.forms import PreviewForm
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.importing.preview import ImportPreview
-from datasets_app.jobs.parameters import ImportParameters
 
 # Options of few files, folded unless they are set or of use for this file.
 OPTION_GROUPS = {

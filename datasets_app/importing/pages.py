@@ -37,14 +37,11 @@ from datasets_app.importing.mapping_pages import (
     list_sides,
 )
 from datasets_app.importing.mappings import delete_mapping, save_mapping
+from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ImportParameters
 from datasets_app.importing.preview import ImportPreview, preview_import
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.jobs import queue, runs
-from datasets_app.jobs.parameters import (
-    IMPORT_FORMAT_LABELS,
-    ImportParameters,
-    read_parameters,
-)
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile, TableMapping
 from datasets_app.templatetags.values import short_datetime

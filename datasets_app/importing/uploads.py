@@ -19,9 +19,10 @@ from django.utils import timezone
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.locks import lock_person
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.importing.upload_limits import check_upload_limits
 from datasets_app.jobs import files, runs
-from datasets_app.jobs.parameters import ImportParameters, read_parameters
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import Dataset, JobFile, JobRun
 
 _BLOCK_BYTES = 1 << 20

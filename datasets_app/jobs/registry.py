@@ -1,8 +1,11 @@
 """The operations that run as jobs, by name: the struct of their parameters, and their task."""
 
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.apps import AppConfig
 from django.conf import settings
 
 from datasets_app.jobs.parameters import JobParameters, NoParameters, P, read_parameters
@@ -35,6 +38,12 @@ def task(
         return function
 
     return register
+
+
+def load_tasks(app: AppConfig) -> None:
+    """Import the ``tasks.py`` of each package of an app, which registers what it has."""
+    for path in sorted(Path(app.path).glob("*/tasks.py")):
+        import_module(f"{app.name}.{path.parent.name}.tasks")
 
 
 def get_operation(name: str) -> Operation:

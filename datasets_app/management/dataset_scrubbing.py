@@ -6,7 +6,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from datasets_app import tasks
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.dataset_facts import say_verified
 from datasets_app.catalog.facts import get_dataset
@@ -19,14 +18,15 @@ from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.management.base import run_job
 from datasets_app.management.files import open_output
 from datasets_app.management.kept_terms import write_proposals
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
+from datasets_app.scrubbing import tasks
 from datasets_app.scrubbing.brands import list_brands
 from datasets_app.scrubbing.kept_terms import keep_terms
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.proposals import list_proposals
 from datasets_app.scrubbing.report import build_dataset_report

@@ -40,7 +40,7 @@ from datasets_app.generating.bootstrap_dataset import (
 )
 from datasets_app.generating.factory import ModelRequest, is_model, make_model_writer
 from datasets_app.generating.journal import journal_path
-from datasets_app.jobs.parameters import GenerationParameters
+from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import open_conversations, read_text
 from datasets_app.management.terminal import command_error, print_limited

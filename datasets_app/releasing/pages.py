@@ -25,7 +25,6 @@ from datasets_app.domain.releases.versions import FIRST_VERSION, Version
 from datasets_app.domain.releases.word_diff import Piece, diff_words
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
 from datasets_app.models import AuditEvent, Dataset, Release, Session
 from datasets_app.releasing.compare import ReleaseComparison, compare_releases
 from datasets_app.releasing.comparison_pages import (
@@ -35,6 +34,7 @@ from datasets_app.releasing.comparison_pages import (
     list_other_datasets,
     may_read_all,
 )
+from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
 from datasets_app.releasing.versions import find_release, latest_release

@@ -15,10 +15,10 @@ from datasets_app.core.web.pages import Breadcrumbs, render_page, require_permis
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.redaction import get_hidden_names
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import ActivationParameters
 from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.retention.activate import activate_retention, deactivate_retention, preview_policies
 from datasets_app.retention.dry_run import HELD, LATER, NOW, DeletionSchedule, preview_retention
+from datasets_app.retention.parameters import ActivationParameters
 
 LIST_URL_NAME = "admin:datasets_app_retentionpolicy_changelist"
 MAX_ROWS_SHOWN = 200

@@ -17,10 +17,10 @@ from datasets_app.core.web.pages import (
     require_permissions,
 )
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import Dataset, Release, Session
 from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.retention.pages import ReasonForm
+from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.session_identity import find_copies
 
 # With more turns in releases, the job finds which versions contain the session, not this page.

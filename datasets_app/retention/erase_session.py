@@ -23,7 +23,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
 from datasets_app.jobs.files import discard_file
-from datasets_app.jobs.parameters import EraseParameters, read_parameters
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import (
     AuditEvent,
     Dataset,
@@ -39,6 +39,7 @@ from datasets_app.releasing.reissue import reissue_release
 from datasets_app.retention import delete_contents
 from datasets_app.retention.erasure_preview import list_recipients, list_releases
 from datasets_app.retention.holds import normalize_reason
+from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.person_files import name_dataset
 from datasets_app.retention.redact_jobs import keep_numbers, list_session_terms, redact_jobs
 from datasets_app.retention.session_identity import (

@@ -20,10 +20,10 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.jobs.permissions import LIMIT_ACCESS
 from datasets_app.models import Dataset, JobFile, JobRun, Session, Source
 from datasets_app.models.session_data import SessionData, list_all
+from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.person_files import MAX_BYTES_SEARCHED, FileMatch, FileSearch, search_files
 from datasets_app.sources.received import search_received
 

@@ -15,11 +15,11 @@ from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import RetentionParameters
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.retention import due
 from datasets_app.retention.delete_contents import count_contents
 from datasets_app.retention.holds import MAX_REASON_CHARACTERS, lift_hold, set_hold
+from datasets_app.retention.parameters import RetentionParameters
 
 
 class ReasonForm(forms.Form):

@@ -12,8 +12,8 @@ from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import MAX_VALUES
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_VALUES, format_percent
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import CanaryParameters
 from datasets_app.models import Dataset
+from datasets_app.scrubbing.parameters import CanaryParameters
 
 MAX_FORMS_SHOWN = 3
 

@@ -15,11 +15,11 @@ from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import AttestParameters, ExemptParameters
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, Session
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, mark_not_personal
+from datasets_app.scrubbing.parameters import AttestParameters, ExemptParameters
 
 
 class ExemptForm(forms.Form):

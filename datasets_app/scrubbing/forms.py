@@ -17,8 +17,9 @@ from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
 from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
 from datasets_app.domain.pii.policy import ALL_KINDS, MAX_FUZZ_SECONDS, Policy, PolicyError
-from datasets_app.jobs.parameters import ScrubParameters, read_parameters
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import Dataset, ScrubRun
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 
 DEFAULT_SAMPLE_SESSIONS, MAX_SAMPLE_SESSIONS = 200, 100_000

@@ -21,13 +21,14 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ScrubParameters, read_parameters
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubMark, ScrubRun
 from datasets_app.scrubbing.brands import compute_brand_key, list_brands
 from datasets_app.scrubbing.canary_pages import canary_context
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.proposals import (
     count_open_proposals,

@@ -15,8 +15,8 @@ from datasets_app.domain.traces.sampling import Rule
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.models import Dataset, JobRun, Source
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.sources.candidates import Candidates
 from datasets_app.sources.delivery import Delivery
 from datasets_app.sources.folder import fetch_files

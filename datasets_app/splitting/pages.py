@@ -31,8 +31,8 @@ from datasets_app.domain.splits.splits import (
     SplitSettings,
 )
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import SplitParameters
 from datasets_app.models import Dataset, JobRun, Session
+from datasets_app.splitting.parameters import SplitParameters
 from datasets_app.splitting.rows import count_splits
 from datasets_app.splitting.split_dataset import load_split_settings
 

@@ -131,8 +131,8 @@ def _start_import(pipeline: Pipeline, actor: Any) -> int:
     from django.db import transaction
     from django.utils import timezone
 
+    from datasets_app.importing.parameters import ImportParameters
     from datasets_app.jobs import runs
-    from datasets_app.jobs.parameters import ImportParameters
     from datasets_app.models import JobFile
 
     content = make_file(pipeline.sessions)

@@ -9,8 +9,8 @@ from django.utils import timezone
 from msgspec import structs
 
 from datasets_app.core.errors import UserError
+from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import GenerationParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.factories import run_task

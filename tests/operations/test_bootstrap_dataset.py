@@ -17,8 +17,8 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_file,
 )
 from datasets_app.generating import bootstrap_dataset as operation
+from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import GenerationParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
 from tests import factories

@@ -8,8 +8,8 @@ from django.contrib.auth.models import User
 
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.campaigns.create import fill_campaign, prepare_campaign
+from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.job_parameters import CampaignParameters
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
 from datasets_app.catalog import gates

@@ -17,16 +17,10 @@ from django.utils import timezone
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.auditing.heads import heads_path
 from datasets_app.catalog import gates
+from datasets_app.exporting.parameters import ExportParameters
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import recovery, runs
-from datasets_app.jobs.parameters import (
-    EraseParameters,
-    ExportParameters,
-    ImportParameters,
-    JobParameters,
-    NoParameters,
-    ReleaseParameters,
-    ScrubParameters,
-)
+from datasets_app.jobs.parameters import JobParameters, NoParameters
 from datasets_app.models import (
     AuditEvent,
     Dataset,
@@ -39,8 +33,11 @@ from datasets_app.models import (
     Turn,
 )
 from datasets_app.nightly import start_if_due
+from datasets_app.releasing.parameters import ReleaseParameters
 from datasets_app.retention.dry_run import preview_retention
+from datasets_app.retention.parameters import EraseParameters
 from datasets_app.scrubbing.marks import mark_not_personal
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.sources.otlp_body import JSON
 from datasets_app.sources.receive import receive
 from tests.campaigns import lease_for, make_campaign, submit

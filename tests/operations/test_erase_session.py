@@ -18,13 +18,13 @@ from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
 from datasets_app.retention import holds
 from datasets_app.retention.erase_session import erase_session, erase_session_by_id
 from datasets_app.retention.erasure_preview import preview_erasure
+from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.session_identity import find_session
 from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
 from tests.factories import (

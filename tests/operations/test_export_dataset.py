@@ -22,7 +22,7 @@ from datasets_app.core.progress import ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.formulas import escape_cell
 from datasets_app.exporting.export_dataset import export_dataset, export_to_path
-from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.models import AuditEvent, Dataset
 from datasets_app.releasing.sharing.export_request import export_to_folder
 from tests.factories import (

@@ -10,25 +10,17 @@ from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.utils import timezone
 
+from datasets_app.admin.parameters import OriginParameters
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.core.approval import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.dispatch import dispatch_events
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import approvals, runs
-from datasets_app.jobs.parameters import (
-    ActivationParameters,
-    AttestParameters,
-    EraseParameters,
-    ExemptParameters,
-    ExportParameters,
-    JobParameters,
-    OriginParameters,
-    RetentionParameters,
-    SignParameters,
-)
+from datasets_app.jobs.parameters import JobParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import (
     Attestation,
@@ -41,10 +33,13 @@ from datasets_app.models import (
     SharingReview,
 )
 from datasets_app.notifications.mails import mail_due
+from datasets_app.releasing.parameters import SignParameters
 from datasets_app.releasing.sharing.sign_review import get_state, sign_review
 from datasets_app.retention.activate import activate_retention, preview_policies
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
+from datasets_app.retention.parameters import ActivationParameters, EraseParameters, RetentionParameters
+from datasets_app.scrubbing.parameters import AttestParameters, ExemptParameters
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl
 

@@ -24,8 +24,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.exporting import sample_dataset as sampling
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubRun, SharingReview
 from datasets_app.releasing.release_dataset import release_dataset

@@ -20,14 +20,16 @@ from django.utils import timezone
 from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.housekeeping import delete_expired_files
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import queue, recovery, registry, runs
 from datasets_app.jobs.foreground import run_in_foreground
-from datasets_app.jobs.parameters import ExportParameters, ImportParameters, ScrubParameters
 from datasets_app.jobs.perform import claim_job, perform
 from datasets_app.jobs.running import ClaimLost, RunningJob
 from datasets_app.management.commands import scheduler
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
+from datasets_app.scrubbing.parameters import ScrubParameters
 from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,9 +11,9 @@ from datasets_app.access import limit_access
 from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, count_viewers, iterate_viewers
 from datasets_app.core.errors import UserError
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun
 from tests import factories

@@ -8,10 +8,10 @@ from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import CompareParameters, ReleaseParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
 from datasets_app.releasing import files
+from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
 from datasets_app.releasing.verify import verify_releases
 from tests import factories
 

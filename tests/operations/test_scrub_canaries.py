@@ -15,9 +15,11 @@ from django.urls import reverse
 
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ImportParameters, OverridableParameters, ScrubParameters
+from datasets_app.jobs.parameters import OverridableParameters
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Turn
+from datasets_app.scrubbing.parameters import ScrubParameters
 from tests.campaigns import lease_for, make_campaign, submit
 from tests.conftest import as_owner
 from tests.environment import VAR_DIR

@@ -29,7 +29,6 @@ from datasets_app.domain.pii import scrubber
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import format_key_statement, hash_session_id
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ScrubParameters
 from datasets_app.models import (
     AuditEvent,
     CheckFinding,
@@ -43,6 +42,7 @@ from datasets_app.models import (
 )
 from datasets_app.releasing.sharing.checklist import build_checklist
 from datasets_app.scrubbing import chunks as scrub_chunks
+from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.conftest import as_owner
 from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl

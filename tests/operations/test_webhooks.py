@@ -21,8 +21,9 @@ from datasets_app.core.errors import UserError
 from datasets_app.dispatch import delete_old_events, dispatch_events
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.webhook_retries import MAX_ATTEMPTS
+from datasets_app.exporting.parameters import ExportParameters
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import recovery, runs
-from datasets_app.jobs.parameters import ExportParameters, ImportParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.models import (
     AuditEvent,

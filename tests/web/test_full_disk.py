@@ -18,10 +18,11 @@ from django.core.files import move, uploadedfile
 from django.test import Client
 from django.urls import reverse
 
-from datasets_app.jobs.parameters import ExportParameters, ReleaseParameters
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.perform import perform
 from datasets_app.jobs.runs import start_job
 from datasets_app.models import AuditEvent, JobFile, JobRun, Release
+from datasets_app.releasing.parameters import ReleaseParameters
 from tests.factories import encode_jsonl, make_dataset, make_sessions
 from tests.web.test_import_pages import OPTIONS
 

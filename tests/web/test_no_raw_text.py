@@ -19,8 +19,8 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.dispatch import dispatch_events
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_to_path
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.models import AuditEvent, JobRun, Release, RetentionPolicy, ScrubMark
 from datasets_app.notifications.mails import mail_due
 from datasets_app.releasing import files

@@ -8,9 +8,10 @@ from django.test import Client
 from django.urls import reverse
 
 from datasets_app.core.errors import UserError
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import EraseParameters, ExportParameters
 from datasets_app.models import Dataset, JobFile, JobRun
+from datasets_app.retention.parameters import EraseParameters
 from tests.factories import encode_jsonl, make_sessions
 from tests.web.conftest import SignIn
 from tests.web.test_import_pages import OPTIONS

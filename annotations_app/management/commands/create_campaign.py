@@ -2,9 +2,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema
-from annotations_app.job_parameters import CampaignParameters
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED

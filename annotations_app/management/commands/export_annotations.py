@@ -2,7 +2,6 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
-from annotations_app.job_parameters import LabelExportParameters
 from annotations_app.labels.export_annotations import (
     DEFAULT_SELECTION,
     LABEL_SELECTIONS,
@@ -10,6 +9,7 @@ from annotations_app.labels.export_annotations import (
     export_annotations,
 )
 from annotations_app.labels.export_judgments import export_judgments
+from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress

@@ -3,8 +3,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from annotations_app.job_parameters import LabelImportParameters
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
+from annotations_app.labels.parameters import LabelImportParameters
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.traces.convert import NAMES

@@ -16,13 +16,13 @@ from datasets_app.domain.pii.canary.survival_text import (
     format_percent,
 )
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs.parameters import CanaryParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.file_scrubbing import load_persona_terms
 from datasets_app.management.files import open_conversations
 from datasets_app.management.policy_options import add_detection_options, build_policy
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.canary_dataset import canary_dataset, canary_file
+from datasets_app.scrubbing.parameters import CanaryParameters
 
 MAX_FORMS_SHOWN = 3
 _SHARE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")

@@ -5,12 +5,12 @@ from typing import Any
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.deletion_summary import format_counts
-from datasets_app.jobs.parameters import EraseParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.erase_session import erase_session_by_id, refuse_missing_session
 from datasets_app.retention.erasure_preview import preview_erasure
+from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.session_identity import find_session
 
 

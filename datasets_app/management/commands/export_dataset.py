@@ -14,7 +14,7 @@ from datasets_app.exporting.export_dataset import (
     export_to_path,
     file_extension,
 )
-from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.models import Dataset, ReleaseFile, Session

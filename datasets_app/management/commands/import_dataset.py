@@ -16,7 +16,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.mappings import get_mapping, save_mapping
-from datasets_app.jobs.parameters import ImportParameters
+from datasets_app.importing.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (

@@ -10,11 +10,11 @@ from datasets_app.catalog.written_text import check_written
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.domain.wording import format_count
-from datasets_app.jobs.parameters import ReleaseParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.models import Dataset
 from datasets_app.releasing import files
 from datasets_app.releasing.draft import draft_release
+from datasets_app.releasing.parameters import ReleaseParameters
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import ReleaseResult, release_dataset
 

@@ -14,8 +14,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import ExportParameters
 from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import Dataset, Persona, Release, SessionSelection
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options

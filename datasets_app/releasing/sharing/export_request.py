@@ -13,7 +13,7 @@ from datasets_app.exporting.export_dataset import (
     export_to_path,
     file_extension,
 )
-from datasets_app.jobs.parameters import ExportParameters
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.models import Dataset, ReleaseFile
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_package import PackageResult, export_package, package_name

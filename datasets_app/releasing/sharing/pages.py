@@ -12,8 +12,8 @@ from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.jobs.parameters import SignParameters
 from datasets_app.models import Dataset, SharingReview
+from datasets_app.releasing.parameters import SignParameters
 from datasets_app.releasing.sharing.checklist import YES, build_checklist, current_review
 from datasets_app.releasing.sharing.sign_review import (
     MAX_STATEMENT_CHARACTERS,

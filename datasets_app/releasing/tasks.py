@@ -1,0 +1,85 @@
+"""What a worker does for the operations of this package; see ``jobs/registry.py``."""
+
+from typing import Any
+
+from datasets_app.exporting.parameters import ExportParameters
+from datasets_app.jobs import files
+from datasets_app.jobs.parameters import NoParameters
+from datasets_app.jobs.registry import task
+from datasets_app.jobs.running import RunningJob
+from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters, SignParameters
+
+
+@task(ExportParameters)
+def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
+    from datasets_app.domain.metadata.metadata import metadata_path
+    from datasets_app.releasing.sharing.export_request import export_to_folder
+
+    with files.work_folder(job.row) as folder:
+        path, facts = export_to_folder(
+            job.dataset,
+            folder,
+            job.parameters,
+            override=job.override,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        )
+        files.store_files(job.row, "export", [path])
+        if not job.parameters.package:
+            files.store_files(job.row, "metadata", [metadata_path(path)])
+    return facts
+
+
+@task(ReleaseParameters)
+def release_dataset(job: RunningJob[ReleaseParameters]) -> dict[str, Any]:
+    from datasets_app.releasing.release_dataset import release_dataset
+
+    with files.work_folder(job.row) as folder:
+        return release_dataset(
+            job.dataset,
+            folder=folder,
+            bump=job.parameters.bump or None,
+            notes=job.parameters.notes or "",
+            override=job.override,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        ).facts()
+
+
+@task()
+def verify_releases(job: RunningJob[NoParameters]) -> dict[str, Any]:
+    from datasets_app.releasing.verify import verify_releases
+
+    return verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress).facts()
+
+
+@task(CompareParameters)
+def compare_releases(job: RunningJob[CompareParameters]) -> dict[str, Any]:
+    """Numbers, and a file of what has changed, without texts."""
+    from datasets_app.releasing.compare import compare_releases, write_comparison
+    from datasets_app.releasing.versions import find_release
+
+    dataset, options = job.dataset, job.parameters
+    before = find_release(dataset, options.before)
+    after = find_release(dataset, options.after) if options.after else None
+    compared = compare_releases(dataset, before, after, report_progress=job.report_progress)
+    with files.work_folder(job.row) as folder:
+        files.store_files(job.row, "export", [write_comparison(compared, dataset, folder)])
+    counts = {name: count for name, count in compared.difference.counts_as_json().items() if name != "fields"}
+    return {"proposed": compared.bump or "no new version", **counts}
+
+
+@task(SignParameters)
+def sign_review(job: RunningJob[SignParameters]) -> dict[str, Any]:
+    from datasets_app.releasing.sharing.sign_review import ReviewedState, sign_review
+
+    asked = job.parameters
+    reviewed = ReviewedState(asked.last_session, asked.last_scrub)
+    review = sign_review(
+        job.dataset,
+        statement=asked.statement,
+        actor=job.actor,
+        reviewed=reviewed,
+        reviewed_at=job.row.created_at,
+    )
+    return {"signed_by": review.name}

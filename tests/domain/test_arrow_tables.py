@@ -94,7 +94,7 @@ def test_a_name_of_a_field_that_was_personal_is_not_lost_in_silence() -> None:
 def test_two_workers_of_a_cluster_lose_nothing_when_one_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reason = "needs Ray with what it asks for: requirements-peers.txt"
+    reason = "needs Ray: pip install 'ray[data]==2.60.0'"
     pytest.importorskip("ray.data", reason=reason, exc_type=ImportError)
     import ray
 

@@ -200,3 +200,26 @@ def test_an_address_is_a_value_wherever_values_are_looked_for() -> None:
 def test_an_address_alone_is_found(text: str) -> None:
     assert "ADDRESS" in {match.kind for match in find_values(text)}
     assert [match for match in find_values("12 Maple Syrup") if match.kind == "ADDRESS"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On 03.11.2026 at 10:22, Support wrote:",
+        "Am 03.11.2026 um 10:22 schrieb der Kundendienst:",
+        "Le 03/11/2026 à 10h22, le service client a écrit :",
+        "El 03-11-2026 a las 10:22, soporte escribió:",
+        "Op 03-11-2026 om 10:22 schreef de klantenservice:",
+        "W dniu 03.11.2026 o 10:22 obsługa napisała:",
+        "On 2026-11-03 10:22, support wrote:",
+    ],
+)
+def test_a_date_with_its_time_is_not_of_birth(text: str) -> None:
+    assert Scrubber(Policy(), key=b"k" * 32).scrub_text(text) == text
+
+
+@pytest.mark.parametrize("text", ["Born 03.11.1976 in Kassel", "geboren am 03.11.1976", "née le 03/11/1976"])
+def test_a_date_goes_whole(text: str) -> None:
+    scrubbed = Scrubber(Policy(kinds=("DATE_OF_BIRTH",)), key=b"k" * 32).scrub_text(text)
+    assert "1976" not in scrubbed
+    assert "03" not in scrubbed

@@ -60,8 +60,10 @@ _WORD = re.compile(r"[^\W\d_]+")
 # github.com/jane.
 _SIGNED = re.compile(r"[@/#$]|\w\.\w+\.\w")
 _DECIMAL = re.compile(r"\d*[.,]\d+")
-# Between a date and its time of day stands nothing but the rest of the date.
-_TIME_BEHIND = re.compile(r"[\d./年月日년월일-]{0,8},?[T ]{1,2}\d{1,2}:\d\d(?!\d)")
+# Between a date and its time of day stand no more than the rest of the date and a short word: at, um, à.
+_TIME_BEHIND = re.compile(
+    r"[\d./年月日년월일-]{0,8},?(?: {1,2}[^\W\d_]{1,4}\.?){0,2}[T ]{1,2}\d{1,2}[:h]\d\d(?!\d)"
+)
 _TIME_BEFORE = re.compile(r"\d:(?:\d\d[ ,]{1,2}[\d./-]{0,5})?\Z")
 _PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")

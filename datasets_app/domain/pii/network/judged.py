@@ -1,6 +1,6 @@
 """Personal data that only the words around decide, by the network: in English all but the names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.detector import (
@@ -49,6 +49,11 @@ _CLASSES = (
 # What is written like any word must be this much more likely a user name.
 _PLAIN_SHARE = 0.65
 _MIN_HANDLE = 4
+# The signs that join what belongs together, and what stands on both sides of one.
+_WIDENED: dict[str, tuple[str, Callable[[str], bool]]] = {
+    HANDLE: ("-_.", str.isalnum),
+    DATE_OF_BIRTH: ("-/.", str.isdigit),
+}
 # So many words may be a date without a digit: "the third of May nineteen eighty".
 _SPELLED_WORDS = 3
 _PERSONAL = [CLASSES.index(item.kind) for item in _CLASSES]
@@ -150,23 +155,25 @@ def _list_values(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[M
 
 
 def _widen(words: Sequence[Word], start: int, end: int, item: _Class) -> tuple[int, int]:
-    """A user name goes whole, with what is joined to it: silver-otter."""
-    if item.kind != HANDLE:
+    """A user name and a date go whole, with what is joined to them: silver-otter, 03.11.2026."""
+    if item.kind not in _WIDENED:
         return start, end
-    while start + 1 < end and words[start].text in "-_.":
+    signs, is_part = _WIDENED[item.kind]
+    while start + 1 < end and words[start].text in signs:
         start += 1
-    while start > 1 and words[start - 1].text in "-_." and _touch(words, start - 2, 2):
+    while end - 1 > start and words[end - 1].text in signs:
+        end -= 1
+    while start > 1 and words[start - 1].text in signs and _touch(words[start - 2 : start + 1], is_part):
         start -= 2
-    while end + 1 < len(words) and words[end].text in "-_." and _touch(words, end - 1, 2):
+    while end + 1 < len(words) and words[end].text in signs and _touch(words[end - 1 : end + 2], is_part):
         end += 2
     return start, end
 
 
-def _touch(words: Sequence[Word], start: int, count: int) -> bool:
-    """Whether nothing stands between a word and the ``count`` behind it, of which the last has letters."""
-    beside = words[start : start + count + 1]
-    ends = beside[0].text[-1:].isalnum() and beside[-1].text[:1].isalnum()
-    return ends and all(one.end == other.start for one, other in zip(beside, beside[1:], strict=False))
+def _touch(words: Sequence[Word], is_part: Callable[[str], bool]) -> bool:
+    """Whether nothing stands between these words, and the first and the last are parts."""
+    ends = is_part(words[0].text[-1:]) and is_part(words[-1].text[:1])
+    return ends and all(one.end == other.start for one, other in zip(words, words[1:], strict=False))
 
 
 def _is_written_plainly(word: str) -> bool:

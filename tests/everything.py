@@ -200,7 +200,7 @@ def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
     Decision.objects.create(assignment=given, key=uuid4(), kind="flag", notes=marker, persona_digest=DIGEST)
     member.save()
     schema = LabelSchema.objects.create(
-        pk=FIXED_PK, name=f"{marker}-safety", version=1, digest=DIGEST, document=SCHEMA_DOCUMENT
+        pk=FIXED_PK, name="safety", version=1, digest=DIGEST, document=SCHEMA_DOCUMENT
     )
     rater = Rater.objects.create(pk=FIXED_PK, dataset=dataset, kind="import", name=marker)
     Judgment.objects.create(

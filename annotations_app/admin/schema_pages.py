@@ -1,10 +1,10 @@
 """The pages of schemas: the list, one version, and the form that makes the next, with a live preview."""
 
+from collections import Counter
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
@@ -15,6 +15,7 @@ from annotations_app.campaigns.pages_common import (
     campaign_crumbs,
     render_fragment,
     require_permissions,
+    visible_campaigns,
 )
 from annotations_app.criteria.schemas import (
     READY_MADE_NAMES,
@@ -63,8 +64,7 @@ def list_schemas(request: HttpRequest) -> HttpResponse:
     """The latest version of each, and those that come with the application."""
     require_permissions(request, "view_campaign")
     schemas = list(latest_schemas())
-    counts = LabelSchema.objects.values("name").annotate(campaigns=Count("campaigns")).order_by()
-    campaigns = {row["name"]: row["campaigns"] for row in counts}
+    campaigns = Counter(campaign.schema.name for campaign in _list_campaigns(request))
     known = {schema.name for schema in schemas}
     context = {
         "schemas": [(schema, campaigns[schema.name]) for schema in schemas],
@@ -74,6 +74,11 @@ def list_schemas(request: HttpRequest) -> HttpResponse:
     return render_page(
         request, "annotations_app/schema_list.html", campaign_crumbs(None, ("Schemas", None)), context
     )
+
+
+def _list_campaigns(request: HttpRequest) -> Any:
+    """Those with a schema that the person may see."""
+    return visible_campaigns(request.user).exclude(schema=None)
 
 
 @require_safe
@@ -86,7 +91,7 @@ def show_schema(request: HttpRequest, pk: int) -> HttpResponse:
         "schema": schema.content,
         "yaml": dump_schema(schema.content),
         "versions": LabelSchema.objects.filter(name=schema.name).order_by("-version"),
-        "campaigns": schema.campaigns.count(),
+        "campaigns": sum(campaign.schema_id == schema.pk for campaign in _list_campaigns(request)),
         "may_add": request.user.has_perm("annotations_app.add_campaign"),
     }
     crumbs = campaign_crumbs(None, ("Schemas", admin_url("campaign_schemas")), (str(schema), None))

@@ -74,7 +74,7 @@ def test_from_a_new_campaign_to_settled_disputes(
         (against, "It reads like a form.")
     ]
     page.goto(address("export", own.pk))
-    page.get_by_label("Adjudicated").check()
+    page.get_by_label("Adjudicated:").check()
     page.get_by_role("button", name="Start export").click()
     expect(page.locator(".ad-badge", has_text="Done")).to_be_visible()
     with page.expect_download() as begun:

@@ -321,8 +321,8 @@ activate_retention add_comment add_scrub_mark add_to_campaign allow_company_sign
 check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
 delete_persona discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook
 end_attestation end_sessions expire_request export export_annotations export_audit export_table
-finish_scrub_audit generate hold import import_persona import_retention_rules import_table invite
-lift_hold override pull_source reissue release remove_scrub_mark request_approval restore restrict
+finish_scrub_audit generate hold import import_persona import_retention_rules import_schema import_table
+invite lift_hold override pull_source reissue release remove_scrub_mark request_approval restore restrict
 retry_job revoke_token sample scrub second_factor share_view sign_review unshare_view verify_releases
 """.split()
 )

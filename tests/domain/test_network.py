@@ -195,7 +195,12 @@ def test_an_address_is_a_value_wherever_values_are_looked_for() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["TX 75001", "ship it to 221b baker street, london nw1 6xe", "Rose Cottage, Little Barton, OX12 3AB"],
+    [
+        "12 Maple Street",
+        "TX 75001",
+        "ship it to 221b baker street, london nw1 6xe",
+        "Rose Cottage, Little Barton, OX12 3AB",
+    ],
 )
 def test_an_address_alone_is_found(text: str) -> None:
     assert "ADDRESS" in {match.kind for match in find_values(text)}

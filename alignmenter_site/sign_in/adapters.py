@@ -22,7 +22,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import format_lazy
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import get_language, gettext, gettext_lazy, override
 
 from alignmenter_site.client_address import client_address
 from alignmenter_site.keys.derived_key import derive_fernet_key
@@ -76,7 +76,8 @@ class AccountAdapter(DefaultAccountAdapter):
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
         """Later: the time of the answer, or its failure, would tell which addresses have accounts."""
         run = copy_context().run
-        mail_thread.submit(run, _send, super().send_mail, template_prefix, email, context)
+        send = override(get_language())(super().send_mail)  # a thread has no language of its own
+        mail_thread.submit(run, _send, send, template_prefix, email, context)
 
     def _get_login_attempts_cache_key(self, request: Any, **credentials: Any) -> str:
         """By account alone: the host, which django-allauth adds, is sent by the client."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from datasets_app.core.errors import UserError
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, parse_persona
 from datasets_app.domain.pii import persona_terms
-from datasets_app.models import Persona
+from datasets_app.models import Dataset, Persona, Session
 
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "demo" / "default_v1.yaml"
 DEFAULT_ID = "default_v1"
@@ -43,9 +43,11 @@ def parse_persona_text(text: str, name: str) -> LoadedPersona:
     return document, hashlib.sha256(text.encode()).hexdigest()
 
 
-def list_persona_terms() -> Iterator[str]:
-    """Names, brands, lexicons and proper nouns of all personas, which are not personal data."""
-    for persona in Persona.objects.all():
+def list_persona_terms(dataset: Dataset) -> Iterator[str]:
+    """Names, brands, lexicons and proper nouns of the personas that a dataset's conversations name, which are
+    not personal data. Those of others don't count: who may change them needn't be able to see the dataset."""
+    used = Session.objects.filter(dataset=dataset).exclude(persona_id=None).values("persona_id").distinct()
+    for persona in Persona.objects.filter(persona_id__in=used):
         yield from _list_terms(persona.persona_id, persona.display_name, persona.yaml)
 
 

@@ -15,14 +15,14 @@ from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset, ScrubMark, ScrubRun
 
 
-def make_scrubber(policy: Policy) -> Scrubber:
+def make_scrubber(policy: Policy, dataset: Dataset) -> Scrubber:
     """For a dataset. Raises UserError if this installation can't apply the policy."""
     marks = ScrubMark.objects.filter(pk__in=policy.exempt_marks).exclude(kind="")
     try:
         return Scrubber(
             policy.with_exempt_terms(marks.values_list("term", flat=True)),
             key=hash_key(),
-            persona_terms=list_persona_terms(),
+            persona_terms=list_persona_terms(dataset),
         )
     except (PolicyError, NameModelError) as error:
         raise UserError(str(error)) from None

@@ -23,7 +23,7 @@ class WrittenText:
 
     def __init__(self, dataset: Dataset, *, always: bool = False) -> None:
         looks = always or is_verified(dataset)
-        self._scrubber = make_scrubber(load_current_policy(dataset)) if looks else None
+        self._scrubber = make_scrubber(load_current_policy(dataset), dataset) if looks else None
         self.found: Counter[str] = Counter()
 
     def find(self, objects: Sequence[Mapping[str, Any]], *, tags: Sequence[str] = ()) -> Counter[str]:

@@ -30,7 +30,7 @@ SELECT id FROM (
 
 def add_brands(dataset: Dataset, policy: Policy) -> Policy:
     """``policy`` with the brands that a part of the dataset's sessions shows, if it asks for them."""
-    persona_terms = tuple(list_persona_terms())
+    persona_terms = tuple(list_persona_terms(dataset))
     if not needs_brands(policy, persona_terms):
         return policy
     key = hash_key()

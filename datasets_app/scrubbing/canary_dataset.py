@@ -59,7 +59,7 @@ def canary_dataset(
     _check_count(count)
     gates.check_can_use(dataset)
     start = start_scan(dataset)
-    scrubber = make_scrubber(_strip_policy(load_current_policy(dataset)))
+    scrubber = make_scrubber(_strip_policy(load_current_policy(dataset)), dataset)
     sessions = list(_read_sample(dataset, count, seed))
     survival = _measure(sessions, scrubber, count, seed, report_progress, dataset.name)
     record_canary(dataset, start, survival.as_json() | {"limit": limit})

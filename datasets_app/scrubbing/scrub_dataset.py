@@ -54,13 +54,15 @@ def scrub_dataset(
     resumes when the same job or the same policy runs again. Progress is in turns. Raises UserError; each turn
     is then either unchanged or scrubbed.
     """
-    scrubber = make_scrubber(policy)  # raises UserError for an invalid policy before anything is created
+    # Raises UserError for an invalid policy before anything is created.
+    scrubber = make_scrubber(policy, dataset)
     if finished := _find_finished(job_run):
         return _build_result(finished, Policy.from_json(finished.policy))
     scrub = _prepare_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
     policy = _add_brands(scrub)
     if scrub.verified_at is None:
-        _run_scrub(scrub, cache(partial(make_scrubber, policy)), actor, report_progress, start_helpers)
+        make = cache(partial(make_scrubber, policy, dataset))
+        _run_scrub(scrub, make, actor, report_progress, start_helpers)
     if not scrub.dry_run:
         scrub.traces = remove_traces(
             lambda *_: report_progress(scrub.turn_count, scrub.turn_count),

@@ -1,5 +1,6 @@
 """Lets further workers help with a running scrub."""
 
+from functools import partial
 from typing import Any
 
 from datasets_app.catalog.scrubbers import make_scrubber
@@ -20,7 +21,8 @@ def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore_prog
         return {"chunks": 0}
     policy = Policy.from_json(scrub.policy)
     try:
-        chunks = scrub_chunks.process_chunks(scrub, lambda: make_scrubber(policy), report_progress)
+        make = partial(make_scrubber, policy, scrub.dataset)
+        chunks = scrub_chunks.process_chunks(scrub, make, report_progress)
     except PatternMatchesRemain as found:
         ScrubRun.objects.filter(pk=scrub_pk).update(error=str(found))
         return {"chunks": 0}

@@ -108,7 +108,7 @@ class Doors:
         return Counter({KIND_BY_CODE[code]: n for code, n in totals.items() if code in KIND_BY_CODE})
 
     def verification(self) -> Counter[str]:
-        scrubber = make_scrubber(Policy())
+        scrubber = make_scrubber(Policy(), self.dataset)
         return Counter(verify.verify_scrub(self.dataset, scrubber, lambda *_: None)["remaining"])
 
     def preview(self) -> int:

@@ -22,7 +22,7 @@ def stored(tmp_path: Path) -> Dataset:
     yaml = "id: hollis\ndisplay_name: Hollis Home\n"
     Persona.objects.create(persona_id="hollis", display_name="Hollis Home", yaml=yaml)
     texts = [text.format("Purrina") for text in OF_A_RIVAL] + [text.format("Zheakin") for text in OF_AN_AGENT]
-    lines = [make_turn(f"s{number}", 1, text=text) for number, text in enumerate(texts)]
+    lines = [make_turn(f"s{number}", 1, text=text, persona_id="hollis") for number, text in enumerate(texts)]
     return make_dataset(tmp_path, lines, origin="production")
 
 
@@ -84,3 +84,12 @@ def test_without_the_search_nothing_is_kept(stored: Dataset) -> None:
     scrub = run(stored, policy=Policy(keeps_brands=False))
     assert scrub.policy["brands"] is None
     assert "asked [NAME] the same thing" in read_texts()
+
+
+@pytest.mark.parametrize(("named", "kept"), [("hollis", True), ("another", False)])
+def test_personas_of_other_datasets_keep_nothing(tmp_path: Path, named: str, kept: bool) -> None:
+    yaml = "id: hollis\nbrand: Jane Miller\n"
+    Persona.objects.create(persona_id="hollis", display_name="Hollis Home", yaml=yaml)
+    line = make_turn("s1", 1, text="My name is Jane Miller.", persona_id=named)
+    run(make_dataset(tmp_path, [line], origin="production"))
+    assert ("Jane Miller" in read_texts()) is kept

@@ -18,10 +18,10 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation
-from datasets_app.catalog.scrubbers import make_scrubber
 from datasets_app.checking.check_dataset import check_dataset, current_report
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
@@ -160,7 +160,7 @@ def test_a_second_scrub_changes_nothing_more_and_hashes_no_hash(tmp_path: Path) 
     stored = make_dataset(tmp_path, mails(3))
     policy = Policy(hash_session_ids=True)
     scrub_dataset(stored, policy)
-    key = make_scrubber(policy).key
+    key = hash_key()
     ids = set(Session.objects.values_list("session_id", flat=True))
     assert ids == {hash_session_id(f"s{number}", key) for number in (1, 2, 3)}
     assert not Session.objects.filter(id_hashed=False).exists()
@@ -184,7 +184,7 @@ def test_a_scrub_leaves_what_scrubs_state_and_scrubs_what_people_state(tmp_path:
         stored.refresh_from_db()
         theirs, *ours = stored.provenance["anonymization"]
         assert theirs == "checked by [EMAIL]"
-        key = format_key_statement(make_scrubber(policy).key)
+        key = format_key_statement(hash_key())
         assert ours == [*policy.describe(), key, "names of people looked for in English"]
     assert {item.title: item.answer for item in build_checklist(stored)}[
         "Metadata identifies no one"
@@ -193,7 +193,7 @@ def test_a_scrub_leaves_what_scrubs_state_and_scrubs_what_people_state(tmp_path:
 
 def test_a_session_whose_hash_looks_like_a_key_can_be_scrubbed(tmp_path: Path) -> None:
     policy = Policy(hash_session_ids=True)
-    key = make_scrubber(policy).key
+    key = hash_key()
     unlucky = next(
         name for name in (f"session-{n}" for n in count()) if hash_session_id(name, key).startswith("4b1d")
     )
@@ -209,7 +209,7 @@ def test_a_session_whose_hash_looks_like_a_key_can_be_scrubbed(tmp_path: Path) -
 
 def test_ids_that_were_hashed_in_a_file_are_not_hashed_again(tmp_path: Path) -> None:
     policy = Policy(hash_session_ids=True)
-    key = make_scrubber(policy).key
+    key = hash_key()
     (tmp_path / "support.meta.yaml").write_text(f"anonymization: ['{format_key_statement(key)}']\n")
     scrub_dataset(make_dataset(tmp_path, [make_turn(hash_session_id("s1", key)), make_turn("s2")]), policy)
     assert list(Session.objects.order_by("pk").values_list("session_id", "id_hashed")) == [
@@ -431,7 +431,7 @@ def test_notes_of_labels_are_scrubbed_with_their_session(tmp_path: Path) -> None
     first, second = Annotation.objects.order_by("pk")
     assert first.notes == "as [EMAIL_1] said, and [EMAIL_3]"  # the first is that of the text
     assert first.extra["seen"] == ["[IP_1]", 4]
-    assert second.extra == {"original_session_id": hash_session_id("elsewhere", make_scrubber(policy).key)}
+    assert second.extra == {"original_session_id": hash_session_id("elsewhere", hash_key())}
     assert ScrubFinding.objects.filter(field="beside.notes", turn_index=1).count() == 4
     scrub_dataset(stored, policy)
     assert Annotation.objects.latest("pk").extra == second.extra
@@ -442,7 +442,7 @@ def test_the_place_of_a_label_without_a_turn_is_hashed_with_the_session_ids(tmp_
     line = {"session_id": "elsewhere", "turn_index": 7, "text": "Unheard of", "label": 1, "persona_id": "p"}
     import_annotations(write_jsonl(tmp_path / "labels.jsonl", [line]), dataset_name=stored.name)
     policy = Policy(hash_session_ids=True)
-    place = {"session_id": hash_session_id("elsewhere", make_scrubber(policy).key), "turn_index": 7}
+    place = {"session_id": hash_session_id("elsewhere", hash_key()), "turn_index": 7}
     for _ in range(2):
         scrub_dataset(stored, policy)
         assert Annotation.objects.get().extra == place

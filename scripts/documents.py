@@ -23,12 +23,12 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="write nothing, and name what is out of date")
     options = parser.parse_args()
     _set_up_django()
-    outdated = [path for path, text in update_documents() if path.read_text(encoding="utf-8") != text]
+    outdated = [item for item in update_documents() if item[0].read_text(encoding="utf-8") != item[1]]
     if not options.check:
-        for path, text in update_documents():
+        for path, text in outdated:
             path.write_text(text, encoding="utf-8")
     elif outdated:
-        names = ", ".join(str(path.relative_to(PROJECT)) for path in outdated)
+        names = ", ".join(str(path.relative_to(PROJECT)) for path, _ in outdated)
         sys.exit(f"Out of date: {names}. Run `make docs`.")
 
 

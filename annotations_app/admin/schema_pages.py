@@ -64,7 +64,7 @@ def list_schemas(request: HttpRequest) -> HttpResponse:
     """The latest version of each, and those that come with the application."""
     require_permissions(request, "view_campaign")
     schemas = list(latest_schemas())
-    campaigns = Counter(campaign.schema.name for campaign in _list_campaigns(request))
+    campaigns = Counter(visible_campaigns(request.user).values_list("schema__name", flat=True))
     known = {schema.name for schema in schemas}
     context = {
         "schemas": [(schema, campaigns[schema.name]) for schema in schemas],
@@ -74,11 +74,6 @@ def list_schemas(request: HttpRequest) -> HttpResponse:
     return render_page(
         request, "annotations_app/schema_list.html", campaign_crumbs(None, ("Schemas", None)), context
     )
-
-
-def _list_campaigns(request: HttpRequest) -> Any:
-    """Those with a schema that the person may see."""
-    return visible_campaigns(request.user).exclude(schema=None)
 
 
 @require_safe
@@ -91,7 +86,7 @@ def show_schema(request: HttpRequest, pk: int) -> HttpResponse:
         "schema": schema.content,
         "yaml": dump_schema(schema.content),
         "versions": LabelSchema.objects.filter(name=schema.name).order_by("-version"),
-        "campaigns": sum(campaign.schema_id == schema.pk for campaign in _list_campaigns(request)),
+        "campaigns": visible_campaigns(request.user).filter(schema=schema).count(),
         "may_add": request.user.has_perm("annotations_app.add_campaign"),
     }
     crumbs = campaign_crumbs(None, ("Schemas", admin_url("campaign_schemas")), (str(schema), None))

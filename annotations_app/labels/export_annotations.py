@@ -1,14 +1,13 @@
 """Exports a dataset's labels for one persona to an annotation file, with warnings about balance."""
 
-import tempfile
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
-from django.db import transaction
 from django.db.models import QuerySet
 
+from annotations_app.labels.gated_export import export_through_gates
 from annotations_app.labels.label_counts import LabelScope
 from annotations_app.labels.label_places import split_hashed_ids
 from annotations_app.labels.selection import (
@@ -87,43 +86,35 @@ def export_annotations(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedLabels:
-    """Write labels of ``persona``, ordered by turn, to ``out``: one per reply, or all.
-
-    Nothing reaches ``out`` before all lines exist and the audit log records them. Each line holds a text:
-    production data must have been scrubbed, or ``override`` be a reason why not. Labels of the test split are
-    left out, unless ``override`` is a reason for them. Raises UserError.
+    """Write labels of ``persona``, ordered by turn, to ``out``: one per reply, or all, through the gates of
+    :func:`export_through_gates`. Labels of the test split are left out, unless ``override`` is a reason for
+    them. Raises UserError.
     """
     _validate_selection(dataset, persona, labels, campaign)
-    with tempfile.TemporaryFile() as spool:
-        with transaction.atomic():
-            overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
-            scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
-            unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
-            selection = LabelSelection(scope, unlocked, Counter())
-            tally = TextTally(list_exemptions(dataset))
-            chosen = _count_personal_data(select_labels(labels, selection), tally)
-            count, on_brand = _write_labels(chosen, spool, report_progress)
-            if not overridden:
-                gates.check_label_export(dataset, tally.found, actor=actor, override=override)
-                # Raw sessions may have been committed between the first check and the read.
-                gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
-            exported = ExportedLabels(count, on_brand, dict(selection.left_out))
-            if not exported.labels:
-                raise UserError(_no_labels_message(dataset, persona, campaign, exported))
-            audit.record(
-                "export_annotations",
-                actor=actor,
-                dataset_name=dataset.name,
-                persona_id=mask_values(persona),
-                choice=labels,
-                **({"campaign": campaign.name} if campaign else {}),
-                labels=exported.labels,
-                on_brand=exported.on_brand,
-            )
-        spool.seek(0)
-        while block := spool.read(1 << 20):
-            out.write(block)
-    return exported
+
+    def write(lines: IO[bytes], tally: TextTally) -> ExportedLabels:
+        scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
+        unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
+        selection = LabelSelection(scope, unlocked, Counter())
+        chosen = _count_personal_data(select_labels(labels, selection), tally)
+        count, on_brand = _write_labels(chosen, lines, report_progress)
+        return ExportedLabels(count, on_brand, dict(selection.left_out))
+
+    def finish(exported: ExportedLabels) -> None:
+        if not exported.labels:
+            raise UserError(_no_labels_message(dataset, persona, campaign, exported))
+        audit.record(
+            "export_annotations",
+            actor=actor,
+            dataset_name=dataset.name,
+            persona_id=mask_values(persona),
+            choice=labels,
+            **({"campaign": campaign.name} if campaign else {}),
+            labels=exported.labels,
+            on_brand=exported.on_brand,
+        )
+
+    return export_through_gates(dataset, out, write, finish, override=override, actor=actor)
 
 
 def count_personal_data(dataset: Dataset, labels: QuerySet[Annotation]) -> dict[str, int]:

@@ -1,15 +1,13 @@
 """Exports the answers of a campaign under a schema: one line for each criterion of each decision."""
 
-import tempfile
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
-from django.db import transaction
 from django.db.models import Q
 
+from annotations_app.labels.gated_export import export_through_gates
 from annotations_app.models import Campaign, Judgment
-from datasets_app.catalog import gates, policies
-from datasets_app.catalog.text_scans import list_exemptions
+from datasets_app.catalog import policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -50,47 +48,46 @@ def export_judgments(
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedAnswers:
-    """Write every decision of a campaign with a schema to ``out``, ordered by turn: with the gates of
-    ``export_annotations``, all or nothing. Raises UserError.
+    """Write every decision of a campaign with a schema to ``out``, ordered by turn, through the gates of
+    :func:`export_through_gates`. Those of excluded sessions and of the test split are left out. Raises
+    UserError.
     """
     schema, dataset = campaign.schema_content, campaign.dataset
     assert schema is not None  # callers look first  # nosec B101
     assert campaign.schema is not None  # as above  # nosec B101
-    with tempfile.TemporaryFile() as spool:
-        with transaction.atomic():
-            overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
-            rows = Judgment.objects.filter(campaign=campaign, kind=Judgment.Kind.LABEL)
-            is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
-            tally, decisions, answers = TextTally(list_exemptions(dataset)), 0, 0
-            ordered = rows.exclude(is_left_out).order_by("turn__session_id", "turn__turn_index", "id")
-            for row in ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE):
-                decisions += 1
-                for line in _list_lines(row, schema, campaign.schema.full_name, tally):
-                    answers += 1
-                    spool.write(line)
-                if decisions % BATCH_SIZE == 0:
-                    report_progress(decisions, None)
-            if not overridden:
-                gates.check_label_export(dataset, tally.found, actor=actor, override=override)
-                # As in export_annotations.py.
-                gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
-            left_out = rows.filter(is_left_out).count()
-            if not decisions:
-                raise UserError(f"The campaign {campaign.name} has no labels to export.")
-            audit.record(
-                "export_annotations",
-                actor=actor,
-                dataset_name=dataset.name,
-                campaign=campaign.name,
-                schema=campaign.schema.full_name,
-                labels=decisions,
-            )
+    schema_name = campaign.schema.full_name
+
+    def write(lines: IO[bytes], tally: TextTally) -> ExportedAnswers:
+        rows = Judgment.objects.filter(campaign=campaign, kind=Judgment.Kind.LABEL)
+        is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
+        decisions = answers = 0
+        ordered = rows.exclude(is_left_out).order_by("turn__session_id", "turn__turn_index", "id")
+        for row in ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE):
+            decisions += 1
+            for line in _list_lines(row, schema, schema_name, tally):
+                answers += 1
+                lines.write(line)
+            if decisions % BATCH_SIZE == 0:
+                report_progress(decisions, None)
         report_progress(decisions, decisions)
-        spool.seek(0)
-        while block := spool.read(1 << 20):
-            out.write(block)
-    omissions = [f"{format_count(left_out, 'label')} of excluded sessions or the locked test split: left out"]
-    return ExportedAnswers(decisions, answers, omissions if left_out else [])
+        left_out = rows.filter(is_left_out).count()
+        labels = format_count(left_out, "label")
+        omissions = [f"{labels} of excluded sessions or the locked test split: left out"] if left_out else []
+        return ExportedAnswers(decisions, answers, omissions)
+
+    def finish(exported: ExportedAnswers) -> None:
+        if not exported.decisions:
+            raise UserError(f"The campaign {campaign.name} has no labels to export.")
+        audit.record(
+            "export_annotations",
+            actor=actor,
+            dataset_name=dataset.name,
+            campaign=campaign.name,
+            schema=schema_name,
+            labels=exported.decisions,
+        )
+
+    return export_through_gates(dataset, out, write, finish, override=override, actor=actor)
 
 
 def _list_lines(row: tuple[Any, ...], schema: Schema, schema_name: str, tally: TextTally) -> Iterator[bytes]:

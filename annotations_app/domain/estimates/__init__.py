@@ -1,0 +1,1 @@
+"""How good an assistant is, with the interval that the labels and judges at hand allow."""

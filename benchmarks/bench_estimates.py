@@ -1,0 +1,91 @@
+"""How often the intervals of estimates hold the true rate, over simulated campaigns.
+
+    python -m benchmarks.bench_estimates [--campaigns 2000]
+
+Sessions are unlike each other, and 200 of 2,000 replies have a label of people. Wanted: intervals hold the
+true rate in 93 to 97 %; with a look after each label they ever miss in at most 5 %, and are 1.3 times as wide
+at the end; a judge that knows nothing widens none by more than 5 %; of judges below the threshold at most 5 %
+are certified, of those ten points above it 80 %.
+"""
+
+import argparse
+
+import numpy as np
+
+from annotations_app.domain.estimates.certificates import certify
+from annotations_app.domain.estimates.rates import Estimate, estimate_from_people, estimate_with_judges
+from tests.domain.simulated_campaigns import TRUE_RATE, simulate_replies
+
+KINDS: dict[str, dict[str, object]] = {
+    "100 sessions": {},
+    "40 sessions, 60 labels": {"sessions": 40, "labels": 60},
+    "a judge that knows nothing": {"judges": (0.5,)},
+    "three judges": {"judges": (0.85, 0.8, 0.5)},
+    "400 sessions, much in common": {"sessions": 400, "alike": 0.5},
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--campaigns", type=int, default=2000)
+    campaigns = parser.parse_args().campaigns
+    print(f"{'':32}{'people':>9}{'judges':>9}{'width':>8}{'widest':>8}")
+    for name, kind in KINDS.items():
+        _measure_coverage(name, kind, campaigns)
+    _measure_looks(campaigns // 4)
+    for rates in ((0.79, 0.95), (0.9, 0.9)):
+        chance = np.random.default_rng(3)
+        share = np.mean([_certify(chance, *rates) for _ in range(campaigns)])
+        print(f"judges with rates {rates[0]} and {rates[1]}: {100 * share:.1f} % certified at 0.8")
+
+
+def _measure_coverage(name: str, kind: dict[str, object], campaigns: int) -> None:
+    chance = np.random.default_rng(1)
+    rows = []
+    for _ in range(campaigns):
+        replies, _ = simulate_replies(chance, **kind)  # type: ignore[arg-type]
+        people, helped = estimate_from_people(replies), estimate_with_judges(replies)
+        rows.append((_holds(people), _holds(helped), _width(helped) / _width(people)))
+    people_share, helped_share, width = np.mean(rows, axis=0)
+    widest = max(row[2] for row in rows)
+    print(f"{name:32}{100 * people_share:8.1f}%{100 * helped_share:8.1f}%{width:8.3f}{widest:8.3f}")
+
+
+def _measure_looks(campaigns: int) -> None:
+    """100 labels are planned, and the estimate is looked at after each."""
+    chance = np.random.default_rng(2)
+    missed, wide = 0, []
+    for _ in range(campaigns):
+        replies, truth = simulate_replies(chance, sessions=60, replies=300, labels=0)
+        label = np.full(len(truth), np.nan)
+        held = True
+        for place in chance.permutation(len(truth))[:100]:
+            label[place] = truth[place]
+            estimate = estimate_with_judges(replies._replace(label=label), planned=100)
+            held = held and (estimate.low is None or _holds(estimate))
+        missed += not held
+        wide.append(_width(estimate) / _width(estimate_with_judges(replies._replace(label=label))))
+    print(
+        f"a look after each label: {100 * missed / campaigns:.1f} % ever miss, {np.mean(wide):.2f} x as wide"
+    )
+
+
+def _certify(chance: np.random.Generator, positive: float, negative: float) -> bool:
+    session, label = chance.integers(0, 100, 480), np.repeat([1, 0], 240)
+    own = [chance.beta(9 * rate, 9 * (1 - rate), 100) for rate in (positive, negative)]
+    right = chance.random(480) < np.where(label == 1, own[0][session], own[1][session])
+    return certify(session, label, np.where(right, label, 1 - label).astype(np.float64)).certified
+
+
+def _holds(estimate: Estimate) -> bool:
+    return estimate.low is not None and estimate.low <= TRUE_RATE <= (estimate.high or 0.0)
+
+
+def _width(estimate: Estimate) -> float:
+    return (estimate.high or 0.0) - (estimate.low or 0.0)
+
+
+if __name__ == "__main__":
+    main()

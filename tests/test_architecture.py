@@ -57,6 +57,7 @@ FLOORS = {
         {"campaigns", "templatetags"},
         {"labeling", "labels"},
         {"agreement"},
+        {"estimates"},
         {"demo"},
         {"hooks", "admin"},
         {"urls"},

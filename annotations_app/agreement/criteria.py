@@ -102,7 +102,7 @@ def measure_criteria(
         if criterion.kind == Kind.TEXT:
             measured.append(_count_texts(campaign, criterion))
             continue
-        answers = _read_answers(campaign, criterion)
+        answers = read_answers(campaign, criterion)
         for tag, counts, codes, scale in _split_answers(criterion, answers.value):
             if codes is None:
                 note = f"undefined: more than {MAX_LEVELS} different numbers"
@@ -130,7 +130,7 @@ def _count_texts(campaign: Campaign, criterion: Criterion) -> MeasuredAnswers:
     return MeasuredAnswers(criterion, [("texts", count)], None, "texts can't be compared")
 
 
-def _read_answers(campaign: Campaign, criterion: Criterion) -> _Answers:
+def read_answers(campaign: Campaign, criterion: Criterion) -> _Answers:
     is_number = criterion.kind == Kind.NUMBER
     sql = _PACKED_SQL.format(value=_FRACTION if is_number else _WHOLE)
     row = np.dtype([("turn", ">i8"), ("rater", ">i8"), ("value", ">f8" if is_number else ">i8")])

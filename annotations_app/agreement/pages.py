@@ -40,7 +40,7 @@ MAX_PERSONAS = 100
 def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     scope = campaign_scope(request, pk)
     assert scope.campaign is not None
-    context = {"report_url": scope.url("measured")}
+    context = {"report_url": scope.url("measured"), "quality_url": scope.url("quality")}
     return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
 
 

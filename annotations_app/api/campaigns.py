@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db import transaction
-from ninja import Router
+from ninja import Query, Router
 
 from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
 from annotations_app.agreement.measure import measure_agreement
@@ -13,12 +13,14 @@ from annotations_app.api.schemas import (
     CampaignOut,
     CampaignPage,
     LabelExportIn,
+    QualityOut,
 )
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema
+from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
 from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
@@ -30,6 +32,8 @@ from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.models import Persona
 
 router = Router(tags=["Campaigns and labels"])
+
+Width: Any = Query(None, ge=MIN_WIDTH, le=MAX_WIDTH)
 
 VIEW_CAMPAIGNS = (*VIEW_DATASET, "annotations_app.view_campaign")
 VIEW_LABELS = (*VIEW_CAMPAIGNS, "annotations_app.view_annotation")
@@ -86,6 +90,13 @@ def get_campaign_agreement(request: Any, name: str) -> Any:
     labels = campaign.judgments.filter(kind="label").count()
     report = criteria_as_json(campaign, measure_criteria(campaign)) if labels else None
     return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
+
+
+@route(router, "GET", "/campaigns/{name}/quality", QualityOut, needs=VIEW_LABELS)
+def get_campaign_quality(request: Any, name: str, width: float | None = Width) -> Any:
+    """How many replies have each answer, with 95 % intervals; with `width` (a share) how many more labels
+    bring them to it."""
+    return estimate_quality(find_campaign(request, name), width=width).as_json()
 
 
 @route(router, "GET", "/datasets/{name}/agreement", AgreementOut, needs=VIEW_LABELS, errors=(409,))

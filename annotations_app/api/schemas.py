@@ -70,6 +70,17 @@ class LabelImportOut(Schema):
     personal_data: dict[str, int]
 
 
+class QualityOut(Schema):
+    """As the command `estimate_quality` prints it."""
+
+    campaign: str
+    replies: int
+    planned: int
+    judges: list[str]
+    rates: list[dict[str, Any]]
+    notes: list[str]
+
+
 class AgreementOut(Schema):
     """The report of the page and of the command, as JSON; `report` is null without labels."""
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
 from annotations_app.domain.agreement.agreement_text import light_alpha
+from annotations_app.domain.estimates.quality import explain_rate
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Condition, Schema
@@ -70,7 +71,13 @@ def hours_or_minutes(value: float) -> str:
     return f"{value:.1f} h" if value < 10 else f"{value:,.0f} h"
 
 
+@register.filter
+def tenth_percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
 register.filter("agreement_light", light_alpha)
+register.filter("explain_rate", explain_rate)
 
 
 @register.filter

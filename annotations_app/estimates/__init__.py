@@ -1,0 +1,1 @@
+"""How good the assistant is: rates of the answers of a campaign, from people and judges."""

@@ -46,8 +46,14 @@ class Session(models.Model):
                 name="session_split_known",
             ),
         ]
-        # For lists of sessions by length; turns are read in order by the index of their unique constraint.
-        indexes = [models.Index(fields=["turn_count", "id"], name="session_length")]
+        indexes = [
+            # For lists of sessions by length; turns are read in order by the index of their constraint.
+            models.Index(fields=["turn_count", "id"], name="session_length"),
+            # Each note written to a dataset needs the personas that it uses.
+            models.Index(
+                fields=["persona_id"], condition=Q(persona_id__isnull=False), name="session_persona"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.session_id

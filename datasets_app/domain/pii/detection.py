@@ -22,6 +22,7 @@ from datasets_app.domain.pii.detector import (
     Match,
     merge_matches,
 )
+from datasets_app.domain.pii.entropy import is_digest, is_hexadecimal
 from datasets_app.domain.pii.marks import MissedValueDetector
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import (
@@ -36,7 +37,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizers import RecognizerDetector
 from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
-from datasets_app.domain.pii.rules.handle_shapes import is_numbered_thing
+from datasets_app.domain.pii.rules.handle_shapes import is_name, is_numbered_thing
 from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
 from datasets_app.domain.pii.rules.other_words import is_of_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
@@ -51,6 +52,7 @@ MAX_CACHED_TEXTS = 10_000
 ANSWER_SCORE = 0.8
 MAX_KEYED_VALUE_CHARACTERS = 100
 MIN_CODE_CHARACTERS = 16
+MD5_CHARACTERS = 32
 _NUMBER_KINDS = frozenset((PHONE, ID_NUMBER, ACCOUNT))
 
 # Signs that join words in tags and ids: jane_fonseca, agent:maria.
@@ -65,6 +67,7 @@ _TIME_BEHIND = re.compile(
     r"[\d./年月日년월일-]{0,8},?(?: {1,2}[^\W\d_]{1,4}\.?){0,2}[T ]{1,2}\d{1,2}[:h]\d\d(?!\d)"
 )
 _TIME_BEFORE = re.compile(r"\d:(?:\d\d[ ,]{1,2}[\d./-]{0,5})?\Z")
+_IN_JSON = re.compile(r"\" ?: ?\"\Z")
 _PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
@@ -260,7 +263,7 @@ def _is_of_thing(text: str, match: Match) -> bool:
     """Whether form or words before it say that it is a thing's: gcc13, 0.63202, order number 63202."""
     value = text[match.start : match.end]
     if match.kind == HANDLE:
-        return is_numbered_thing(value) or not may_be_user_name(value)
+        return is_numbered_thing(value) or not may_be_user_name(value) or _is_identifier(text, match)
     if match.kind == DATE_OF_BIRTH:
         return _is_timestamp(text, match)
     if match.kind not in _NUMBER_KINDS:
@@ -269,6 +272,18 @@ def _is_of_thing(text: str, match: Match) -> bool:
         return True
     is_decimal = _DECIMAL.fullmatch(text, max(0, match.start - 2), match.end) is not None
     return is_decimal or is_of_thing(text, match.start, match.end)
+
+
+def _is_identifier(text: str, match: Match) -> bool:
+    """Whether it is a digest, or of code: words without a name, as a constant (YOUR_NAME_HERE) or in JSON
+    ("name": "get_weather")."""
+    value = text[match.start : match.end]
+    if is_digest(value) or (len(value) == MD5_CHARACTERS and is_hexadecimal(value)):
+        return True
+    words = [word for word in value.split("_") if word]
+    if "_" not in value or not "".join(words).isalpha() or any(is_name(word.lower()) for word in words):
+        return False
+    return value.isupper() or _IN_JSON.search(text, max(0, match.start - 4), match.start) is not None
 
 
 def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:

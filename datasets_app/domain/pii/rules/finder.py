@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
+    ADDRESS,
     CREDENTIAL,
     CRYPTO_WALLET,
     DATE_OF_BIRTH,
@@ -37,6 +38,7 @@ from datasets_app.domain.pii.rules import (
     mac_addresses,
     paths,
     patterns,
+    postal_codes,
     spelled_numbers,
     urls,
     wallets,
@@ -86,6 +88,7 @@ _SEARCHES: tuple[_Search, ...] = (
     _Search(frozenset({ACCOUNT, PHONE}), spelled_numbers.may_hold, spelled_numbers.search_folded),
     _Search(frozenset({CRYPTO_WALLET}), wallets.may_hold, wallets.search_folded),
     _Search(frozenset({MAC}), mac_addresses.may_hold, mac_addresses.search_folded),
+    _Search(frozenset({ADDRESS}), postal_codes.may_hold, postal_codes.search_folded),
     _Search(frozenset({HANDLE}), handles.may_hold, handles.search_folded),
     _Search(frozenset({DATE_OF_BIRTH}), births.may_hold, births.search_folded),
     # Every address of the web has an unusual sign.

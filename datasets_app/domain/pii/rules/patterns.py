@@ -98,7 +98,7 @@ def _find_all_numbers(text: str, encoded: bytes, squeezed: bytes) -> list[Match]
 
 _IPV4 = re.compile(
     r"(?<![\w.])(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})"
-    r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
+    r"(?!\w|\.\d|[-.+]?(?:rc|alpha|beta|dev|preview|snapshot)[.-]?\d{0,4}\b|[-.+]?(?:tar|zip|t?gz|exe|msi|jar|whl|deb|rpm|dmg)\b)"
 )
 # A version within the same sentence, with nothing of a network between it and the number; a name and a slash.
 _VERSION_CONTEXT = re.compile(
@@ -106,7 +106,7 @@ _VERSION_CONTEXT = re.compile(
     r"|chrome|chromium|firefox|edge|safari|opera|webkit|package|driver|firmware)|[vV]ersions?|[rR]elease[ds]?|[bB]uilds?"
     r"|[rR]evisions?|\b(?:up|down)grad\w{1,5}|\bbump(?:ed|s)?|\bsemver)\b[\"')]{0,2}"
     r"(?:(?!\b(?:ips?|ipv4|addr\w*|hosts?|servers?|ping|ssh|subnet|gateway|dns|clients?|peer|proxy|listen\w*|bind)\b)[^\n;]){0,40}"
-    r"|[A-Za-z]/|==|>=|<=|~=|§)[\s:=\"'(]{0,3}$",
+    r"|[A-Za-z]/|==|>=|<=|~[=>]|\^|[^\s>]\s[<>]\s|§)[\s:=\"'(]{0,3}$",
     re.IGNORECASE,
 )
 # In blocks in use, or written out with all of its eight groups; the last two may be an IPv4 address.

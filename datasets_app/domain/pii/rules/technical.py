@@ -41,16 +41,16 @@ _NOTHING_STANDS_IN_IT = re.compile(
     rf"|[<\[](?:{_BLANK_WORDS})(?:[ _-][\w'-]{{1,20}}){{0,5}}[>\]]"
     r"|\[[A-Z]{2,20}(?:[ _][A-Z0-9]{1,20}){0,5}\]"
     # Masked values: j***@…, **** 4242, XXX-XX-6789, xxxxxxxx.
-    r"|[\w.+-]{0,20}\*{3,}[\w.*@-]{0,40}(?:[ -]\*{3,}){0,4}(?:[ -]\d{2,4}\b)?"
+    r"|(?:\+?\d{1,4}[ -]){0,2}[\w.+-]{0,20}\*{3,}[\w.*@-]{0,40}(?:[ -]\*{3,}){0,4}(?:[ -]\d{2,4}\b)?"
     r"|\b(?:[Xx]{3,}|[Xx]{2}(?=-))(?:[-. ]?(?:[Xx]{2,}|\d{2,4})){0,4}\b"
     # Digests and check sums: sha512-…, sha256:…, h1:….
     r"|\b(?:sha-?(?:1|224|256|384|512)|md5|blake\w{2,4}|h1)[-:=] ?[A-Za-z0-9+/_-]{16,}={0,2}"
     # Public ids of API objects: a short word and many letters and digits. Keys begin otherwise (sk-, rk_,
     # pat-).
-    r"|\b(?:chatcmpl|cmpl|msg|run|thread|call|toolu|srvtoolu|asst|resp|step|file|batch|req|ftjob|evt|conv|item|fc|gen"
-    r"|vs|rs|modr|emb|snap|trace|span|obs|sess|session|evalrun|eval|ses|img)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{12,80}\b"
+    r"|(?<![\w-])(?:chatcmpl|cmpl|msg|run|thread|call|toolu|srvtoolu|asst|resp|step|file|batch|req|ftjob|evt|conv|item|fc|gen"
+    r"|vs|rs|modr|emb|snap|trace|span|obs|sess|session|evalrun|eval|ses|img|price|prod|plan|proj|org|prompt)[-_](?=[A-Za-z0-9]*\d)[A-Za-z0-9]{12,80}\b"
     # Ids that say what they are, and those that their alphabet tells (ULID).
-    r"|\b(?:ulid|uuid|guid|nanoid|cuid|etag|(?:trace|request|span|commit)[ _-]?id|commit|sha)\b[\"':= ]{1,3}"
+    r"|\b(?i:ulid|uuid|guid|nanoid|cuid|etag|(?:trace|request|span|commit)[ _-]?id|commit|sha)\b[\"':= ]{1,3}"
     r"(?=[\w-]*\d)[\w-]{8,64}|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"
     # User agents, and names with a version: Mozilla/5.0 (X11; …), Chrome/121.0.0.0.
     r"|\bMozilla/\d\.\d(?: \([^()\n]{0,160}\)| [A-Za-z.]{2,24}/[\w.]{1,24}| (?:Mobile|like Gecko)){1,16}"
@@ -59,6 +59,9 @@ _NOTHING_STANDS_IN_IT = re.compile(
 _CODE = r"(?=[\w./-]{0,30}\d)[A-Za-z0-9][\w./-]{2,40}(?: \d{2,9}\b){0,4}"
 _PRODUCT_CODE = re.compile(
     r"\b(?:EANs?|GTIN(?:-1[234])?|UPC|ISBN(?:-1[03])?|ISSN|SKU|MPN|ASIN|HSN|P/N|PN|OID|RFC"
+    # Standards, and orders of a purchase.
+    r"|(?-i:ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU-T|BS|NF|JIS|GB/T|ГОСТ|P\.?O\.?)"
+    r"(?:[ /](?-i:IEC|EN|ISO|TS))?"
     r"|(?:part|model)(?: (?:no\.?|number))?|(?:item|article) (?:no\.?|number)"
     r"|product (?:code|id|no\.?|number)|Art(?:ikel)?\.?-?(?:Nr\.?|nummer)|Teile-?(?:Nr\.?|nummer)"
     r"|Modell(?:nummer)?|réf\.? (?:produit|article)|ref\.? (?:de )?producto|artikelnummer|varenummer"
@@ -76,8 +79,8 @@ _IDENTIFIER = re.compile(r"`[\w.$@:/\\<>\[\](){}=+*,'\"-]{1,120}`|```.*", re.DOT
 _MAY_HOLD = re.compile(
     r"\d\d \d\d \d\d \d\d \d\d \d\d|[`{*<%$]|\[(?!\w+\])|\[[A-Za-z]{2}|[Xx]{3}|X-X|[A-Za-z]/\d|sha\d"
     r"|(?:[a-z\d]|md5|h1)[-:_=][A-Za-z0-9+/]{12}"
-    r"|\b(?:ULID|UUID|GUID|[A-Z]{2,4}N|UPC|SKU|OID|RFC|P/N|[Pp]art|PART|[Mm]od[eè]l|[Ii]tem|[Aa]rt|[Pp]rod|[Tt]eile|[Rr]éf|[Rr]ef|[Cc][óo]d"
-    r"|[Vv]aren|[Nn]umer|[Uu]lid|[Uu]uid|[Gg]uid|[Nn]anoid|[Cc]uid|[Ee][Tt]ag|[Cc]ommit|sha\b|[0-7][0-9A-HJ-NP-TV-Z]{25}|арт|Арт)|[型品货商상]"
+    r"|\b(?:ULID|UUID|GUID|[A-Z]{2,4}N|UPC|SKU|OID|RFC|P/N|P\.?O\b|ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU|BS|NF|JIS|GB|[Pp]art|PART|[Mm]od[eè]l|[Ii]tem|[Aa]rt|[Pp]rod|[Tt]eile|[Rr]éf|[Rr]ef|[Cc][óo]d"
+    r"|[Vv]aren|[Nn]umer|[Uu]lid|[Uu]uid|[Gg]uid|[Nn]anoid|NANOID|[Cc]uid|[Ee][Tt]ag|E-?TAG|[Tt]race|[Rr]equest|[Ss]pan|COMMIT|SHA\b|[Cc]ommit|sha\b|[0-7][0-9A-HJ-NP-TV-Z]{25}|ГОСТ|арт|Арт)|[型品货商상]"
 )
 
 
@@ -118,9 +121,13 @@ def drop_protected(matches: list[Match], protected: Sequence[Protected]) -> list
     """The matches that don't lie in technical text, by more than half of them."""
     if not matches or not protected:
         return matches
-    return [match for match in matches if not any(_is_within(match, span) for span in protected)]
+    return [match for match in matches if 2 * _count_shared(match, protected) <= match.end - match.start]
 
 
-def _is_within(match: Match, span: Protected) -> bool:
-    shared = min(match.end, span.end) - max(match.start, span.start)
-    return match.kind in span.kinds and 2 * shared > match.end - match.start
+def _count_shared(match: Match, protected: Sequence[Protected]) -> int:
+    """How many characters of a match lie in technical text. Its parts seldom overlap."""
+    return sum(
+        max(0, min(match.end, end) - max(match.start, start))
+        for start, end, kinds in protected
+        if match.kind in kinds
+    )

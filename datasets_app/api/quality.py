@@ -20,10 +20,9 @@ from datasets_app.api.schemas import (
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated
-from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.splits.splits import DEFAULT_RATIOS, SplitError, SplitSettings
 from datasets_app.models import CheckFinding, ScrubRun
-from datasets_app.scrubbing.forms import DEFAULT_SAMPLE_SESSIONS, ScrubForm
+from datasets_app.scrubbing.forms import ScrubForm, initial_answers
 from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.report import policy_to_json
 from datasets_app.scrubbing.scrub_dataset import parse_policy
@@ -109,15 +108,16 @@ def _describe_finding(finding: CheckFinding, withheld: bool) -> dict[str, Any]:
 def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
     """Preview or scrub. A scrub replaces the text for good."""
     dataset = get_dataset(request, name)
-    answers = {
-        "kinds": list(KINDS) if options.classes is None else options.classes,
+    chosen = {
+        "kinds": options.classes,
         "placeholders": options.placeholders,
         "hash_session_ids": options.hash_session_ids,
         "timestamps": "drop" if options.drop_timestamps else "keep",
         "patterns": "\n".join(options.patterns),
-        "sample": options.sample or DEFAULT_SAMPLE_SESSIONS,
-        "keeps_brands": True,
+        "sample": options.sample,
     }
+    defaults = initial_answers(dataset, None)
+    answers = defaults | {name: value for name, value in chosen.items() if value is not None}
     may_read = raw_access.may_read(request.person, dataset)
     if options.patterns and not may_read:
         raise ApiError(403, "forbidden", "Custom patterns take the permission to read raw text.")

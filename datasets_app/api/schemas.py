@@ -231,7 +231,8 @@ class PersonOut(Schema):
 
 
 class ScrubIn(Input):
-    """Without `classes` all but `ORDER_NUMBER` are scrubbed. A preview (`dry_run`) changes nothing.
+    """Without `classes`, all are scrubbed, but `ORDER_NUMBER` of production data alone; session ids of
+    production data are hashed unless `hash_session_ids` is false. A preview (`dry_run`) changes nothing.
     `patterns` are your own, each as `LABEL=REGEX` or `LABEL: example, example, example`."""
 
     dry_run: bool = False
@@ -239,7 +240,7 @@ class ScrubIn(Input):
     classes: list[str] | None = Field(None, max_length=200)
     patterns: list[str] = Field([], max_length=100)
     placeholders: Literal["plain", "numbered"] = "plain"
-    hash_session_ids: bool = False
+    hash_session_ids: bool | None = None
     drop_timestamps: bool = False
     check: bool = True
 

@@ -7,7 +7,6 @@ from django.conf import settings
 
 from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, parse_pattern
-from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
 from datasets_app.management.kept_terms import read_kept_terms, read_scrubbed_terms
 from datasets_app.management.terminal import command_error
@@ -18,7 +17,7 @@ def add_detection_options(parser: Any) -> None:
     parser.add_argument(
         "--scrub-patterns",
         metavar="CLASSES",
-        help=f"default: all but the last, {'|'.join(list_class_names())}",
+        help=f"default: all but the last, of datasets from production all: {'|'.join(list_class_names())}",
     )
     parser.add_argument(
         "--pattern",
@@ -63,15 +62,18 @@ def add_detection_options(parser: Any) -> None:
     )
 
 
-def build_policy(options: dict[str, Any], **replacement: Any) -> Policy:
+def build_policy(options: dict[str, Any], default: Policy | None = None, **replacement: Any) -> Policy:
     """The policy of these options; ``replacement`` are its fields about how values are replaced. Raises
     CommandError."""
+    default = default or Policy()
     models = options["names"].split(",") if options["names"] else settings.NAME_MODELS
     try:
         patterns = tuple(parse_pattern(text)[:2] for text in options["pattern"])
         CustomPatterns(patterns)
         policy = Policy(
-            kinds=parse_kinds(options["scrub_patterns"]) if options["scrub_patterns"] is not None else KINDS,
+            kinds=parse_kinds(options["scrub_patterns"])
+            if options["scrub_patterns"] is not None
+            else default.kinds,
             patterns=patterns,
             allow=tuple(options["allow"]),
             allow_names=read_kept_terms(options["keep_terms"]) if options["keep_terms"] else (),

@@ -15,10 +15,11 @@ from unfold.widgets import (
 
 from datasets_app.catalog.recognizers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
-from datasets_app.domain.pii.detector import KINDS, OPTIONAL_KINDS
+from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import ALL_KINDS, MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import Dataset, ScrubRun
+from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 
@@ -150,14 +151,10 @@ class ScrubForm(forms.Form):
 
 
 def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
-    """The initial values: those of the last scrub, or defaults for the origin of the dataset."""
+    """The initial values: those of the last scrub, or defaults."""
     job = scrub.job_run if scrub else None
     parameters = read_parameters(job, ScrubParameters) if job else ScrubParameters()
-    if not parameters.policy:
-        is_production = dataset.origin == Dataset.Origin.PRODUCTION
-        kinds = [*KINDS, *OPTIONAL_KINDS] if is_production else list(KINDS)
-        return {"hash_session_ids": is_production, "kinds": kinds}
-    policy = Policy.from_json(parameters.policy)
+    policy = Policy.from_json(parameters.policy) if parameters.policy else make_default_policy(dataset)
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,

@@ -1,14 +1,16 @@
-from argparse import ArgumentParser
+from argparse import ArgumentParser, BooleanOptionalAction
 from typing import Any
 
+from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.conversion import add_reading_options
-from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES
+from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.management import dataset_scrubbing, file_scrubbing
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.format_options import add_mapping_options
 from datasets_app.management.policy_options import add_detection_options, build_policy
 from datasets_app.management.terminal import command_error
+from datasets_app.scrubbing.defaults import make_default_policy
 
 
 class Command(BaseCommand):
@@ -55,10 +57,14 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
     def handle(self, **options: Any) -> None:
         if (options["input"] is None) == (options["dataset"] is None):
             raise command_error("Name either a file with --input FILE or a dataset with --dataset NAME.")
+        # Nothing says of a file where it is from.
+        default = make_default_policy(get_dataset(options["dataset"])) if options["dataset"] else Policy()
+        hashes = options["hash_session_ids"]
         policy = build_policy(
             options,
+            default,
             placeholders=options["placeholders"],
-            hash_session_ids=options["hash_session_ids"],
+            hash_session_ids=default.hash_session_ids if hashes is None else hashes,
             fuzz_seconds=options["fuzz_timestamps"],
             drop_timestamps=options["drop_timestamps"],
             seed=options["seed"],
@@ -117,8 +123,9 @@ def _add_replacement_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--hash-session-ids",
-        action="store_true",
-        help="replace session ids with their HMAC-SHA-256 under ALIGNMENTER_HASH_KEY",
+        action=BooleanOptionalAction,
+        help="replace session ids with their HMAC-SHA-256 under ALIGNMENTER_HASH_KEY (default: of datasets "
+        "from production)",
     )
     parser.add_argument(
         "--fuzz-timestamps",

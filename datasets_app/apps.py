@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate, pre_delete, pre_migrate
+from django.db.models.signals import post_migrate, post_save, pre_delete, pre_migrate
 
 
 class DatasetsConfig(AppConfig):
@@ -9,6 +9,7 @@ class DatasetsConfig(AppConfig):
     def ready(self) -> None:
         from alignmenter_site import server_checks  # noqa: F401  (importing it registers the checks)
         from datasets_app import dispatch, hooks, nightly, session_data  # noqa: F401  (importing registers jobs)
+        from datasets_app.access.accounts import end_access
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
         from datasets_app.jobs.permissions import cancel_pending_jobs
@@ -21,4 +22,5 @@ class DatasetsConfig(AppConfig):
         permission_events.connect_signals()
         pre_migrate.connect(snapshot_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)
+        post_save.connect(end_access, sender="auth.User")
         pre_delete.connect(cancel_pending_jobs, sender="auth.User")

@@ -7,10 +7,15 @@ from allauth.mfa.adapter import get_adapter
 from allauth.mfa.base import forms as code_forms
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp import forms as totp_forms
+from django.contrib.auth.forms import PasswordChangeForm
 from django.core.cache import cache
+from django.db import transaction
+from django.forms import BooleanField, Form
 from django.utils.translation import gettext_lazy
 
 from alignmenter_site.sign_in.company import has_company_sign_in
+from datasets_app.access import tokens
+from datasets_app.core import audit
 
 
 class LoginForm(forms.LoginForm):
@@ -26,7 +31,35 @@ class LoginForm(forms.LoginForm):
         return super().add_prefix("username" if field_name == "login" else field_name)
 
 
-class SetPasswordForm(forms.ResetPasswordKeyForm):
+class _NewPasswordForm(Form):
+    """Ends other sessions, because they are signed with the password. Tokens are for programs, which would
+    stop: people choose."""
+
+    user: Any
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if tokens.list_active(self.user).exists():
+            self.fields["revoke_tokens"] = BooleanField(
+                required=False,
+                label=gettext_lazy("Also revoke my API tokens"),
+                help_text=gettext_lazy(
+                    "Programs that use them stop. Choose this if somebody else may have used your account."
+                ),
+            )
+
+    def save(self, *args: Any, **options: Any) -> Any:
+        with transaction.atomic():
+            if self.cleaned_data.get("revoke_tokens"):
+                tokens.revoke_all(self.user, actor=audit.current_user())
+            return super().save(*args, **options)  # type: ignore[misc]
+
+
+class ChangePasswordForm(_NewPasswordForm, PasswordChangeForm):
+    pass
+
+
+class SetPasswordForm(_NewPasswordForm, forms.ResetPasswordKeyForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["password1"].label = gettext_lazy("New password")

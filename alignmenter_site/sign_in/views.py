@@ -35,6 +35,7 @@ from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.middleware import language
 from alignmenter_site.middleware.second_factor import lacks_second_factor
 from alignmenter_site.sign_in.company import has_company_sign_in
+from alignmenter_site.sign_in.forms import ChangePasswordForm
 from alignmenter_site.sign_in_settings import PROVIDER_ID
 from datasets_app.core import audit
 from datasets_app.core.web.reauthentication import signed_in_recently
@@ -98,6 +99,7 @@ class AccountView(IndexView):
 @method_decorator([login_required, rate_limit(action="change_password")], name="dispatch")
 class PasswordChangeView(auth_views.PasswordChangeView):
     template_name = "password_change.html"
+    form_class = ChangePasswordForm
 
     def dispatch(self, request: HttpRequest, *args: Any, **options: Any) -> Any:
         if not request.user.has_usable_password() or has_company_sign_in(request.user):

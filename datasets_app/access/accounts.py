@@ -7,6 +7,7 @@ from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.mail import send_mail
 from django.db import transaction
@@ -16,6 +17,7 @@ from django.utils import timezone
 
 from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.sign_in_settings import LINK_SECONDS, PROVIDER_ID
+from datasets_app.access.tokens import revoke_all
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 
@@ -70,6 +72,13 @@ def allow_company_sign_in(user: Any, *, actor: Any) -> None:
 def end_sessions(user: Any) -> None:
     for session in UserSession.objects.filter(user=user):
         session.end()
+
+
+def end_access(instance: User, **_: Any) -> None:
+    """If a deactivated account is activated again, a stolen session or token of it stays dead."""
+    if not instance.is_active:
+        end_sessions(instance)
+        revoke_all(instance, actor=audit.current_user())
 
 
 def clear_expired_sessions() -> int:

@@ -46,7 +46,7 @@ def create_token(
     with transaction.atomic():
         lock_person(user)
         now = timezone.now()
-        if ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=now).count() >= MAX_TOKENS:
+        if list_active(user).count() >= MAX_TOKENS:
             raise UserError(f"You have {MAX_TOKENS} tokens. Revoke one first.")
         token = ApiToken.objects.create(
             user=user,
@@ -83,6 +83,15 @@ def revoke_token(token: ApiToken, *, actor: Any) -> None:
                 prefix=token.prefix,
                 account=token.user.get_username(),
             )
+
+
+def list_active(user: Any) -> Any:
+    return ApiToken.objects.filter(user=user, revoked_at=None, expires_at__gt=timezone.now())
+
+
+def revoke_all(user: Any, *, actor: Any) -> None:
+    for token in list_active(user).select_related("user"):
+        revoke_token(token, actor=actor)
 
 
 def find_token(secret: str) -> ApiToken | None:

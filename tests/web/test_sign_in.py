@@ -21,9 +21,10 @@ from alignmenter_site.cache import SharedCache
 from alignmenter_site.client_address import client_address
 from alignmenter_site.env import EnvironmentVariableError, networks
 from alignmenter_site.sign_in.adapters import mail_thread
-from datasets_app.access.accounts import clear_expired_sessions
+from datasets_app.access.accounts import clear_expired_sessions, make_link
+from datasets_app.access.tokens import create_token, find_token
 from datasets_app.core.web.reauthentication import SIGNED_IN_AT
-from datasets_app.models import AuditEvent
+from datasets_app.models import ApiToken, AuditEvent
 from tests.environment import VAR_DIR
 
 PASSWORD = "a correct horse battery staple"
@@ -354,3 +355,47 @@ def test_invited_people_set_their_own_password(sign_in: Any, mailoutbox: list[An
 
 def test_pages_send_their_headers(ana: User) -> None:
     assert "camera=()" in Client().get("/login/")["Permissions-Policy"]
+
+
+# --- tokens ---
+
+
+def test_a_new_password_ends_other_sessions_and_on_request_tokens(ana: User, mailoutbox: list[Any]) -> None:
+    """By the page and by a mailed link; who doesn't ask keeps their programs running."""
+    old, new = PASSWORD, PASSWORD + "!"
+    for revoke in (False, True):
+        for door in ("page", "link"):
+            token, _ = create_token(ana, name="nightly", scopes=["datasets:read"])
+            here, there = Client(), Client()
+            for client in (here, there):
+                assert log_in("ana", old, client=client).status_code == 302
+            chosen = {"revoke_tokens": "on"} if revoke else {}
+            names = ("new_password1", "new_password2") if door == "page" else ("password1", "password2")
+            sent = {"old_password": old, **dict.fromkeys(names, new), **chosen}
+            page = reverse("password_change") if door == "page" else make_link(ana, "")
+            form = here.get(page, follow=True)
+            assert 'name="revoke_tokens"' in form.content.decode()
+            assert here.post(form.request["PATH_INFO"], sent).status_code == 302
+            assert there.get("/account/").status_code == 302
+            token.refresh_from_db()
+            assert (token.revoked_at is not None) == revoke, door
+            ana.refresh_from_db()
+            ApiToken.objects.all().delete()
+            old, new = new, old
+    assert "revoke_tokens" not in Client().get(make_link(ana, ""), follow=True).content.decode()
+    assert {event["account"] for event in details_of("revoke_token")} == {"ana"}
+
+
+def test_what_a_deactivated_account_had_stays_dead(ana: User, sign_in: Any) -> None:
+    token, secret = create_token(ana, name="nightly", scopes=["datasets:read"])
+    client, administrator = Client(), sign_in("superuser")
+    log_in("ana", PASSWORD, client=client)
+    page = reverse("admin:auth_user_change", args=[ana.pk])
+    for active in ({}, {"is_active": "on"}):
+        assert administrator.post(page, {"username": "ana", "is_staff": "on", **active}).status_code == 302
+        assert find_token(secret) is None
+        assert client.get("/account/").status_code == 302
+    assert log_in("ana", PASSWORD).status_code == 302
+    token.refresh_from_db()
+    assert token.revoked_at is not None
+    assert [event["prefix"] for event in details_of("revoke_token")] == [token.prefix]

@@ -10,16 +10,27 @@ from django.utils import timezone
 
 from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
-from datasets_app.jobs.parameters import has_override
 from datasets_app.jobs.registry import approval_permission
 from datasets_app.models import AuditEvent, JobRun
 
-_ADDING_ACTIONS = ("import", "generate", "sample")
+# Events after which a dataset has more, or something else, than the approver could know of. Labels are left out:
+# people add them all the time, and an export searches them.
+_CHANGES = Q(
+    action__in=(
+        "import", "generate", "sample", "edit_dataset", "change_origin", "tag_sessions", "include_sessions",
+    )
+) | Q(action="import_annotations", details__sessions_added__gt=0)  # fmt: skip
+# They name what they add, or what they erase.
+_OF_NO_DATASET_STATE = ("import_dataset", "erase_session")
 
 
 def can_decide(user: Any, job: JobRun) -> bool:
     """Whether ``user`` is a second person with the permission; callers check that the job is visible."""
-    if job.state != JobRun.State.APPROVAL or job.actor is None or _is_same_person(user, job.actor):
+    return job.state == JobRun.State.APPROVAL and _may_approve(user, job)
+
+
+def _may_approve(user: Any, job: JobRun) -> bool:
+    if job.actor is None or _is_same_person(user, job.actor):
         return False
     permission = approval_permission(job)
     return bool(permission) and user.is_active and user.has_perm(permission)
@@ -54,20 +65,19 @@ def request_approval(job: JobRun) -> None:
     )
 
 
-def refuse_changed_dataset(job: JobRun) -> None:
-    """Raises UserError if text was added to the dataset of an approved override since it was requested: the
-    approver has decided on what was there then."""
-    if job.dataset is None or job.operation == "import_dataset" or not has_override(job):
+def require_approval(job: JobRun) -> None:
+    """Raises UserError if a job that starts now needs a second person's approval and has none, if that person
+    couldn't give it any more, or if the dataset has changed since they were asked."""
+    if not approval_permission(job):
+        return
+    if job.decided_by is None or not _may_approve(job.decided_by, job):
+        raise UserError("A second person has to approve this job. Retry it to request that again.")
+    if job.dataset is None or job.operation in _OF_NO_DATASET_STATE:
         return
     events = AuditEvent.objects.filter(dataset_name=job.dataset.name)
     requested = events.filter(action="request_approval", details__job_run=job.pk).order_by("-id").first()
-    added = events.filter(
-        Q(action__in=_ADDING_ACTIONS) | Q(action="import_annotations", details__sessions_added__gt=0)
-    )
-    if requested and added.filter(at__gt=requested.at).exists():
-        raise UserError(
-            f"Sessions were added to {job.dataset.name} since the request. Retry to request it again."
-        )
+    if requested is None or events.filter(_CHANGES, at__gt=requested.at).exists():
+        raise UserError(f"{job.dataset.name} has changed since the request. Retry to request it again.")
 
 
 def approve(job: JobRun, *, actor: Any) -> JobRun:

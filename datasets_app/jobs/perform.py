@@ -21,9 +21,9 @@ from datasets_app.core.approval import approved_by
 from datasets_app.core.disk_space import is_disk_full
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
-from datasets_app.jobs.approvals import refuse_changed_dataset
+from datasets_app.jobs.approvals import require_approval
 from datasets_app.jobs.permissions import refuse_unauthorized_job
-from datasets_app.jobs.registry import approval_permission, describe_saved_work, get_operation
+from datasets_app.jobs.registry import describe_saved_work, get_operation
 from datasets_app.jobs.running import ClaimLost, RunningJob, run_operation, worker_name
 from datasets_app.models import JobRun
 
@@ -76,11 +76,8 @@ def _run_task(job: RunningJob[Any]) -> None:
             f"This version does not support the operation {job.row.operation}. Upgrade the worker and retry."
         )
     refuse_unauthorized_job(job.row)
+    require_approval(job.row)
     approver = job.row.decided_by
-    if approval_permission(job.row) and approver is None:
-        raise UserError("A second person has to approve this job. Retry it to request that again.")
-    if approver is not None:
-        refuse_changed_dataset(job.row)
     # Events that the job records come from where it was requested.
     origin = audit.RequestOrigin(job.row.source_address if job.actor else "", lambda: job.actor)
     origin.token = job.row.api_token

@@ -11,6 +11,7 @@ from django.core import mail
 from django.utils import timezone
 
 from datasets_app.admin.parameters import OriginParameters
+from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.core.approval import approved_by
@@ -240,13 +241,13 @@ def test_a_signature_covers_what_was_reviewed(dataset: Dataset, ann: User, ben: 
     edit_dataset(dataset.pk, {"license": "CC0-1.0"}, actor=None)
     approvals.approve(signed, actor=ben)
     perform(signed.pk)
-    assert "has changed since the signature" in read_state(signed)
+    assert "support has changed since the request" in read_state(signed)
     signed, attested = (request(act, dataset, ann) for act in ("sign_review", "attest_dataset"))
     import_file(write_jsonl(tmp_path / "more.jsonl", make_session("more")))
-    for job, why in ((signed, "has changed since the signature"), (attested, "Sessions were added")):
+    for job in (signed, attested):
         approvals.approve(job, actor=ben)
         perform(job.pk)
-        assert why in read_state(job)
+        assert "support has changed since the request" in read_state(job)
     assert not SharingReview.objects.exists()
     assert not Attestation.objects.exists()
 
@@ -256,12 +257,67 @@ def test_an_override_covers_what_was_there_when_it_was_requested(
 ) -> None:
     job = request("export_dataset", dataset, ann)
     import_file(write_jsonl(tmp_path / "more.jsonl", make_session("more")))
-    for state in ("failed Sessions were added to support since the request. Retry", "done"):
+    for state in ("failed support has changed since the request. Retry", "done"):
         approvals.approve(job, actor=ben)
         perform(job.pk)
         assert read_state(job).startswith(state)
         runs.retry_job(job, actor=ann)
     assert ACTS["export_dataset"][1]()
+
+
+def include_one(dataset: Dataset) -> None:
+    keys = list(dataset.sessions.values_list("pk", flat=True))[:1]
+    exclude_sessions(dataset, keys, include=True)
+
+
+# What changes a dataset while a request waits.
+MEANWHILE: dict[str, Callable[[Dataset, Path], Any]] = {
+    "import": lambda dataset, folder: import_file(write_jsonl(folder / "more.jsonl", make_session("more"))),
+    "edit": lambda dataset, folder: edit_dataset(dataset.pk, {"source": "A wiki"}, actor=None),
+    "tag": lambda dataset, folder: tag_sessions(dataset, [dataset.sessions.get().pk], "checked"),
+    "include": lambda dataset, folder: include_one(dataset),
+}
+
+
+@pytest.mark.parametrize("change", MEANWHILE)
+@pytest.mark.parametrize("operation", ["export_dataset", "change_origin", "apply_retention"])
+def test_an_approval_covers_the_dataset_as_it_was_requested(
+    operation: str, change: str, dataset: Dataset, ann: User, ben: User, tmp_path: Path
+) -> None:
+    """A deletion of three sessions must not delete fifty that came later."""
+    exclude_sessions(dataset, [dataset.sessions.get().pk])
+    job = request(operation, dataset, ann)
+    MEANWHILE[change](dataset, tmp_path)
+    approvals.approve(job, actor=ben)
+    perform(job.pk)
+    assert read_state(job).startswith("failed support has changed since the request.")
+    assert not ACTS[operation][1]()
+
+
+def test_an_erasure_names_its_sessions(dataset: Dataset, ann: User, ben: User, tmp_path: Path) -> None:
+    job = request("erase_session", dataset, ann)
+    import_file(write_jsonl(tmp_path / "more.jsonl", make_session("more")))
+    approvals.approve(job, actor=ben)
+    perform(job.pk)
+    assert read_state(job) == "done"
+    assert [session.session_id for session in dataset.sessions.all()] == ["more"]
+
+
+@pytest.mark.parametrize("loss", ["role", "active", "other person"])
+def test_who_could_not_approve_any_more_has_approved_nothing(
+    loss: str, dataset: Dataset, ann: User, ben: User
+) -> None:
+    """Hours may pass between an approval and a free worker."""
+    job = request("export_dataset", dataset, ann)
+    approvals.approve(job, actor=ben)
+    if loss == "role":
+        ben.groups.clear()
+    elif loss == "active":
+        User.objects.filter(pk=ben.pk).update(is_active=False)
+    else:
+        User.objects.filter(pk=ben.pk).update(email="ANN@example.org")
+    perform(job.pk)
+    assert read_state(job).startswith("failed A second person has to approve this job.")
 
 
 def test_no_way_leads_around_a_second_person(dataset: Dataset, ann: User) -> None:

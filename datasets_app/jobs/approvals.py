@@ -13,8 +13,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.jobs.registry import approval_permission
 from datasets_app.models import AuditEvent, JobRun
 
-# Events after which a dataset has more, or something else, than the approver could know of. Labels are left out:
-# people add them all the time, and an export searches them.
+# Events after which a dataset has more, or something else, than the approver could know of. Labels are left
+# out: people add them all the time, and an export searches them.
 _CHANGES = Q(
     action__in=(
         "import", "generate", "sample", "edit_dataset", "change_origin", "tag_sessions", "include_sessions",

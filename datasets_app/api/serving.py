@@ -118,7 +118,9 @@ def _answer(request: Any, answer: Callable[[], HttpResponseBase]) -> HttpRespons
         return answer()
     if len(key) > MAX_KEY_LENGTH:
         raise ApiError(400, "bad_request", f"Idempotency-Key has at most {MAX_KEY_LENGTH} characters.")
-    content = b"\0".join([request.method.encode(), request.path.encode(), request.body])
+    # A person who has lost a role is not told again what they learned with it.
+    permissions = " ".join(sorted(request.person.get_all_permissions()))
+    content = b"\0".join([request.path.encode(), request.body, permissions.encode()])
     # By the secret key, as a body may name a person.
     digest = salted_hmac("api", content, algorithm="sha256").hexdigest()
     with transaction.atomic():
@@ -139,7 +141,9 @@ def _answer(request: Any, answer: Callable[[], HttpResponseBase]) -> HttpRespons
 
 def _repeat_answer(stored: ApiAnswer, digest: str) -> HttpResponse:
     if stored.request != digest:
-        raise ApiError(422, "key_reused", "This Idempotency-Key was sent with another request.")
+        raise ApiError(
+            422, "key_reused", "This Idempotency-Key was sent with another request, or other permissions."
+        )
     content = "" if stored.body is None else json.dumps(stored.body)
     return HttpResponse(
         content, "application/json", status=stored.status, headers={"Idempotent-Replayed": "true"}

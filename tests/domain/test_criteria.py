@@ -63,6 +63,13 @@ def test_the_digest_says_whether_labels_mean_the_same() -> None:
         ("x", "?", Kind.ORDINAL, levels("one"), "ordinal needs 2 to 100 answers, not 1"),
         ("x", "?", Kind.TEXT, levels("one"), "text needs 0 answers, not 1"),
         ("x", "?", Kind.CHOICE, levels("a", "b", "a"), "two answers have the same value"),
+        (
+            "x",
+            "?",
+            Kind.CHOICE,
+            (Level(1, "A", "a"), Level("1", "B", "b")),
+            "two answers have the same value",
+        ),
         ("x", "?", Kind.CHOICE, (Level("a", "A", "a", key="1"), Level("b", "B", "b", key="1")), "same key"),
     ],
 )

@@ -106,7 +106,8 @@ def make_criterion(
         expected = str(fewest) if fewest == most else f"{fewest} to {most}"
         raise InvalidCriterion(f"{key}: {kind} needs {expected} answers, not {len(levels)}.")
     for field in ("value", "name", "slug", "key"):
-        said = [getattr(level, field) for level in levels if getattr(level, field) != ""]
+        # 1 and "1" are the same in a form and in a table.
+        said = [str(getattr(level, field)) for level in levels if getattr(level, field) != ""]
         if len(set(said)) < len(said):
             raise InvalidCriterion(f"{key}: two answers have the same {field}.")
     return Criterion(key, question, kind, levels, parameters)

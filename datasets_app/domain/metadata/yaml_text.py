@@ -9,6 +9,8 @@ MAX_CHARACTERS = 16 << 20
 MAX_NESTING = 100
 # Reading a million takes seconds and hundreds of megabytes.
 MAX_VALUES = 1_000_000
+# Longer numbers take quadratic time (1:1:1:… is one, to the base 60), and nobody writes them.
+MAX_NUMBER_CHARACTERS = 400
 # Written plainly, these would be folded away as line ends, or lost.
 _NEEDS_ESCAPES = re.compile("[\r\x7f-\xa0\u2028\u2029\ufeff]")
 
@@ -31,12 +33,22 @@ class _Loader(yaml.CSafeLoader):
                 seen.add((key.tag, key.value))
         return super().construct_mapping(node, deep)
 
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        if len(node.value) > MAX_NUMBER_CHARACTERS:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a number has more than {MAX_NUMBER_CHARACTERS} characters", node.start_mark
+            )
+        return super().construct_yaml_int(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
+
 
 def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
     """What ``yaml.safe_load`` gives, by the C parser.
 
     That parser follows nesting on the machine's stack, a few aliases can unfold to gigabytes, and each value
-    takes hundreds of bytes; so all are counted first, from the flat stream of events. Raises
+    takes hundreds of bytes; so all are counted first, unfolded, from the flat stream of events. Raises
     :class:`YamlError`.
     """
     if len(text) > MAX_CHARACTERS:
@@ -54,19 +66,35 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
 
 
 def _check_events(text: str, allow_aliases: bool) -> None:
-    depth = values = 0
+    """Count values and levels as if each alias were written out."""
+    values, anchors = 0, dict[str, tuple[int, int]]()
+    # Of each open collection: its anchor, the values before it, and the levels in it.
+    path: list[tuple[str, int, int]] = [("", 0, 0)]
     for event in yaml.parse(text, yaml.CSafeLoader):
-        values += isinstance(event, yaml.NodeEvent)
+        levels = 0
+        if isinstance(event, yaml.CollectionStartEvent):
+            path.append((event.anchor, values, 0))
+            values += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before, inner = path.pop()
+            levels = inner + 1
+            anchors[anchor] = values - before, levels
+        elif isinstance(event, yaml.AliasEvent):
+            if not allow_aliases:
+                raise YamlError(f"aliases (*{event.anchor}) are not read here; write the value out")
+            if event.anchor not in anchors:
+                raise YamlError(f"*{event.anchor} is no value that ends before it")
+            unfolded, levels = anchors[event.anchor]
+            values += unfolded
+        elif isinstance(event, yaml.ScalarEvent):
+            anchors[event.anchor] = 1, 0
+            values += 1
         if values > MAX_VALUES:
             raise YamlError(f"more than {MAX_VALUES:,} values")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_NESTING:
-                raise YamlError(f"nested deeper than {MAX_NESTING} levels")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif isinstance(event, yaml.AliasEvent) and not allow_aliases:
-            raise YamlError(f"aliases (*{event.anchor}) are not read here; write the value out")
+        if len(path) - 1 + levels > MAX_NESTING:
+            raise YamlError(f"nested deeper than {MAX_NESTING} levels")
+        anchor, before, inner = path[-1]
+        path[-1] = anchor, before, max(inner, levels)
 
 
 def _describe_error(error: yaml.YAMLError) -> str:

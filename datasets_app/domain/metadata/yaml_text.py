@@ -67,9 +67,9 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
 
 def _check_events(text: str, allow_aliases: bool) -> None:
     """Count values and levels as if each alias were written out."""
-    values, anchors = 0, dict[str, tuple[int, int]]()
+    values, anchors = 0, dict[str | None, tuple[int, int]]()
     # Of each open collection: its anchor, the values before it, and the levels in it.
-    path: list[tuple[str, int, int]] = [("", 0, 0)]
+    path: list[tuple[str | None, int, int]] = [(None, 0, 0)]
     for event in yaml.parse(text, yaml.CSafeLoader):
         levels = 0
         if isinstance(event, yaml.CollectionStartEvent):

@@ -259,7 +259,7 @@ def test_410_switches_a_webhook_off(receiver: Receiver, owner: User, tmp_path: P
         "127.0.0.1", "localhost", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1",
         "0.0.0.0", "224.0.0.1", "192.0.2.1", "2130706433", "0x7f.1", "[::1]", "[::]", "[::ffff:127.0.0.1]",
         "[::127.0.0.1]", "[fe80::1]", "[fc00::1]", "[fec0::1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]",
-        "[ff02::1]",
+        "[::ffff:0:7f00:1]", "[ff02::1]",
     ],
 )  # fmt: skip
 def test_private_and_reserved_addresses_are_refused(host: str, settings: Any) -> None:

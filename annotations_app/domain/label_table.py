@@ -136,6 +136,11 @@ def _is_last_of_owner(owner: IntArray, bits: int) -> NDArray[np.bool_]:
     return np.asarray(last | ((owner & ((1 << bits) - 1)) == 0))
 
 
+def find_starts(values: IntArray) -> IntArray:
+    """Where each run of equal values begins."""
+    return np.flatnonzero(np.concatenate([np.ones(1, bool), values[1:] != values[:-1]])[: len(values)])
+
+
 def order_by_session(session: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Items with any session numbers → (their order, the position of each in it, sessions numbered from 0).
 

@@ -19,6 +19,18 @@ class Measurement(StrEnum):
     INTERVAL = "interval"
 
 
+class Weighting(NamedTuple):
+    """How far each two labels agree, from 0 to 1: (categories, categories) each.
+
+    ``agreement`` is that of the scale, ``alpha`` what Krippendorff's distances leave, and ``kappas`` have
+    linear and quadratic steps; a nominal scale has none.
+    """
+
+    agreement: FloatArray
+    alpha: FloatArray
+    kappas: tuple[FloatArray, ...] = ()
+
+
 class Scale(NamedTuple):
     """``positions`` are the numbers that the levels of an interval scale stand for, ascending; without them
     the steps between levels are equal."""
@@ -34,18 +46,17 @@ class Scale(NamedTuple):
             return ordinal_weights(categories)
         return quadratic_weights(self._positions(categories))
 
-    def distances(self, counts: FloatArray) -> FloatArray:
-        """How far each two labels disagree, squared: (…, categories) how often each was given →
-        (…, categories, categories)."""
-        categories = counts.shape[-1]
+    def weigh(self, counts: FloatArray) -> Weighting:
+        """``counts`` is how often each level was given to items with several labels: the distance of ordinal
+        levels is that between the middles of their ranks."""
+        agreement = self.weights(len(counts))
         if self.measurement == Measurement.NOMINAL:
-            return np.broadcast_to(1 - np.eye(categories), (*counts.shape, categories))
-        if self.measurement == Measurement.ORDINAL:
-            # From the middle of one rank to the middle of the other.
-            places = counts.cumsum(axis=-1) - counts / 2
-        else:
-            places = np.broadcast_to(self._positions(categories), counts.shape)
-        return np.asarray((places[..., :, None] - places[..., None, :]) ** 2)
+            return Weighting(agreement, agreement)
+        positions = self._positions(len(counts))
+        kappas = linear_weights(positions), quadratic_weights(positions)
+        if self.measurement == Measurement.INTERVAL:
+            return Weighting(agreement, agreement, kappas)
+        return Weighting(agreement, quadratic_weights(counts.cumsum() - counts / 2), kappas)
 
     def _positions(self, categories: int) -> FloatArray:
         return np.array(self.positions or range(categories), np.float64)

@@ -57,4 +57,5 @@ def make_label_table(matrix: Matrix, session: Any = None, names: list[str] | Non
 
 def compute_from_counts(counts: Any, scale: Scale = NOMINAL) -> Coefficients:
     """The coefficients of all items of a count matrix (items, categories)."""
-    return compute_coefficients(item_sums(counts, scale).sum(axis=0), counts.shape[1], scale)
+    weighting = scale.weigh(counts[counts.sum(axis=1) >= 2].sum(axis=0, dtype=float))
+    return compute_coefficients(item_sums(counts, weighting).sum(axis=0), weighting)

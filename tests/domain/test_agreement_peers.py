@@ -94,6 +94,8 @@ def test_gwets_ac2_and_weighted_fleiss_kappa(matrix: Matrix, weighted: tuple[Sca
     close(ours.gwet_ac1, by_irrcac(matrix, "gwet", **options))
     several = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
     close(ours.fleiss_kappa, by_irrcac(several, "fleiss", **options))
+    for weights, kappa in (("linear", ours.linear_kappa), ("quadratic", ours.quadratic_kappa)):
+        close(kappa, by_irrcac(several, "fleiss", **{**options, "weights": weights}))
 
 
 @given(rating_matrices())

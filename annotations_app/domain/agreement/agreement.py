@@ -6,12 +6,14 @@ What each number is and how to read it: docs/agreement.md.
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import (
+    WEIGHTED_KAPPAS,
     AgreementReport,
     AnnotatorReport,
     Comparison,
@@ -36,13 +38,16 @@ from annotations_app.domain.agreement.intervals import (
     sum_squared_influence,
 )
 from annotations_app.domain.agreement.pairs import MAX_PAIRS, compare_pairs
-from annotations_app.domain.label_table import NO_GOLD, LabelTable
+from annotations_app.domain.label_table import NO_GOLD, LabelTable, find_starts
+from annotations_app.domain.scales import Weighting
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 DEFAULT_RESAMPLES = 1000
 DEFAULT_SEED = 42
+# So many counts at once, of whole sessions.
+BLOCK_CELLS = 1 << 22
 # Of a part with more values only so many are measured, those with most replies.
 MAX_VALUES = 100
 
@@ -113,10 +118,10 @@ def measure_headline(
     given = counts.sum(axis=1)
     there = np.flatnonzero(given)
     annotators = table.annotator if label_mask is None else table.annotator[label_mask]
-    sums = _sum_by_session(item_sums(counts[there], table.scale), table.session[there])
-    scale = table.categories, table.scale
-    found = compute_coefficients(sums.sum(axis=0), *scale)
-    drawn = compute_coefficients(resample_sums(sums, resamples, seed), *scale) if len(sums) > 1 else found
+    weighting = table.scale.weigh(counts[given >= 2].sum(axis=0, dtype=np.float64))
+    sums = _sum_by_session(counts[there], table.session[there], weighting)
+    found = compute_coefficients(sums.sum(axis=0), weighting)
+    drawn = compute_coefficients(resample_sums(sums, resamples, seed), weighting) if len(sums) > 1 else found
     times = np.bincount(annotators + 1, minlength=len(table.names) + 1)
     nothing_twice = not (given >= 2).any()
 
@@ -139,6 +144,7 @@ def measure_headline(
         krippendorff_alpha=estimate("krippendorff_alpha", why),
         gwet_ac1=estimate("gwet_ac1", why),
         fleiss_kappa=estimate("fleiss_kappa", why),
+        **{name: estimate(name, why) for name in WEIGHTED_KAPPAS if weighting.kappas},
     )
 
 
@@ -148,12 +154,17 @@ def _select_value(measured: Coefficients, name: str) -> FloatArray:
     return values[..., -1] if name == "prevalence" else values
 
 
-def _sum_by_session(sums: FloatArray, session: IntArray) -> FloatArray:
-    """(items, columns), sorted by session → (sessions, columns)."""
-    if not len(session):
-        return sums
-    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), session[1:] != session[:-1]]))
-    return np.add.reduceat(sums, begins, axis=0)
+def _sum_by_session(counts: IntArray, session: IntArray, weighting: Weighting) -> FloatArray:
+    """(items, categories), sorted by session → (sessions, columns) of :func:`item_sums`."""
+    step = max(1, BLOCK_CELLS // counts.shape[1])
+    starts = np.unique(np.searchsorted(session, session[::step]))
+    return np.concatenate(
+        [
+            np.add.reduceat(item_sums(counts[start:end], weighting), find_starts(session[start:end]), axis=0)
+            for start, end in pairwise([*starts, len(session)])
+        ]
+        or [item_sums(counts, weighting)]
+    )
 
 
 # --- parts ---------------------------------------------------------------------------------------

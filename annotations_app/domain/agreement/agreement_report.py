@@ -18,11 +18,16 @@ class Statistic(NamedTuple):
         return {"value": self.value, "low": self.low, "high": self.high, "note": self.note or None}
 
 
+# Of labels that may be nearer to each other or farther apart.
+WEIGHTED_KAPPAS = ("linear_kappa", "quadratic_kappa")
+
+
 class HeadlineStats(NamedTuple):
     """The numbers of all labels, or of one part of them.
 
     ``items`` are replies with at least one label, ``single`` those of them with only one. ``annotators``
-    counts names; ``unnamed`` are labels that came without one.
+    counts names; ``unnamed`` are labels that came without one. The kappas of :data:`WEIGHTED_KAPPAS` are None
+    of nominal labels.
     """
 
     labels: int
@@ -36,9 +41,11 @@ class HeadlineStats(NamedTuple):
     krippendorff_alpha: Statistic
     gwet_ac1: Statistic
     fleiss_kappa: Statistic
+    linear_kappa: Statistic | None = None
+    quadratic_kappa: Statistic | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return _record_as_json(self)
+        return {key: value for key, value in _record_as_json(self).items() if value is not None}
 
 
 class Comparison(NamedTuple):

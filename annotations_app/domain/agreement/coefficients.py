@@ -19,78 +19,98 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.scales import NOMINAL, Measurement, Scale
+from annotations_app.domain.scales import Weighting
 
 FloatArray = NDArray[np.float64]
 CountArray = NDArray[np.integer[Any]]
 
-# The first columns of the sums; four blocks of one column a category follow, then, where some categories are
-# nearer to each other than others, one column for each two of them.
+# The first columns of the sums; four blocks of one column a category follow, then what a scale needs besides.
 _ITEMS, _PAIRABLE, _AGREEMENT, _COINCIDENCES, _BLOCKS = range(5)
 
 
 class Coefficients(NamedTuple):
-    """Numbers, or arrays of them; NaN where undefined. ``prevalence`` has one more axis, the categories."""
+    """Numbers, or arrays of them; NaN where undefined. ``prevalence`` has one more axis, the categories.
+
+    ``linear_kappa`` and ``quadratic_kappa`` are Fleiss' kappa with these weights; None on a nominal scale.
+    """
 
     prevalence: FloatArray
     raw_agreement: FloatArray
     krippendorff_alpha: FloatArray
     gwet_ac1: FloatArray
     fleiss_kappa: FloatArray
+    linear_kappa: FloatArray | None = None
+    quadratic_kappa: FloatArray | None = None
 
 
-def item_sums(counts: CountArray, scale: Scale = NOMINAL) -> FloatArray:
-    """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories), and for each two
-    categories one more unless the scale is nominal.
+def item_sums(counts: CountArray, weighting: Weighting) -> FloatArray:
+    """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories), and three more columns
+    unless the scale is nominal.
 
     Columns: 1; whether it is no single; share of its pairs of labels that agree, by the scale's weights;
     these pairs by m - 1; then by category r_c of all items, r_c of items that are no singles, r_c/m of all,
-    r_c/m of no singles; then by two categories 2 r_c r_k / (m - 1).
+    r_c/m of no singles; then pairs by m - 1 with the weights of alpha, and shares of pairs with those of each
+    kappa.
     """
     number, categories = counts.shape
     given = counts.sum(axis=1, dtype=np.float64)
     pairable = given >= 2
-    agreeing = (counts * (counts @ scale.weights(categories) - 1)).sum(axis=1, dtype=np.float64)
-    low, high = _category_pairs(categories, scale)
-    sums = np.zeros((number, _BLOCKS + 4 * categories + len(low)))
+    sums = np.zeros(
+        (number, _BLOCKS + 4 * categories + (1 + len(weighting.kappas) if weighting.kappas else 0))
+    )
     sums[:, _ITEMS] = given >= 1
     sums[:, _PAIRABLE] = pairable
+    agreeing = _count_agreeing(counts, weighting.agreement)
     np.divide(agreeing, given * (given - 1), out=sums[:, _AGREEMENT], where=pairable)
     np.divide(agreeing, given - 1, out=sums[:, _COINCIDENCES], where=pairable)
     every, paired, share, paired_share = (_category_block(sums, categories, number) for number in range(4))
-    np.divide(
-        2 * counts[:, low] * counts[:, high],
-        given[:, None] - 1,
-        out=sums[:, _BLOCKS + 4 * categories :],
-        where=pairable[:, None],
-    )
     every[:] = counts
     np.multiply(counts, pairable[:, None], out=paired)
     np.divide(counts, given[:, None], out=share, where=given[:, None] >= 1)
     np.multiply(share, pairable[:, None], out=paired_share)
+    if weighting.kappas:
+        of_alpha, *of_kappas = range(_BLOCKS + 4 * categories, sums.shape[1])
+        agreeing = _count_agreeing(counts, weighting.alpha)
+        np.divide(agreeing, given - 1, out=sums[:, of_alpha], where=pairable)
+        for column, weights in zip(of_kappas, weighting.kappas, strict=True):
+            agreeing = _count_agreeing(counts, weights)
+            np.divide(agreeing, given * (given - 1), out=sums[:, column], where=pairable)
     return sums
 
 
-def compute_coefficients(sums: FloatArray, categories: int, scale: Scale = NOMINAL) -> Coefficients:
-    """(…, columns) sums over items, of the same scale → coefficients of shape (…)."""
+def compute_coefficients(sums: FloatArray, weighting: Weighting) -> Coefficients:
+    """(…, columns) sums over items, with the same weights → coefficients of shape (…)."""
+    weights = weighting.agreement
+    categories = len(weights)
     every, paired, share, paired_share = (_category_block(sums, categories, number) for number in range(4))
-    weights = scale.weights(categories)
+    of_scale = _BLOCKS + 4 * categories
     with np.errstate(divide="ignore", invalid="ignore"):
         raw = sums[..., _AGREEMENT] / sums[..., _PAIRABLE]
         by_gwet = share / sums[..., _ITEMS, None]
         by_fleiss = paired_share / sums[..., _PAIRABLE, None]
         by_guessing = (by_gwet * (1 - by_gwet)).sum(axis=-1) / (categories - 1) * (weights.sum() / categories)
-        by_drawing = (by_fleiss * (by_fleiss @ weights)).sum(axis=-1)
+        # Where only one category was given, chance explains all there is, rounding apart.
+        is_constant = (paired > 0).sum(axis=-1) <= 1
+
+        def kappa(observed: FloatArray, weights: FloatArray) -> FloatArray:
+            by_drawing = (by_fleiss * (by_fleiss @ weights)).sum(axis=-1)
+            return np.where(is_constant, np.nan, _correct_for_chance(observed, by_drawing))
+
+        kappas = [
+            kappa(sums[..., of_scale + 1 + place] / sums[..., _PAIRABLE], of_kappa)
+            for place, of_kappa in enumerate(weighting.kappas)
+        ]
+        alpha = _krippendorff_alpha(
+            sums[..., of_scale if weighting.kappas else _COINCIDENCES], paired, weighting.alpha
+        )
         return Coefficients(
-            prevalence=every / every.sum(axis=-1, keepdims=True),
-            raw_agreement=raw,
-            krippendorff_alpha=_krippendorff_alpha(sums[..., _COINCIDENCES], paired)
-            if scale.measurement == Measurement.NOMINAL
-            else _alpha_by_distance(sums[..., _BLOCKS + 4 * categories :], paired, scale),
+            every / every.sum(axis=-1, keepdims=True),
+            raw,
+            np.where(is_constant, np.nan, alpha),
             # With weights it is Gwet's AC2.
-            gwet_ac1=_correct_for_chance(raw, by_guessing),
-            # Where only one category was given, chance explains all there is, rounding apart.
-            fleiss_kappa=np.where(_has_one_category(paired), np.nan, _correct_for_chance(raw, by_drawing)),
+            _correct_for_chance(raw, by_guessing),
+            kappa(raw, weights),
+            *kappas,
         )
 
 
@@ -112,33 +132,17 @@ def _category_block(sums: FloatArray, categories: int, number: int) -> FloatArra
     return sums[..., _BLOCKS + number * categories : _BLOCKS + (number + 1) * categories]
 
 
-def _category_pairs(categories: int, scale: Scale) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The lower and the higher of each two categories that have a column: on a nominal scale none."""
-    if scale.measurement == Measurement.NOMINAL:
-        return np.zeros(0, np.intp), np.zeros(0, np.intp)
-    return np.triu_indices(categories, 1)
+def _count_agreeing(counts: CountArray, weights: FloatArray) -> FloatArray:
+    """Ordered pairs of different labels of an item, by how far they agree."""
+    return np.asarray((counts * (counts @ weights - 1)).sum(axis=1, dtype=np.float64))
 
 
-def _krippendorff_alpha(coincidences: FloatArray, paired: FloatArray) -> FloatArray:
-    """1 - observed by expected disagreement; NaN where there is only one category to disagree about."""
+def _krippendorff_alpha(coincidences: FloatArray, paired: FloatArray, weights: FloatArray) -> FloatArray:
+    """1 - observed by expected disagreement."""
     number = paired.sum(axis=-1)
     observed = 1 - coincidences / number
-    expected = 1 - (paired * (paired - 1)).sum(axis=-1) / (number * (number - 1))
-    return np.where(_has_one_category(paired), np.nan, 1 - observed / expected)
-
-
-def _alpha_by_distance(coincidences: FloatArray, paired: FloatArray, scale: Scale) -> FloatArray:
-    """The same where two labels may disagree more or less."""
-    number = paired.sum(axis=-1)
-    low, high = _category_pairs(paired.shape[-1], scale)
-    distances = scale.distances(paired)[..., low, high]
-    observed = (coincidences * distances).sum(axis=-1) / number
-    expected = 2 * (paired[..., low] * paired[..., high] * distances).sum(axis=-1) / (number * (number - 1))
-    return np.where(_has_one_category(paired), np.nan, 1 - observed / expected)
-
-
-def _has_one_category(paired: FloatArray) -> NDArray[np.bool_]:
-    return np.asarray((paired > 0).sum(axis=-1) <= 1)
+    expected = 1 - (paired * (paired @ weights - 1)).sum(axis=-1) / (number * (number - 1))
+    return np.asarray(1 - observed / expected)
 
 
 def _correct_for_chance(observed: FloatArray, by_chance: FloatArray) -> FloatArray:

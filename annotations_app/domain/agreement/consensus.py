@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.label_table import FloatArray, IntArray, LabelTable
+from annotations_app.domain.label_table import FloatArray, IntArray, LabelTable, find_starts
 
 MAX_ITERATIONS = 200
 # Of the mean log-likelihood of an item from one iteration to the next.
@@ -72,7 +72,7 @@ def fit_dawid_skene(
         )
     said = annotator * categories + label
     times = np.bincount(said, minlength=(int(annotator.max()) + 1) * categories).astype(np.float64)
-    begins = np.flatnonzero(np.concatenate([np.ones(1, bool), item[1:] != item[:-1]]))
+    begins = find_starts(item)
     shares = np.stack(
         [np.add.reduceat(label == truth, begins, dtype=np.float64) for truth in range(categories)]
     )

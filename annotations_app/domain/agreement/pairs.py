@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import PairComparison
 from annotations_app.domain.agreement.comparisons import build_comparisons, count_tables, influence_gradients
-from annotations_app.domain.label_table import LabelTable
+from annotations_app.domain.label_table import LabelTable, find_starts
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -121,7 +121,7 @@ def _squared_influence(
         sorted_ = np.sort(((block.session - block.session.min()) * pairs + pair[number]) * len(keys) + number)
         number = sorted_ % len(keys)
         cluster = sorted_ // len(keys)
-        begins = np.flatnonzero(np.concatenate([np.ones(1, bool), cluster[1:] != cluster[:-1]]))
+        begins = find_starts(cluster)
         of_pair = pair[number[begins]]
         sessions += np.bincount(of_pair, minlength=pairs)
         for row, values in enumerate(influence):

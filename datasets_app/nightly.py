@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from alignmenter_site.logs import describe_error
@@ -18,6 +18,7 @@ from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.core.queries import execute
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
 from datasets_app.jobs.parameters import JobParameters
@@ -151,8 +152,7 @@ def start_if_due() -> JobRun | None:
     if not is_night_due(now):
         return None
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK_ID])
+        execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK_ID])
         night = night_start(now).date()
         if _has_started(night):
             return None

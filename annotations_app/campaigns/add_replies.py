@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from annotations_app.models import Campaign
 from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute
 
 # They come after the items that the campaign has, in an order of their own. The locked test split is left out
 # unless it is what the campaign labels.
@@ -64,10 +65,8 @@ def add_replies(
             "seed": row.seed,
             "overlap": row.overlap,
         }
-        with connection.cursor() as cursor:
-            cursor.execute(_ADD_ITEMS, values)
-            added = cursor.rowcount
-            cursor.execute(_ANALYZE)
+        added = execute(_ADD_ITEMS, values)
+        execute(_ANALYZE)
         if not added:
             raise UserError(f"{row.name} has all of these replies, or they are excluded or of another split.")
         row.item_count += added

@@ -6,7 +6,7 @@ them here. The rows of the members must be locked.
 
 from typing import Any
 
-from django.db import connection
+from datasets_app.core.queries import execute
 
 _SUBTRACT_SQL = """
 UPDATE annotations_app_campaignmember m
@@ -36,5 +36,4 @@ def subtract_sessions(keys: list[int]) -> None:
 
 
 def _subtract(condition: str, keys: list[Any]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_SUBTRACT_SQL.format(condition=condition), [keys])
+    execute(_SUBTRACT_SQL.format(condition=condition), [keys])

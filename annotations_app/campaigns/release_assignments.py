@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from django.db import connection
 from django.db.models import QuerySet
+
+from datasets_app.core.queries import execute
 
 # Gold items and repeats occupy no place.
 _FREE_PLACES_SQL = """
@@ -22,6 +23,5 @@ def release_assignments(assignments: QuerySet[Any]) -> list[int]:
     released = list(assignments.order_by("pk").values_list("pk", flat=True))
     if released:
         assignments.model.objects.filter(pk__in=released).update(state="released", decided_at=None)
-        with connection.cursor() as cursor:
-            cursor.execute(_FREE_PLACES_SQL, [released])
+        execute(_FREE_PLACES_SQL, [released])
     return released

@@ -1,9 +1,8 @@
 """The items of a campaign, created by one statement: no reply passes through Python."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db import connection
-
+from datasets_app.core.queries import execute, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.sql import count_minority
 
@@ -78,13 +77,13 @@ class ReplyFilter(NamedTuple):
 
 def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
     """(whether there is any such reply, whether one of them has an adjudicated label)."""
-    replies, known = _fetch_row(_EXISTS_SQL, reply_filter)
+    replies, known = fetch_one(_EXISTS_SQL, reply_filter._asdict())
     return replies, known
 
 
 def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
     """(replies, those of them with an adjudicated label: 0 unless the campaign has gold items)."""
-    replies, known = _fetch_row(_COUNT_SQL, reply_filter)
+    replies, known = fetch_one(_COUNT_SQL, reply_filter._asdict())
     return replies, known
 
 
@@ -114,14 +113,6 @@ def create_items(
         "gold_target": gold_target,
         "max_replies": max_replies,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(sql, reply_filter._asdict() | values)
-        count: int = cursor.rowcount
-        cursor.execute(_ANALYZE)
+    count: int = execute(sql, reply_filter._asdict() | values)
+    execute(_ANALYZE)
     return count
-
-
-def _fetch_row(sql: str, reply_filter: ReplyFilter) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, reply_filter._asdict())
-        return cursor.fetchone()

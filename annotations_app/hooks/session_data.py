@@ -31,6 +31,7 @@ from annotations_app.models import (
     Rater,
 )
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
+from datasets_app.core.queries import execute
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Persona, Turn
 from datasets_app.models.session_data import SaidBySession, SessionData, register
@@ -160,8 +161,7 @@ class _Labels(SessionData):
                 rows.append((label.pk, extra and encode_jsonb(extra), *changed))
         self.update_rows(["extra", "notes", "persona_id", "annotator"], rows)
         timed = [label.pk for (label, _), _, _ in changes if label.same_time]
-        with connection.cursor() as cursor:
-            cursor.execute(_UPDATE_TIMES, [timed, dataset])
+        execute(_UPDATE_TIMES, [timed, dataset])
 
     def find_naming(self, dataset: Any, matches: Callable[[str], bool]) -> set[int]:
         """Sessions that were made for labels of the erased session, imported where it was not stored."""

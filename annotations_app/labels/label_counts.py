@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db import connection
 from psycopg import sql
 
 from annotations_app.domain.label_table import (
@@ -25,6 +24,7 @@ from annotations_app.domain.label_table import (
     order_by_session,
 )
 from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import fetch_all, fetch_column
 
 # Turns whose numbers differ only in the lower bits share one string.
 TURN_BITS = 16
@@ -166,9 +166,7 @@ def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bo
 
 def list_personas(dataset: int) -> list[str]:
     """The personas that a dataset's replies were judged for, in order."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PERSONAS_SQL, {"dataset": dataset})
-        return [persona for (persona,) in cursor.fetchall()]
+    return fetch_column(_PERSONAS_SQL, {"dataset": dataset})
 
 
 def adjudicated_turns(scope: LabelScope) -> IntArray:
@@ -176,9 +174,9 @@ def adjudicated_turns(scope: LabelScope) -> IntArray:
     turns = np.unique(_read_packed([scope], "adjudicated").key)
     if scope.campaign is None:
         return turns
-    with connection.cursor() as cursor:
-        cursor.execute(_CAMPAIGN_TURNS_SQL, [scope.campaign, turns.tolist()])
-        return np.array(sorted(turn for (turn,) in cursor.fetchall()), np.int64)
+    return np.array(
+        sorted(turn for (turn,) in fetch_all(_CAMPAIGN_TURNS_SQL, [scope.campaign, turns.tolist()])), np.int64
+    )
 
 
 def order_turns_by_session(dataset: int, turns: IntArray) -> tuple[IntArray, IntArray]:
@@ -231,9 +229,7 @@ def _annotator_names(packed: _PackedLabels, scopes: int) -> tuple[list[str], Int
     """Sorted names, and for each label the index of its annotator's name."""
     hashes, example, number = _distinct_hashes(packed.who)
     turns = packed.key[example] // max(1, scopes)
-    with connection.cursor() as cursor:
-        cursor.execute(_ANNOTATOR_NAMES_SQL, [hashes.tolist(), turns.tolist()])
-        known = dict(cursor.fetchall())
+    known = dict(fetch_all(_ANNOTATOR_NAMES_SQL, [hashes.tolist(), turns.tolist()]))
     names = sorted(known.values())
     places = {name: place for place, name in enumerate(names)}
     place = np.array([places.get(known.get(one, ""), NO_ANNOTATOR) for one in hashes.tolist()], np.int64)
@@ -313,9 +309,7 @@ def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArr
     campaign = scopes[0].campaign if scopes else None
     if campaign is None:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(_GOLD_ITEMS_SQL, [campaign])
-        turns = np.array([turn for (turn,) in cursor.fetchall()], np.int64)
+    turns = np.array(fetch_column(_GOLD_ITEMS_SQL, [campaign]), np.int64)
     if len(turns):
         gold[~np.isin(items // len(scopes), turns)] = NO_GOLD
 

@@ -21,6 +21,7 @@ from annotations_app.models import Annotation
 from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.models import Dataset
 
@@ -257,9 +258,7 @@ class StagedLabels:
 
     def outcomes(self) -> list[LabelOutcome]:
         """One for each label, by line. After :meth:`save`."""
-        with connection.cursor() as cursor:
-            cursor.execute(_SELECT_OUTCOMES, self._values)
-            return [LabelOutcome(*row) for row in cursor.fetchall()]
+        return [LabelOutcome(*row) for row in fetch_all(_SELECT_OUTCOMES, self._values)]
 
     def _join_remaining(self, cursor: Any) -> int:
         for statement in (
@@ -301,12 +300,10 @@ def stage_labels(
 
     A turn and persona have one adjudicated label: a conflicting earlier one is withdrawn.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_CREATE_TABLE)
+    execute(_CREATE_TABLE)
     yield StagedLabels(dataset, kind, match_texts=match_texts)
     # After an exception, the rollback drops the table.
-    with connection.cursor() as cursor:
-        cursor.execute("DROP TABLE staged_label")
+    execute("DROP TABLE staged_label")
 
 
 def _label_row(label: LabelRecord) -> tuple[object, ...]:

@@ -3,10 +3,10 @@
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
-from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from datasets_app.core.queries import fetch_column
 from datasets_app.models import AuditEvent
 
 MAX_CHOICES = 200
@@ -58,9 +58,7 @@ def list_field_values(field: str) -> list[str]:
 
     Skips through the index from value to value: reading millions of events would take too long for a page.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_DISTINCT_VALUES.format(field=_INDEXED_FIELDS[field]), [MAX_CHOICES])
-        return [value for (value,) in cursor.fetchall()]
+    return fetch_column(_DISTINCT_VALUES.format(field=_INDEXED_FIELDS[field]), [MAX_CHOICES])
 
 
 def _day_start(day: date) -> datetime:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from alignmenter_site.head_places import HeadPlace, file_place
@@ -23,6 +23,7 @@ from alignmenter_site.keys import release_key
 from datasets_app.auditing.send_head import SendError, send_head
 from datasets_app.auditing.verify_audit import AuditVerification, get_head, verify_audit
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import fetch_value
 from datasets_app.domain.audit_chain import GENESIS_DIGEST, Fault, Head, RecordedHead
 from datasets_app.models import AuditHeadPlace, AuditSeal
 
@@ -163,9 +164,7 @@ def _is_due(row: AuditHeadPlace, head: Head, now: datetime) -> bool:
         return True
     if not 0 < head.position - row.position < MAX_EVENTS_BETWEEN:
         return True
-    with connection.cursor() as cursor:
-        cursor.execute(_HAS_IMPORTANT_EVENT, [row.position, list(IMPORTANT_ACTIONS)])
-        return bool(cursor.fetchone()[0])
+    return bool(fetch_value(_HAS_IMPORTANT_EVENT, [row.position, list(IMPORTANT_ACTIONS)]))
 
 
 def _check_continues(row: AuditHeadPlace) -> None:

@@ -5,11 +5,12 @@ Computes all digests here: anyone who changes rows could change the database's f
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import connection
 
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.audit_chain import (
     GENESIS_DIGEST,
     Fault,
@@ -116,7 +117,7 @@ class _ChainReader:
 
 def _read_links() -> Iterator[Link]:
     start = _MIN_POSITION
-    while rows := _fetch_rows(_LINKS, [start, SEAL_BATCH_SIZE]):
+    while rows := fetch_all(_LINKS, [start, SEAL_BATCH_SIZE]):
         yield from (Link(*row) for row in rows)
         start = rows[-1][0] + 1
 
@@ -134,7 +135,7 @@ def _find_unsealed_events() -> Iterator[Fault]:
 
 def _find_missing_triggers() -> Iterator[Fault]:
     """Check that the triggers that protect the audit log exist and are enabled."""
-    rows = _fetch_rows(
+    rows = fetch_all(
         "SELECT relname, tgname, tgenabled FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
         "WHERE tgname = ANY(%s) AND pg_table_is_visible(tgrelid)",
         [[name for _, name in _TRIGGERS]],
@@ -149,7 +150,7 @@ def _find_missing_triggers() -> Iterator[Fault]:
 
 def _find_excess_rights() -> Iterator[Fault]:
     """Check that the application's role has no right to change the tables, if they belong to another."""
-    rows = _fetch_rows(
+    rows = fetch_all(
         "SELECT current_user, relname, string_agg(name, ', ' ORDER BY name) FROM pg_class,"
         " unnest(ARRAY['UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) AS name"
         " WHERE pg_class.oid = ANY(%s::regclass[]) AND has_table_privilege(pg_class.oid, name)"
@@ -166,16 +167,9 @@ def _find_excess_rights() -> Iterator[Fault]:
 
 def _find_reset_sequence(last_event: int) -> Iterator[Fault]:
     """Ids have gaps where a transaction was rolled back, but they never go back."""
-    ((last_id,),) = _fetch_rows("SELECT last_value FROM datasets_app_auditevent_id_seq", [])
+    ((last_id,),) = fetch_all("SELECT last_value FROM datasets_app_auditevent_id_seq")
     if last_id < last_event:
         yield Fault(
             f"The sequence of event ids was set back to {last_id}: there was an event {last_event}.",
             event=last_event,
         )
-
-
-def _fetch_rows(sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows

@@ -4,7 +4,6 @@ import hmac
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
@@ -12,16 +11,14 @@ from alignmenter_site.keys import release_key
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.backups import archive
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import fetch_column, fetch_value
 from datasets_app.domain.pii.session_ids import fingerprint_key
 from datasets_app.domain.wording import format_count
 
 
 def build_manifest(schema: str) -> dict[str, Any]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT app || '.' || name FROM django_migrations ORDER BY 1")
-        migrations = [name for (name,) in cursor.fetchall()]
-        cursor.execute("SELECT current_setting('server_version')")
-        version = cursor.fetchone()[0]
+    migrations = fetch_column("SELECT app || '.' || name FROM django_migrations ORDER BY 1")
+    version = fetch_value("SELECT current_setting('server_version')")
     return {
         "format": archive.FORMAT,
         "created_at": timezone.now().isoformat(),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Q, Sum
 
 from datasets_app.catalog import gates
@@ -14,6 +14,7 @@ from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import execute
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Session, SessionSelection, Turn
 
@@ -70,11 +71,9 @@ def tag_sessions(
         query = _REMOVE_TAG if remove else _ADD_TAG
         column, tagged = ("session_id", keys) if turns is None else ("id", turns)
         for done, batch in _split(tagged):
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    query.format(column=column), {"dataset": dataset.pk, "keys": batch, "tag": tag}
-                )
-                changed += cursor.rowcount
+            changed += execute(
+                query.format(column=column), {"dataset": dataset.pk, "keys": batch, "tag": tag}
+            )
             report_progress(done, len(tagged))
         locked.save(update_fields=["updated_at"])
         # Not which tag: a later deletion could not remove it from here.

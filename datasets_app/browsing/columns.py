@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection
 from django.db.models import Count
 
 from datasets_app import hooks
 from datasets_app.catalog.search import Excerpt, make_excerpt, match_words
+from datasets_app.core.queries import fetch_all, fetch_column
 from datasets_app.models import CheckFinding, CheckReport, Session, Turn
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
@@ -84,10 +84,8 @@ def _count_findings(dataset_id: int, keys: Sequence[int]) -> dict[int, list[tupl
 
 def _list_tags(dataset_id: int, keys: Sequence[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
-    with connection.cursor() as cursor:
-        cursor.execute(_TAGS, {"dataset": dataset_id, "sessions": list(keys)})
-        for session, tag in cursor.fetchall():
-            found[session].append(tag)
+    for session, tag in fetch_all(_TAGS, {"dataset": dataset_id, "sessions": list(keys)}):
+        found[session].append(tag)
     return found
 
 
@@ -99,12 +97,10 @@ def _list_labels(dataset_id: int, keys: Sequence[int], user: Any) -> dict[int, l
 def _find_matches(dataset_id: int, keys: Sequence[int], words: str) -> dict[int, tuple[int, Excerpt]]:
     """Of each session the number of the first turn with the words, and an excerpt of it."""
     matches, text = match_words(words)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _FIRST_MATCHES.format(matches=matches),
-            {"dataset": dataset_id, "sessions": list(keys), "words": text},
-        )
-        turns = [pk for (pk,) in cursor.fetchall()]
+    turns = fetch_column(
+        _FIRST_MATCHES.format(matches=matches),
+        {"dataset": dataset_id, "sessions": list(keys), "words": text},
+    )
     rows = Turn.objects.filter(dataset=dataset_id, pk__in=turns).with_text_start(MAX_SEARCHED_CHARACTERS)
     return {
         turn.session_id: (turn.turn_index, make_excerpt(turn.start, words, MESSAGE_CHARACTERS))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 
 from datasets_app import hooks
 from datasets_app.browsing.distributions import (
@@ -34,6 +34,7 @@ from datasets_app.browsing.filters import (
 )
 from datasets_app.catalog.rows.session_conditions import NO_SPLIT
 from datasets_app.catalog.rows.session_pages import Sample, sample_sessions
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.models import CheckReport, Dataset, ScrubRun
 
 MAX_COUNTED = 5_000
@@ -134,8 +135,7 @@ def count_facets(
     metadata that has few."""
     try:
         with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute(_TIMEOUT)
+            execute(_TIMEOUT)
             count = _Counter(dataset, chosen)
             facets = [*_count_structure(count, may_read, user, in_detail)]
             days = dict(count.fetch(_DAYS)) if may_read else {}
@@ -166,9 +166,7 @@ class _Counter:
         return make_facet(name, title, counts, **names).scale(self.sample.weight)
 
     def fetch(self, query: str, **values: Any) -> list[Any]:
-        with connection.cursor() as cursor:
-            cursor.execute(query, {"dataset": self.dataset.pk, "keys": self.sample.keys, **values})
-            return cursor.fetchall()
+        return fetch_all(query, {"dataset": self.dataset.pk, "keys": self.sample.keys, **values})
 
     def tally(self, column: str) -> Counter[Any]:
         """Of a column of sessions."""

@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-from django.db import connection
 from django.db.models import QuerySet
 
+from datasets_app.core.queries import execute
 from datasets_app.models import JobRun, ScrubRun
 
 
@@ -17,8 +17,7 @@ def active_scrubs(dataset: Any) -> QuerySet[ScrubRun]:
 
 def set_lock_timeout(limit: timedelta) -> None:
     """For the rest of the transaction, fail if a lock takes longer than ``limit``."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config('lock_timeout', %s, true)", [f"{limit.total_seconds() * 1000:.0f}"])
+    execute("SELECT set_config('lock_timeout', %s, true)", [f"{limit.total_seconds() * 1000:.0f}"])
 
 
 def is_lock_timeout(error: BaseException) -> bool:

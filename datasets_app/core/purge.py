@@ -14,6 +14,7 @@ from typing import Any
 from django.db import DatabaseError, connection
 
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import fetch_value
 from datasets_app.models.session_data import list_tables
 
 log = logging.getLogger(__name__)
@@ -137,9 +138,7 @@ def _clear_empty_statistics(tables: list[str]) -> None:
 
 
 def _table_filenode(table: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_relation_filenode(%s::regclass)", [table])
-        return int(cursor.fetchone()[0])
+    return int(fetch_value("SELECT pg_relation_filenode(%s::regclass)", [table]))
 
 
 @contextmanager

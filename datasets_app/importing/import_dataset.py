@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from datasets_app import hooks
 from datasets_app.access.limit_access import Grantee, restrict_first_import
@@ -22,6 +22,7 @@ from datasets_app.core.disk_space import require_room_for_files
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import execute
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
@@ -387,5 +388,4 @@ def _save_totals(
 
 def _analyze_tables(dataset_id: int) -> None:
     """Update statistics: without them the first queries after a large import are planned badly."""
-    with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {', '.join(table_names(dataset_id))}")
+    execute(f"ANALYZE {', '.join(table_names(dataset_id))}")

@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, IntegrityError, OperationalError, connection, transaction
+from django.db import DatabaseError, IntegrityError, OperationalError, transaction
 from django.db.models import Q, QuerySet, Sum
 
 from datasets_app.catalog.rows.partitions import empty_partition, has_partition, record_keys
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.jobs import files as job_files
 from datasets_app.models import (
@@ -93,10 +94,9 @@ def delete_sessions(dataset: Dataset, keys: Sequence[int]) -> Counter[str]:
         deleted[data.kind] += data.delete(data.rows(dataset, keys))
     if has_partition(dataset.pk):
         record_keys(dataset.pk)
-    with connection.cursor() as cursor:
-        # Check foreign keys here and not in COMMIT, so that the caller can retry.
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    # Check foreign keys here and not in COMMIT, so that the caller can retry.
+    execute("SET CONSTRAINTS ALL IMMEDIATE")
+    execute("SET CONSTRAINTS ALL DEFERRED")
     return deleted
 
 

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute
 from datasets_app.domain.retention import (
     RetentionFileError,
     RetentionRule,
@@ -41,8 +42,7 @@ def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None)
 
 def lock_rules() -> None:
     """Lock the policies until the end of the transaction, so that two imports don't mix."""
-    with connection.cursor() as cursor:
-        cursor.execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
+    execute("LOCK TABLE datasets_app_retentionpolicy IN SHARE ROW EXCLUSIVE MODE")
 
 
 @contextmanager

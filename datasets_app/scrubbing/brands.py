@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import fetch_column
 from datasets_app.domain.pii.brands import MAX_TURNS_SEARCHED, BrandCounter, BrandTally, needs_brands
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
@@ -41,9 +42,7 @@ def add_brands(dataset: Dataset, policy: Policy) -> Policy:
 
 
 def _read_sample(dataset: Dataset) -> Iterator[list[SessionInput]]:
-    with connection.cursor() as cursor:
-        cursor.execute(_CHOOSE_SESSIONS, [dataset.pk, MAX_TURNS_SEARCHED])
-        keys = [key for (key,) in cursor.fetchall()]
+    keys = fetch_column(_CHOOSE_SESSIONS, [dataset.pk, MAX_TURNS_SEARCHED])
     for first in range(0, len(keys), SESSIONS_PER_READ):
         stored = read_sessions(dataset.pk, keys[first : first + SESSIONS_PER_READ])
         yield [SessionInput(session.turns) for session in stored]

@@ -9,13 +9,12 @@ from itertools import groupby
 from operator import attrgetter
 from random import Random
 
-from django.db import connection
-
 from datasets_app.catalog import gates
 from datasets_app.catalog.scrubbers import load_current_policy, make_scrubber
 from datasets_app.catalog.text_scans import record_canary, start_scan
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import fetch_column
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.canary.measure import (
@@ -110,9 +109,7 @@ def _measure(
 
 def _read_sample(dataset: Dataset, count: int, seed: int) -> Iterator[list[TurnRecord]]:
     """Some turns of random sessions; of long sessions only a few are in memory at a time."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CHOOSE_SESSIONS, [dataset.pk, seed, min(count, MAX_SESSIONS)])
-        keys = [key for (key,) in cursor.fetchall()]
+    keys = fetch_column(_CHOOSE_SESSIONS, [dataset.pk, seed, min(count, MAX_SESSIONS)])
     random = Random(seed)
     for first in range(0, len(keys), SESSIONS_PER_READ):
         for session in read_sessions(dataset.pk, sorted(keys[first : first + SESSIONS_PER_READ])):

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q, Sum
 
 from datasets_app.catalog import gates
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.core.queries import execute, fetch_one
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.detector import KINDS
@@ -130,10 +131,8 @@ def make_chunks(scrub: ScrubRun, *, seed: int = 0) -> None:
         "sample": scrub.sample,
         "seed": seed,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_CREATE_CHUNKS.format(sessions=sessions), values)
-        cursor.execute(_COUNT_CHUNKS, [scrub.pk])
-        scrub.turn_count, scrub.session_count, scrub.last_session = cursor.fetchone()
+    execute(_CREATE_CHUNKS.format(sessions=sessions), values)
+    scrub.turn_count, scrub.session_count, scrub.last_session = fetch_one(_COUNT_CHUNKS, [scrub.pk])
     scrub.save(update_fields=["turn_count", "session_count", "last_session"])
 
 
@@ -167,8 +166,7 @@ def process_chunks(
     ``report_progress`` gets the turns done by all workers and may raise between chunks. Raises
     :class:`PatternMatchesRemain`.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_IDLE_TIMEOUT)
+    execute(_IDLE_TIMEOUT)
     scrubber: Scrubber | None = None
     count = 0
     while True:
@@ -224,9 +222,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
 
 
 def _claim_chunk(scrub: ScrubRun) -> _ClaimedChunk | None:
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM_CHUNK, [scrub.pk])
-        row = cursor.fetchone()
+    row = fetch_one(_CLAIM_CHUNK, [scrub.pk])
     if row is None:
         return None
     chunk = ScrubChunk.objects.get(pk=row[0])
@@ -255,8 +251,7 @@ def _refuse_during_hold(scrub: ScrubRun) -> None:
     The shared lock, taken just before writing, makes a hold wait until this chunk is committed: once it is
     set, nothing is replaced any more.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT FROM datasets_app_dataset WHERE id = %s FOR SHARE", [scrub.dataset_id])
+    execute("SELECT FROM datasets_app_dataset WHERE id = %s FOR SHARE", [scrub.dataset_id])
     gates.check_can_replace_text(scrub.dataset)
 
 

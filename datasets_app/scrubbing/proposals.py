@@ -8,9 +8,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.name_rules import is_greeted
@@ -78,9 +77,7 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
         "cue_before": cue_before,
         "cue_behind": cue_behind,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_CANDIDATES, values)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    rows: list[tuple[Any, ...]] = fetch_all(_CANDIDATES, values)
     read = [finding for _, findings, *_ in rows for finding in findings]
     snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(pk__in=read))
     wanted = []

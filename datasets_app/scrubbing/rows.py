@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from django.db import connection
 from psycopg import sql
 
 from datasets_app.catalog.rows.turn_reader import TURN_COLUMNS, TURN_TYPES, decode_turn
 from datasets_app.catalog.rows.turn_writer import encode_contents
 from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import execute
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.rebuilding import FoundValue
 
@@ -92,18 +92,15 @@ def _read_rows(dataset_id: int, keys: Sequence[int]) -> Iterator[Any]:
 
 def write_turns(dataset_id: int, changes: Iterable[tuple[int, TurnRecord]]) -> int:
     """Update turns, given by primary key, with the contents of the records; returns how many."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CREATE_SCRUBBED_TURNS)
-        with open_copy("COPY scrubbed_turn FROM STDIN") as copy:
-            for key, turn in changes:
-                copy.write_row((key, *encode_contents(turn)))
-        cursor.execute(_UPDATE_TURNS, [dataset_id])
-        return int(cursor.rowcount)
+    execute(_CREATE_SCRUBBED_TURNS)
+    with open_copy("COPY scrubbed_turn FROM STDIN") as copy:
+        for key, turn in changes:
+            copy.write_row((key, *encode_contents(turn)))
+    return execute(_UPDATE_TURNS, [dataset_id])
 
 
 def write_sessions(dataset_id: int, changes: Sequence[SessionChange]) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(_UPDATE_SESSIONS, [*map(list, zip(*changes, strict=True)), dataset_id])
+    execute(_UPDATE_SESSIONS, [*map(list, zip(*changes, strict=True)), dataset_id])
 
 
 def copy_findings(scrub: int, findings: Iterable[tuple[int, FoundValue]], *, raw_positions: bool) -> int:
@@ -123,5 +120,4 @@ def copy_findings(scrub: int, findings: Iterable[tuple[int, FoundValue]], *, raw
 
 def delete_outdated_findings(scrub: int, sessions: Sequence[int]) -> None:
     """Delete findings of earlier scrubs in strings that this scrub has changed."""
-    with connection.cursor() as cursor:
-        cursor.execute(_DELETE_OUTDATED_FINDINGS, {"scrub": scrub, "sessions": list(sessions)})
+    execute(_DELETE_OUTDATED_FINDINGS, {"scrub": scrub, "sessions": list(sessions)})

@@ -6,8 +6,7 @@ Values are read from the stored text when a page is shown, and are kept nowhere 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection
-
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
 from datasets_app.models import ScrubFinding, ScrubRun, Turn
@@ -78,10 +77,7 @@ def list_values(scrub: ScrubRun, kind: str) -> list[FoundValues]:
 
 
 def _query(statement: str, **values: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, {"value": MAX_VALUE_CHARACTERS, **values})
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+    return fetch_all(statement, {"value": MAX_VALUE_CHARACTERS, **values})
 
 
 def load_check_excerpts(dataset_id: int, findings: Sequence[Any]) -> None:

@@ -6,11 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.queries import fetch_value
 from datasets_app.domain.traces.sampling import Rule
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions
@@ -119,10 +120,8 @@ def start_follow_ups(source: Source, sessions: int, job_run: JobRun, *, scrub: b
 
 @contextmanager
 def _lock(source: Source) -> Iterator[None]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_PULL_LOCK, source.pk % 2**31])
-        if not cursor.fetchone()[0]:
-            raise UserError(f"Another pull of {source.name} is running. Pull again when it has finished.")
+    if not fetch_value("SELECT pg_try_advisory_xact_lock(%s, %s)", [_PULL_LOCK, source.pk % 2**31]):
+        raise UserError(f"Another pull of {source.name} is running. Pull again when it has finished.")
     yield
 
 

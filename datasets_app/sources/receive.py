@@ -10,11 +10,12 @@ from typing import Any
 
 import msgspec
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Sum
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.traces.formats.otlp import find_span_conversation
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Source
 from datasets_app.sources import otlp_body
@@ -101,9 +102,7 @@ def _store_spans(
     rows, rejected = _make_rows(encoded, content_type)
     times = (received_at,) if received_at else ()
     columns = dict(list(_COLUMNS.items())[: 5 + len(times)])
-    with connection.cursor() as cursor:
-        cursor.execute(_REMEMBER, [source.pk, list(rows)])
-        new = cursor.fetchall()
+    new = fetch_all(_REMEMBER, [source.pk, list(rows)])
     with open_copy(_COPY.format(", ".join(columns))) as copy:
         copy.set_types(list(columns.values()))
         for (digest,) in new:

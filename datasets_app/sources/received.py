@@ -12,6 +12,7 @@ from django.db import connection
 from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.domain.traces.values import decode_json
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Session, Source
 from datasets_app.sources.delivery import Delivery
@@ -55,8 +56,7 @@ def fetch_received(source: Source, folder: Path) -> Delivery:
 
 def delete_received(delivery: Delivery) -> None:
     """In the transaction that imports their conversations."""
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM datasets_app_receivedspan WHERE id = ANY(%s)", [list(delivery.spans)])
+    execute("DELETE FROM datasets_app_receivedspan WHERE id = ANY(%s)", [list(delivery.spans)])
 
 
 def delete_received_of(dataset: Dataset, session: Session) -> int:
@@ -109,13 +109,11 @@ def _find_complete(source: Source, max_bytes: int) -> tuple[list[bytes], bool]:
     now: datetime = min(timezone.now(), oldest or datetime.max.replace(tzinfo=UTC))
     quiet = now - timedelta(minutes=source.quiet_minutes)
     traces: list[bytes] = []
-    with connection.cursor() as cursor:
-        cursor.execute(_GROUPS, {"source": source.pk, "quiet": quiet, "overdue": now - MAX_WAIT})
-        for group, size in cursor.fetchall():
-            if traces and max_bytes < size:
-                return traces, True
-            traces += group
-            max_bytes -= size
+    for group, size in fetch_all(_GROUPS, {"source": source.pk, "quiet": quiet, "overdue": now - MAX_WAIT}):
+        if traces and max_bytes < size:
+            return traces, True
+        traces += group
+        max_bytes -= size
     return traces, False
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
-from django.db import connection
 from psycopg import sql
 
 from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, build_turns_query
 from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.domain.splits.decision import Conversation, get_split_group
 
 _decode = msgspec.json.Decoder().decode
@@ -57,29 +57,27 @@ def write_splits(dataset: Any, placements: Iterable[tuple[int, str]], *, resplit
 
     Sessions with a split keep it unless ``resplit`` is set.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("CREATE TEMPORARY TABLE split_placed (id bigint, split text) ON COMMIT DROP")
-        with open_copy("COPY split_placed FROM STDIN (FORMAT BINARY)") as copy:
-            copy.set_types(["int8", "text"])
-            for row in placements:
-                copy.write_row(row)
-        cursor.execute("ANALYZE split_placed")
-        cursor.execute(
-            "UPDATE datasets_app_session s SET split = p.split FROM split_placed p "
-            "WHERE s.id = p.id AND s.dataset_id = %s AND (s.split IS NULL OR (%s AND s.split <> p.split))",
-            [dataset.pk, resplit],
-        )
-        written: int = cursor.rowcount
-        cursor.execute("DROP TABLE split_placed")
+    execute("CREATE TEMPORARY TABLE split_placed (id bigint, split text) ON COMMIT DROP")
+    with open_copy("COPY split_placed FROM STDIN (FORMAT BINARY)") as copy:
+        copy.set_types(["int8", "text"])
+        for row in placements:
+            copy.write_row(row)
+    execute("ANALYZE split_placed")
+    written: int = execute(
+        "UPDATE datasets_app_session s SET split = p.split FROM split_placed p "
+        "WHERE s.id = p.id AND s.dataset_id = %s AND (s.split IS NULL OR (%s AND s.split <> p.split))",
+        [dataset.pk, resplit],
+    )
+    execute("DROP TABLE split_placed")
     return written
 
 
 def count_splits(dataset: Any, *, excluded: bool = True) -> dict[str | None, int]:
     """Number of sessions in each split, with or without excluded ones; None stands for those without one."""
-    with connection.cursor() as cursor:
-        cursor.execute(
+    return dict(
+        fetch_all(
             "SELECT split, count(*) FROM datasets_app_session "
             "WHERE dataset_id = %s AND (%s OR NOT excluded) GROUP BY split",
             [dataset.pk, excluded],
         )
-        return dict(cursor.fetchall())
+    )

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from django.db import connection
-
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.domain.conversations.jsonl import build_turn_object
 from datasets_app.domain.conversations.records import LineError, SessionRecord, TurnRecord
 
@@ -22,15 +21,13 @@ JOIN datasets_app_session s ON s.dataset_id = %s AND s.session_id = i.session_id
 
 def find_existing(dataset: Any, sessions: Iterable[SessionRecord]) -> dict[str, int]:
     """Session id → line in the file, for sessions that the dataset already has."""
-    with connection.cursor() as cursor:
-        cursor.execute(_CREATE_TABLE)
-        with open_copy("COPY incoming_session FROM STDIN") as copy:
-            for session in sessions:
-                copy.write_row((session.session_id, session.line))
-        cursor.execute("ANALYZE incoming_session")
-        cursor.execute(_FIND_EXISTING, [dataset.pk])
-        existing = dict(cursor.fetchall())
-        cursor.execute("DROP TABLE incoming_session")
+    execute(_CREATE_TABLE)
+    with open_copy("COPY incoming_session FROM STDIN") as copy:
+        for session in sessions:
+            copy.write_row((session.session_id, session.line))
+    execute("ANALYZE incoming_session")
+    existing = dict(fetch_all(_FIND_EXISTING, [dataset.pk]))
+    execute("DROP TABLE incoming_session")
     return existing
 
 

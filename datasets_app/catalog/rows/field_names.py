@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import connection
+from datasets_app.core.queries import fetch_all
 
 REQUIRED_FIELDS = ("persona_id", "role", "session_id", "tags", "text", "turn_index")
 _QUERY = """
@@ -20,6 +20,4 @@ UNION SELECT 'metadata' WHERE EXISTS (SELECT FROM t WHERE described)
 
 def read_field_names(dataset: Any) -> list[str]:
     """All keys in alphabetical order, including the required ones."""
-    with connection.cursor() as cursor:
-        cursor.execute(_QUERY, {"dataset": dataset.pk})
-        return sorted({*REQUIRED_FIELDS, *(name for (name,) in cursor.fetchall())})
+    return sorted({*REQUIRED_FIELDS, *(name for (name,) in fetch_all(_QUERY, {"dataset": dataset.pk}))})

@@ -10,6 +10,8 @@ from itertools import islice
 
 from django.db import DatabaseError, connection, transaction
 
+from datasets_app.core.queries import execute, fetch_column, fetch_value
+
 # Planning takes time for each partition, and a lock on each of their tables and indexes is held.
 MAX_DATASETS_AT_ONCE = 50
 
@@ -53,9 +55,7 @@ def list_tables(dataset_ids: Iterable[int]) -> list[str]:
 
 
 def has_partition(dataset_id: int) -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(_HAS_PARTITION, [dataset_id])
-        return bool(cursor.fetchone()[0])
+    return bool(fetch_value(_HAS_PARTITION, [dataset_id]))
 
 
 @contextmanager
@@ -83,8 +83,7 @@ def require_partition(dataset_id: int) -> None:
 def record_keys(dataset_id: int) -> None:
     """To be called after rows were added."""
     sessions, turns = table_names(dataset_id)
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD_KEYS.format(sessions=sessions, turns=turns, dataset=int(dataset_id)))
+    execute(_RECORD_KEYS.format(sessions=sessions, turns=turns, dataset=int(dataset_id)))
 
 
 def empty_partition(dataset_id: int) -> None:
@@ -99,9 +98,7 @@ def drop_unused_partitions() -> int:
 
     Others can't read any partition meanwhile, so this ends as soon as it has to wait for them.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(_UNUSED)
-        unused = [pk for (pk,) in cursor.fetchall()]
+    unused = fetch_column(_UNUSED)
     for dropped, pk in enumerate(unused):
         try:
             with transaction.atomic():
@@ -139,5 +136,4 @@ def split_datasets(dataset_ids: Iterable[int]) -> Iterator[list[int]]:
 
 
 def _call(verb: str, dataset_id: int) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT datasets_app_{verb}_partition(%s)", [dataset_id])
+    execute(f"SELECT datasets_app_{verb}_partition(%s)", [dataset_id])

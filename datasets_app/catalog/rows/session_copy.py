@@ -1,8 +1,7 @@
 """Copies sessions from one dataset to another within the database."""
 
-from django.db import connection
-
 from datasets_app.catalog.rows.partitions import loading_partition, table_names
+from datasets_app.core.queries import execute
 
 _COPY_SESSIONS = """
 INSERT INTO {sessions} (dataset_id, session_id, persona_id, turn_count, id_hashed, split)
@@ -23,8 +22,6 @@ def copy_sessions_between(source_id: int, target_id: int, session_ids: list[str]
     """Copy sessions into the empty dataset ``target_id``, in the caller's transaction; returns the number of
     sessions and turns."""
     names = dict(zip(("sessions", "turns"), table_names(target_id), strict=True))
-    with loading_partition(target_id), connection.cursor() as cursor:
-        cursor.execute(_COPY_SESSIONS.format(**names), [target_id, source_id, session_ids])
-        sessions = cursor.rowcount
-        cursor.execute(_COPY_TURNS.format(**names), [source_id, target_id])
-        return sessions, cursor.rowcount
+    with loading_partition(target_id):
+        sessions = execute(_COPY_SESSIONS.format(**names), [target_id, source_id, session_ids])
+        return sessions, execute(_COPY_TURNS.format(**names), [source_id, target_id])

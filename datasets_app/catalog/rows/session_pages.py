@@ -8,9 +8,8 @@ If too few of them match, the filter is rare, and the indexes list all its match
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from django.db import connection
-
 from datasets_app.catalog.rows.session_conditions import Condition, rename_values
+from datasets_app.core.queries import fetch_all, fetch_column, fetch_one
 
 # How many sessions the first step tests: about as fast as listing the matches of a filter that is rarer.
 WALKED_SESSIONS = 2_000
@@ -145,9 +144,7 @@ def list_parts(order: str, falls: bool, backwards: bool) -> tuple[Part, ...]:
 def _find_place(dataset_id: int, part: Part, session: int) -> tuple[Any, ...] | None:
     """The values of the part's columns of a session; None if it isn't in this part."""
     sql = _PLACE.format(columns=", ".join(part.columns), source=part.source, part=part.condition)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {"dataset": dataset_id, "session": session})
-        return cast(tuple[Any, ...] | None, cursor.fetchone())
+    return cast(tuple[Any, ...] | None, fetch_one(sql, {"dataset": dataset_id, "session": session}))
 
 
 def _page_part(dataset_id: int, query: SessionQuery, part: Part, place: tuple[Any, ...] | None) -> list[int]:
@@ -164,10 +161,10 @@ def _page_part(dataset_id: int, query: SessionQuery, part: Part, place: tuple[An
     parts = {"source": part.source, "part": part.condition, "past": past, "order": order}
     walk = {**parts, "walked": WALKED_SESSIONS}
     named = ", ".join(f"{column} AS sorted_{number}" for number, column in enumerate(part.columns))
-    keys = _fetch(_NEXT.format(conditions=tests, named=named, outer=outer, **walk), values)
-    if len(keys) < query.limit and _fetch(_COUNT_WALKED.format(**walk), values) == [WALKED_SESSIONS]:
+    keys = fetch_column(_NEXT.format(conditions=tests, named=named, outer=outer, **walk), values)
+    if len(keys) < query.limit and fetch_column(_COUNT_WALKED.format(**walk), values) == [WALKED_SESSIONS]:
         (hits, conditions), hit_values = _build_conditions(query.conditions, by_index=True)
-        keys = _fetch(_ALL.format(hits=hits, conditions=conditions, **parts), values | hit_values)
+        keys = fetch_column(_ALL.format(hits=hits, conditions=conditions, **parts), values | hit_values)
     return keys
 
 
@@ -175,7 +172,7 @@ def list_session_keys(dataset_id: int, conditions: Sequence[Condition], limit: i
     """The primary keys of all matching sessions, up to ``limit``, in the order of import."""
     (hits, tests), values = _build_conditions(conditions, by_index=True)
     values |= {"dataset": dataset_id, "limit": limit}
-    return _fetch(_KEYS.format(hits=hits, conditions=tests), values)
+    return fetch_column(_KEYS.format(hits=hits, conditions=tests), values)
 
 
 class Sample(NamedTuple):
@@ -196,9 +193,7 @@ def sample_sessions(dataset_id: int, count: int, conditions: Sequence[Condition]
     if count > limit:
         (_, tests), values = _build_conditions(conditions, by_index=False)
         values |= {"dataset": dataset_id, "parts": SAMPLE_PARTS, "each": limit // SAMPLE_PARTS}
-        with connection.cursor() as cursor:
-            cursor.execute(_SPREAD.format(conditions=tests), values)
-            rows = cursor.fetchall()
+        rows = fetch_all(_SPREAD.format(conditions=tests), values)
         sample = Sample([key for key, matches in rows if matches], count / max(1, len(rows)))
         if sample.estimate > limit:
             return sample
@@ -232,9 +227,3 @@ def _build_past(part: Part, falls: bool, place: tuple[Any, ...] | None) -> tuple
     row = ", ".join(f"%({name})s" for name in names)
     past = f"AND ({', '.join(part.columns)}) {'<' if falls else '>'} ({row})"
     return past, dict(zip(names, place, strict=True))
-
-
-def _fetch(sql: str, values: dict[str, Any]) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return [value for (value,) in cursor.fetchall()]

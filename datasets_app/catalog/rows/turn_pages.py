@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from datasets_app.catalog.rows.partitions import MAX_DATASETS_AT_ONCE
+from datasets_app.core.queries import fetch_all
 from datasets_app.models import DatasetPartition
 
 # The place of a turn: (session's primary key, turn_index).
@@ -115,7 +114,4 @@ def _read_page(dataset_ids: list[int], query: PageQuery) -> list[_Row]:
         "role": query.role,
         "limit": query.limit,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        rows: list[_Row] = cursor.fetchall()
-        return rows
+    return fetch_all(sql, values)

@@ -5,7 +5,9 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.http import urlencode
 from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
@@ -67,8 +69,8 @@ class DatasetAdmin(ModelAdmin):
         "name",
         "origin",
         "show_status",
+        "show_steps",
         "show_sessions",
-        "show_turns",
         "show_checks",
         "show_license",
         "show_updated",
@@ -110,6 +112,8 @@ class DatasetAdmin(ModelAdmin):
         facts = load_all_facts(Dataset.objects.filter(pk__in=shown))
         for dataset in changelist.result_list:
             dataset.facts = facts[dataset.pk]
+        address = reverse("admin:datasets_app_dataset_step_bars")
+        changelist.step_bars_url = f"{address}?{urlencode({'dataset': shown}, doseq=True)}"
         return changelist
 
     @display(description="Status", ordering="status", label=STATE_COLORS)
@@ -117,13 +121,18 @@ class DatasetAdmin(ModelAdmin):
         state = dataset.facts.state
         return state, STATE_LABELS[state]
 
+    @display(description="Steps")
+    def show_steps(self, dataset: Dataset) -> str:
+        """An empty place: the page asks for ``step_bars``."""
+        return format_html('<div class="ad-step-bar" id="steps-{}"></div>', dataset.pk)
+
     @display(description="Sessions", ordering="session_count")
     def show_sessions(self, dataset: Dataset) -> str:
-        return f"{dataset.session_count:,}"
-
-    @display(description="Turns", ordering="turn_count")
-    def show_turns(self, dataset: Dataset) -> str:
-        return f"{dataset.turn_count:,}"
+        return format_html(
+            '{}<br><span class="ad-subtle ad-nowrap">{}</span>',
+            f"{dataset.session_count:,}",
+            format_count(dataset.turn_count, "turn"),
+        )
 
     @display(
         description="Checks",
@@ -187,6 +196,7 @@ class DatasetAdmin(ModelAdmin):
             ("generate/", generate_pages.generate, "generate"),
             ("generate/preview/", generate_pages.preview, "generate_preview"),
             ("attention/", attention.change_state, "attention"),
+            ("steps/", dataset_pages.step_bars, "step_bars"),
             ("erase-person/", person_pages.erase_person, "erase_person"),
             ("<int:pk>/change/", dataset_pages.overview, "change"),
             ("<int:pk>/checks/", dataset_pages.checks, "checks"),

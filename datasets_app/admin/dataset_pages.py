@@ -14,7 +14,12 @@ from datasets_app.catalog.facts import describe_provenance
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import (
+    get_visible_dataset,
+    parse_pk,
+    render_fragment,
+    require_permissions,
+)
 from datasets_app.core.web.paging import (
     PAGE_SIZE,
     paginate_by_field_and_id,
@@ -36,6 +41,16 @@ def list_active_jobs(user: Any, dataset_pk: int | None = None) -> list[JobRun]:
     if dataset_pk is not None:
         unfinished = unfinished.filter(dataset=dataset_pk)
     return list(unfinished.select_related("actor", "dataset").order_by("-id")[:10])
+
+
+def step_bars(request: HttpRequest) -> HttpResponse:
+    """The steps of the listed datasets. The list asks for them once it is shown, because each dataset takes
+    several queries."""
+    require_permissions(request, "view_dataset")
+    keys = [parse_pk(key) for key in request.GET.getlist("dataset")[:PAGE_SIZE]]
+    listed = Dataset.objects.visible_to(request.user).filter(pk__in=keys)
+    rows = [(dataset, hooks.find_next_steps(dataset, request.user)) for dataset in listed]
+    return render_fragment(request, "datasets_app/_step_bars.html", {"rows": rows})
 
 
 def overview(request: HttpRequest, pk: int) -> HttpResponse:

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from datasets_app import hooks
 from datasets_app.catalog.dataset_facts import DatasetFacts
+from datasets_app.catalog.personas import DEFAULT_ID
 from datasets_app.core.web.pages import dataset_url
-from datasets_app.models import AttentionState, CheckReport, Dataset, Release
+from datasets_app.models import AttentionState, CheckReport, Dataset, Persona, Release
 from datasets_app.models.attention import FIRST_STEPS_KEY
 
 
@@ -25,10 +26,8 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
     has = user.has_perm
     if not has("datasets_app.import_dataset"):
         return []
-    hidden = AttentionState.objects.filter(
-        key=FIRST_STEPS_KEY, user=user, snoozed_until__gt=timezone.now()
-    ).exists()
-    if hidden:
+    states = AttentionState.objects.filter(key=FIRST_STEPS_KEY, user=user)
+    if states.filter(snoozed_until__gt=timezone.now()).exists():
         return []
     own = datasets.exclude(name=hooks.panels.DEMO_DATASET)
     own_facts = [known for known in facts.values() if known.name != hooks.panels.DEMO_DATASET]
@@ -41,6 +40,12 @@ def find_first_steps(user: Any, datasets: Any, facts: dict[int, DatasetFacts]) -
             "Run the checks",
             CheckReport.objects.filter(dataset__in=own.order_by().values("pk")).exists(),
             _page(first, "checks"),
+        ),
+        # Before the scrub, which keeps the brands and products that a persona names.
+        FirstStep(
+            "Add the persona that the replies should sound like",
+            Persona.objects.exclude(persona_id=DEFAULT_ID).exists(),
+            reverse("admin:datasets_app_persona_changelist"),
         ),
         FirstStep(
             "Make sure that no personal data is left",

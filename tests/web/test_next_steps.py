@@ -162,6 +162,22 @@ def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dat
     assert asked not in [item.text for item in list_attention_items(officer, Dataset.objects.all(), {})]
 
 
+def test_the_list_of_datasets_shows_the_steps_of_each(sign_in: Any, dataset: Dataset) -> None:
+    hidden = Dataset.objects.create(name="hidden", restricted=True)
+    client = sign_in("curator")
+    page = client.get(reverse("admin:datasets_app_dataset_changelist")).content.decode()
+    address = re.search('hx-get="([^"]*)"[^>]*hx-swap="none"', page)
+    assert address is not None
+    assert f'id="steps-{dataset.pk}"' in page
+    bars = client.get(f"{address[1].replace('&amp;', '&')}&dataset={hidden.pk}&dataset=x").content.decode()
+    assert f'id="steps-{dataset.pk}" hx-swap-oob' in bars
+    assert str(hidden.pk) not in re.findall(r'id="steps-(\d+)"', bars)
+    assert bars.count("<rect") == len(steps.decide_steps(load_step_facts(dataset)))
+    following = find_next_steps(dataset, User.objects.get(username="curator")).next
+    assert following is not None
+    assert f">{following.title}<" in bars
+
+
 def test_nobody_is_asked_for_a_hidden_dataset(sign_in: Any, dataset: Dataset) -> None:
     Dataset.objects.filter(pk=dataset.pk).update(restricted=True)
     url = reverse("admin:datasets_app_dataset_ask", args=[dataset.pk])

@@ -37,7 +37,7 @@ def test_the_demonstration_is_loaded_into_an_empty_installation_only(sign_in: An
     # What the demonstration has is not what people did themselves.
     steps = client.get(reverse("admin:index")).context["first_steps"]
     assert [(step.is_done, bool(step.url)) for step in steps] == [
-        (False, True), (False, False), (False, False), (False, True), (False, False),
+        (False, True), (False, False), (False, True), (False, False), (False, True), (False, False),
     ]  # fmt: skip
     dataset.delete()
     Dataset.objects.create(name="other")
@@ -78,7 +78,7 @@ def test_the_last_weeks_and_the_first_steps(sign_in: Any, dataset: Dataset) -> N
         1234,
         0,
     )
-    assert [step.is_done for step in context["first_steps"]] == [True, True, False, False, False]
+    assert [step.is_done for step in context["first_steps"]] == [True, True, False, False, False, False]
     client.post(reverse("admin:datasets_app_dataset_attention"), {"key": "first-steps", "days": "forever"})
     assert "First steps" not in start_page(client)
 

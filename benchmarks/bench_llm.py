@@ -14,11 +14,12 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.harness import PROJECT, time_call
-from datasets_app.domain.generation.endpoint import Endpoint, normalize_base_url
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
 from datasets_app.domain.generation.writer import format_shape
-from datasets_app.generating.journal import Journal, journal_path
+from datasets_app.domain.model_calls.endpoint import Endpoint, normalize_base_url
+from datasets_app.generating.journal import SessionJournal
+from datasets_app.model_calls.journal import journal_path
 
 LATENCY_SECONDS = 0.05
 # Concurrency → sessions of one run, and the share of the ideal that is wanted.
@@ -30,7 +31,7 @@ def write_sessions(base_url: str, concurrency: int, sessions: int, out: Path) ->
     writer = ModelWriter(Endpoint(normalize_base_url(base_url), True), "local", concurrency=concurrency)
     made_by = format_shape(writer.describe())
     plan = plan_sessions(GenerationRequest(sessions), made_by=made_by)
-    journal = Journal(journal_path(out), plan, made_by, resume=False)
+    journal = SessionJournal(journal_path(out), plan, made_by, resume=False)
     writer.on_tick = lambda: journal.sync(writer.used)
     for written in writer.write_all(plan):
         journal.add(written, writer.used)

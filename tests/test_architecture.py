@@ -29,6 +29,7 @@ FLOORS = {
         {"catalog"},
         {"templatetags"},
         {"jobs"},
+        {"model_calls"},
         {
             "importing",
             "checking",
@@ -126,7 +127,7 @@ KNOW_SPACY = {
     "datasets_app/domain/pii/network/spacy_component.py",
 }
 KNOWS_PRESIDIO = "datasets_app/domain/pii/presidio.py"
-KNOWS_OPENAI = "datasets_app/domain/generation/openai_compatible.py"
+KNOWS_OPENAI = "datasets_app/domain/model_calls/openai_compatible.py"
 NOT_IN_DOMAIN = ("django", "django_rq", "rq", "redis", "psycopg", "import_export", "unfold", *LAZY)
 MAX_FUNCTION_LINES, MAX_MODULE_LINES = 50, 400
 

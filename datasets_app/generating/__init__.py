@@ -1,1 +1,1 @@
-"""Generated conversations into files and datasets; calls to models, with a budget."""
+"""Generated conversations into files and datasets."""

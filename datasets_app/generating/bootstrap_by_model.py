@@ -20,9 +20,10 @@ from datasets_app.generating.bootstrap_dataset import (
     write_file,
 )
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
-from datasets_app.generating.journal import Journal, journal_path
+from datasets_app.generating.journal import SessionJournal
 from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model
+from datasets_app.model_calls.journal import journal_path
 from datasets_app.models import JobRun
 
 # Returns what the writer reports once everything is written, in addition to what was known before.
@@ -57,7 +58,9 @@ def generate_file_with_model(
             f"{out} holds the sessions of this very plan, which may have been paid for. To have others "
             "written choose another seed, or remove it."
         )
-    with closing(Journal(journal_path(out), plan, format_shape(writer.describe()), resume=resume)) as journal:
+    with closing(
+        SessionJournal(journal_path(out), plan, format_shape(writer.describe()), resume=resume)
+    ) as journal:
         try:
             outcome = write_with_model(writer, plan, journal, report_progress=report_progress)
         finally:

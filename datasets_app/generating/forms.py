@@ -18,7 +18,6 @@ from unfold.widgets import (
 from datasets_app.catalog.gates import check_can_copy
 from datasets_app.catalog.personas import DEFAULT_ID, load_persona
 from datasets_app.core.errors import UserError
-from datasets_app.domain.generation.model_writer import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.domain.generation.plan import (
     DEFAULT_EDGE_CASE_SHARE,
     MAX_SESSIONS,
@@ -26,10 +25,11 @@ from datasets_app.domain.generation.plan import (
     MIN_TURNS,
     GenerationRequest,
 )
-from datasets_app.generating.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
-from datasets_app.generating.factory import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.generating.preview import GenerationPreview, preview_generation
+from datasets_app.model_calls.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
+from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
 from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN
 

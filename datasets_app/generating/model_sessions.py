@@ -15,9 +15,9 @@ from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
 from datasets_app.domain.generation.writer import WrittenSession
+from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.domain.wording import format_count
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, insert_sessions
 from datasets_app.generating.write import OUTCOME_KEYS

@@ -14,16 +14,16 @@ from datasets_app.core.web.pages import (
     render_page,
     require_permissions,
 )
-from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
 from datasets_app.domain.generation.writer import WrittenSession
-from datasets_app.generating.factory import OFFLINE
+from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.generating.forms import GenerateForm, initial_from_parameters
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.generating.preview import GenerationPreview
 from datasets_app.jobs import queue
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import read_parameters
+from datasets_app.model_calls.requests import OFFLINE
 from datasets_app.models import Dataset, JobRun
 
 OPERATION = "bootstrap_dataset"

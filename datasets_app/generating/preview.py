@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 from datasets_app.catalog.personas import load_persona
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import (
     BRAND_TRAP,
@@ -19,10 +18,12 @@ from datasets_app.domain.generation.plan import (
     PlannedSession,
 )
 from datasets_app.domain.generation.writer import Writer, WrittenSession
+from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import build_request, make_offline_writer, make_plan
-from datasets_app.generating.factory import OFFLINE, ModelRequest, is_model, make_model_writer
+from datasets_app.generating.factory import make_model_writer
 from datasets_app.generating.parameters import GenerationParameters
+from datasets_app.model_calls.requests import OFFLINE, ModelRequest, is_model
 
 MAX_SESSIONS_SHOWN = 3
 # One of each of these is looked for among so many of the first sessions.

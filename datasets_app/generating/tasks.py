@@ -13,7 +13,7 @@ from datasets_app.jobs.running import RunningJob
 
 @task(GenerationParameters, commits_itself=True)
 def bootstrap_dataset(job: RunningJob[GenerationParameters]) -> dict[str, Any]:
-    from datasets_app.generating.factory import OFFLINE, is_model
+    from datasets_app.model_calls.requests import OFFLINE, is_model
 
     generate = _generate_with_model if is_model(job.parameters.model or OFFLINE) else _generate_offline
     result = generate(job)
@@ -45,7 +45,8 @@ def _generate_with_model(job: RunningJob[GenerationParameters]) -> dict[str, Any
     from datasets_app.catalog.personas import load_persona
     from datasets_app.generating import bootstrap_by_model as by_model
     from datasets_app.generating import bootstrap_dataset as generation
-    from datasets_app.generating.factory import ModelRequest, make_model_writer
+    from datasets_app.generating.factory import make_model_writer
+    from datasets_app.model_calls.requests import ModelRequest
 
     options = job.parameters
     persona, persona_sha256 = load_persona(options.persona or "")

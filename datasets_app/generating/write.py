@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, Protocol
 
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.budget import TokensUsed
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import Plan
-from datasets_app.domain.generation.writer import GenerationStopped, WrittenSession
+from datasets_app.domain.generation.writer import WrittenSession
+from datasets_app.domain.model_calls.budget import TokensUsed
+from datasets_app.domain.model_calls.run import RunStopped
 
 # Named in results and metadata; of more, the number is told.
 MAX_FAILURES_LISTED = 100
@@ -93,7 +94,7 @@ def write_with_model(
         with closing(writer.write_all(missing)) as sessions:
             for written in sessions:
                 keeper.add(written, writer.used)
-    except GenerationStopped as early:
+    except RunStopped as early:
         stopped = str(early)
     finally:
         keeper.sync(writer.used)

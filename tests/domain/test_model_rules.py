@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.generation import prompts
-from datasets_app.domain.generation.budget import BudgetExhausted, TokenBudget, TokensUsed, estimate_tokens
-from datasets_app.domain.generation.endpoint import EndpointError, normalize_base_url
 from datasets_app.domain.generation.model_turns import build_turns, choose_off_brand_turns
 from datasets_app.domain.generation.plan import (
     SESSION_KINDS,
@@ -19,8 +17,10 @@ from datasets_app.domain.generation.plan import (
     plan_sessions,
 )
 from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
-from datasets_app.domain.generation.retry_rules import RetryPolicy, parse_retry_after
 from datasets_app.domain.generation.session_schema import UnusableAnswer, fingerprint_reply, parse_texts
+from datasets_app.domain.model_calls.budget import BudgetExhausted, TokenBudget, TokensUsed, estimate_tokens
+from datasets_app.domain.model_calls.endpoint import EndpointError, normalize_base_url
+from datasets_app.domain.model_calls.retry_rules import RetryPolicy, parse_retry_after
 from datasets_app.domain.personas.persona import PersonaDocument
 from tests.llm_server import write_conversation
 
@@ -201,7 +201,7 @@ def test_a_budget_is_never_exceeded_and_calls_wait_for_those_in_flight() -> None
                 return
             most = max(most, budget.reserved)
             await asyncio.sleep(0.001)
-            await budget.charge(300, 100, 30)
+            await budget.charge((300, 0), 100, 30)
 
         await asyncio.gather(*(call() for _ in range(20)))
         return spent, most, used

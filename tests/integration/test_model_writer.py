@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.generation.budget import TokensUsed
-from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_sessions
-from datasets_app.domain.generation.retry_rules import RetryPolicy
-from datasets_app.domain.generation.writer import GenerationStopped, WrittenSession
+from datasets_app.domain.generation.writer import WrittenSession
+from datasets_app.domain.model_calls.budget import TokensUsed
+from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.retry_rules import RetryPolicy
+from datasets_app.domain.model_calls.run import RunStopped
 from tests.llm_server import FAULTS, LlmServer, http_date
 
 KEY = "sk-canary-58f0c1d2"
@@ -33,7 +34,7 @@ def all_written(writer: ModelWriter, plan: Plan) -> tuple[list[WrittenSession], 
     written: list[WrittenSession] = []
     try:
         put_into(written, writer, plan)
-    except GenerationStopped as stopped:
+    except RunStopped as stopped:
         return written, str(stopped)
     return written, ""
 
@@ -277,7 +278,7 @@ def test_a_key_that_is_not_accepted_ends_the_run_without_being_shown() -> None:
     with LlmServer(key="sk-another") as server:
         try:
             list(writer_at(server).write_all(plan_of(50)))
-        except GenerationStopped as stopped:
+        except RunStopped as stopped:
             told = "".join(traceback.format_exception(stopped))
         assert len(server.asked) <= 8
     assert "The endpoint does not accept the key, or asks for one (401)" in told

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, Group, Permission, User
 
 from datasets_app.core.errors import UserError
-from datasets_app.generating.endpoints import configured_endpoints, get_api_key, require_endpoint
+from datasets_app.model_calls.endpoints import configured_endpoints, get_api_key, require_endpoint
 
 CONFIGURED = ["https://models.example.org/v1", "http://localhost:8080/v1/"]
 ELSEWHERE = "http://169.254.169.254/latest"

@@ -6,7 +6,8 @@ import pytest
 
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
-from datasets_app.generating.factory import ModelRequest, is_model, make_model_writer
+from datasets_app.generating.factory import make_model_writer
+from datasets_app.model_calls.requests import ModelRequest, is_model
 from tests.llm_server import LlmServer
 
 

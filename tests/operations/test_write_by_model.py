@@ -8,15 +8,16 @@ import pytest
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
-from datasets_app.domain.generation.endpoint import Endpoint
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_sessions
-from datasets_app.domain.generation.retry_rules import RetryPolicy
 from datasets_app.domain.generation.writer import format_shape
-from datasets_app.generating.journal import Journal, journal_path
+from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.retry_rules import RetryPolicy
+from datasets_app.generating.journal import SessionJournal
 from datasets_app.generating.model_sessions import DatasetSessionStore
 from datasets_app.generating.write import WritingOutcome, write_with_model
 from datasets_app.jobs.running import ClaimLost
+from datasets_app.model_calls.journal import journal_path
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.llm_server import LlmServer
 
@@ -31,13 +32,13 @@ def plan_for(writer: ModelWriter, sessions: int = 30, **wish: Any) -> Plan:
     return plan_sessions(GenerationRequest(sessions, **wish), made_by=format_shape(writer.describe()))
 
 
-def journal_for(out: Path, plan: Plan, writer: ModelWriter, *, resume: bool = False) -> Journal:
-    return Journal(journal_path(out), plan, format_shape(writer.describe()), resume=resume)
+def journal_for(out: Path, plan: Plan, writer: ModelWriter, *, resume: bool = False) -> SessionJournal:
+    return SessionJournal(journal_path(out), plan, format_shape(writer.describe()), resume=resume)
 
 
 def run(
     out: Path, server: LlmServer, *, resume: bool = False, sessions: int = 30, **options: Any
-) -> tuple[WritingOutcome, Journal]:
+) -> tuple[WritingOutcome, SessionJournal]:
     writer = writer_at(server, **options)
     plan = plan_for(writer, sessions)
     journal = journal_for(out, plan, writer, resume=resume)

@@ -17,11 +17,6 @@ class WrittenSession(NamedTuple):
     tokens: int = 0
 
 
-class GenerationStopped(Exception):
-    """``write_all`` raises this when it can write no more (budget exhausted, endpoint refuses all).
-    The message is a sentence for the user; earlier sessions remain valid."""
-
-
 class Writer(Protocol):
     """Turns planned sessions into turns, reproducibly if ``describe()["reproducible"]``."""
 

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from alignmenter_site import env
 from datasets_app.core.errors import UserError
-from datasets_app.domain.generation.endpoint import Endpoint, EndpointError, normalize_base_url
+from datasets_app.domain.model_calls.endpoint import Endpoint, EndpointError, normalize_base_url
 
 GENERATE_ANYWHERE_PERMISSION = "datasets_app.generate_anywhere"
 KEY_VARIABLE, KEY_FILE_VARIABLE = "OPENAI_API_KEY", "ALIGNMENTER_LLM_KEY_FILE"

@@ -1,10 +1,10 @@
-"""What ends a run of the model writer is run, whenever an interrupt comes."""
+"""What ends a run of calls is run, whenever an interrupt comes."""
 
 import asyncio
 
 import pytest
 
-from datasets_app.domain.generation.model_writer import run_last
+from datasets_app.domain.model_calls.run import run_last
 
 
 async def answer() -> None:

@@ -11,9 +11,8 @@ import time
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from datasets_app.domain.generation.endpoint import Endpoint
-from datasets_app.domain.generation.retry_rules import CallFailed, FailureKind, parse_retry_after
-from datasets_app.domain.generation.session_schema import JSON_SCHEMA
+from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.retry_rules import CallFailed, FailureKind, parse_retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -24,15 +23,6 @@ MAX_ANSWER_BYTES = 4 << 20
 ALLOWED_HEADERS = frozenset(
     ["host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent"]
 )
-# Strictest first; a run drops a format for good once the endpoint rejects it.
-RESPONSE_FORMATS: tuple[dict[str, Any] | None, ...] = (
-    {
-        "type": "json_schema",
-        "json_schema": {"name": "conversation", "strict": True, "schema": JSON_SCHEMA},
-    },
-    {"type": "json_object"},
-    None,
-)
 # The newer name, which only OpenAI requires, and the older one; other endpoints ignore unknown names.
 LENGTH_PARAMETERS = ("max_completion_tokens", "max_tokens")
 _HOSTS_WITH_NEW_PARAMETER = (".openai.com", ".azure.com")
@@ -40,6 +30,13 @@ _QUIET_LOGGERS = ("openai", "httpx2", "httpcore2")
 _CONNECT_TIMEOUT_SECONDS = 10.0
 # A client scans all of its connections for each call, so many calls are spread over several clients.
 CALLS_PER_CLIENT = 16
+
+
+def list_formats(name: str, schema: dict[str, Any]) -> tuple[dict[str, Any] | None, ...]:
+    """Response formats that ask for ``schema``, the strictest first; a run drops one for good once the
+    endpoint rejects it."""
+    strict = {"name": name, "strict": True, "schema": schema}
+    return {"type": "json_schema", "json_schema": strict}, {"type": "json_object"}, None
 
 
 class Answer(NamedTuple):

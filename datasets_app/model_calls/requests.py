@@ -1,0 +1,59 @@
+"""What a person may choose of a model that is called."""
+
+import math
+from typing import NamedTuple
+
+from django.conf import settings
+
+from datasets_app.core.errors import UserError
+from datasets_app.domain.model_calls.retry_rules import RetryPolicy
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+
+MODEL_PREFIX = "openai:"
+OFFLINE = "offline"
+MAX_MODEL_CHARACTERS = 200
+MAX_TEMPERATURE = 2.0
+
+
+class ModelRequest(NamedTuple):
+    """Plain values, as they stand in the parameters of a job."""
+
+    model: str
+    base_url: str | None = None
+    temperature: float | None = None
+    concurrency: int = DEFAULT_CONCURRENCY
+    max_tokens_total: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As the endpoint knows the model."""
+        return self.model.removeprefix(MODEL_PREFIX).strip()
+
+
+def is_model(model: str) -> bool:
+    """Whether this names a model, and not what works offline. Raises UserError for neither."""
+    if model == OFFLINE:
+        return False
+    if model.startswith(MODEL_PREFIX):
+        return True
+    raise UserError(
+        f"The model is {OFFLINE!r}, or {MODEL_PREFIX}NAME for one behind an OpenAI-compatible endpoint."
+    )
+
+
+def check_request(request: ModelRequest) -> None:
+    """Raises :class:`UserError`."""
+    name = request.name
+    if not name or len(name) > MAX_MODEL_CHARACTERS or not name.isprintable():
+        raise UserError(f"Name the model after {MODEL_PREFIX}, in at most {MAX_MODEL_CHARACTERS} characters.")
+    warmth = request.temperature
+    if warmth is not None and not (math.isfinite(warmth) and 0 <= warmth <= MAX_TEMPERATURE):
+        raise UserError(f"The temperature must be from 0 to {MAX_TEMPERATURE:g}.")
+    if not 1 <= request.concurrency <= MAX_CONCURRENCY:
+        raise UserError(f"The number of parallel calls must be from 1 to {MAX_CONCURRENCY}.")
+    if request.max_tokens_total is not None and request.max_tokens_total < 1:
+        raise UserError("The token budget must be at least 1.")
+
+
+def make_retry_policy() -> RetryPolicy:
+    return RetryPolicy(retries=settings.LLM_RETRIES, timeout=float(settings.LLM_TIMEOUT))

@@ -58,7 +58,7 @@ FLOORS = {
         {"campaigns", "templatetags"},
         {"labeling", "labels"},
         {"agreement"},
-        {"estimates"},
+        {"estimates", "review"},
         {"demo"},
         {"hooks", "admin"},
         {"urls"},

@@ -19,6 +19,7 @@ from datasets_app.domain.traces.formats import (
     observations,
     otlp,
     platforms,
+    review_tasks,
     tickets,
 )
 
@@ -53,6 +54,7 @@ _FORMATS = (
         more_chats.matches,
         more_chats.read,
     ),
+    Format("review", "Review tasks of Alignmenter", review_tasks.matches, review_tasks.read),
     Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, agent_logs.read_inspect),
     Format("telegram", "Telegram export", messengers.matches_telegram, messengers.read_telegram),
     Format(

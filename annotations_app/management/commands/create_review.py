@@ -1,0 +1,60 @@
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from annotations_app.labels.persona_facts import get_persona
+from annotations_app.review.create import create_review_campaigns
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import Progress
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand
+
+HELP = """\
+Create campaigns from the review tasks that `alignmenter review-export` wrote.
+
+Import the file first, which makes a dataset of its conversations:
+
+  manage.py import_dataset tasks.jsonl --name review-may
+  manage.py create_review tasks.jsonl --dataset review-may --persona default_v1 --annotators ana,ben
+  manage.py export_review tasks.jsonl --dataset review-may --out reviewed.jsonl
+  alignmenter review-import RUN --annotations reviewed.jsonl
+
+There is one campaign for each criterion. It asks for the outcome and for the reason, which
+Alignmenter requires; the rubric is the guidelines. What the machine said isn't shown.
+
+exit codes:
+  0  created and open
+  2  could not run: no review tasks, no such dataset, persona or user, data not scrubbed
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("tasks", metavar="FILE", type=Path, help="review tasks")
+        parser.add_argument("--dataset", metavar="NAME", required=True)
+        parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
+        parser.add_argument(
+            "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
+        )
+        parser.add_argument(
+            "--overlap", type=int, default=1, metavar="N", help="annotators for each reply (default: 1)"
+        )
+        parser.add_argument("--override", metavar="REASON", default="", help="why to judge unscrubbed data")
+
+    def handle(self, *, tasks: Path, dataset: str, persona: str, annotators: str, **options: Any) -> None:
+        found = get_dataset(dataset)
+        with Progress("Preparing", "replies") as progress:
+            campaigns = create_review_campaigns(
+                tasks,
+                found,
+                get_persona(persona),
+                annotators.split(","),
+                overlap=options["overlap"],
+                override=options["override"],
+                report_progress=progress,
+            )
+        for campaign in campaigns:
+            replies = format_count(campaign.item_count, "reply", "replies")
+            self.stdout.write(f"{campaign.name} is open: {replies}.")

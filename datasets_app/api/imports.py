@@ -9,12 +9,17 @@ from ninja import Header, Router
 from datasets_app.api.jobs import describe_job, read_number
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import require_permissions, route
-from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, JobOut
-from datasets_app.catalog import gates
+from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, ImportPreviewOut, JobOut
+from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.convert import check_columns, format_columns, read_convert_options
 from datasets_app.importing import uploads
 from datasets_app.importing.forms import ImportOptionsForm
+from datasets_app.importing.mappings import save_upload_mapping
 from datasets_app.importing.parameters import ImportParameters
+from datasets_app.importing.preview import preview_upload
+from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun
 from datasets_app.models.dataset_queryset import get_token_datasets
@@ -22,6 +27,7 @@ from datasets_app.models.dataset_queryset import get_token_datasets
 router = Router(tags=["Imports"])
 
 IMPORT = ("datasets_app.import_dataset",)
+READ_RAW = "datasets_app.read_raw"
 MAX_PART_BYTES = 64 << 20
 OFFSET: Any = Header(..., alias="Upload-Offset", ge=0, lt=1 << 62)
 
@@ -72,6 +78,35 @@ def get_import(request: Any, number: str) -> Any:
     return _describe(request, _get_upload(request, number))
 
 
+@route(router, "GET", "/imports/{number}/preview", ImportPreviewOut, needs=(*IMPORT, READ_RAW), errors=(409,))
+def preview_import(request: Any, number: str) -> Any:
+    """What an import would read of what arrived so far, with its senders, so that they can be mapped."""
+    job = _get_upload(request, number)
+    options = read_parameters(job, ImportParameters)
+    with uploads.open_received(job) as file:
+        preview = preview_upload(file, _get_file_name(job), options)
+    raw_access.record_upload_access(
+        job,
+        request.person,
+        origins={options.origin, options.prepared_origin},
+        place="import preview",
+        turns=0,
+    )
+    return {
+        "format": preview.format,
+        "summary": preview.summary,
+        "columns": format_columns(preview.columns or options.reading.mapping),
+        "table_columns": preview.table_columns,
+        "senders": [
+            {"sender": sender, "read_as": role, "messages": count} for sender, role, count in preview.speakers
+        ],
+        "more_senders": preview.more_speakers,
+        "left_out": preview.left_out,
+        "warnings": preview.warnings,
+        "refusal": preview.error or preview.why_refused(options.on_error or "abort"),
+    }
+
+
 @route(
     router,
     "PATCH",
@@ -105,8 +140,16 @@ def append_part(request: Any, number: str, upload_offset: int = OFFSET) -> Any:
 @route(router, "POST", "/imports/{number}/finish", JobOut, needs=IMPORT, status=202, errors=(409,))
 def finish_import(request: Any, number: str, options: FinishIn) -> Any:
     """Start the import of a complete upload. Give the SHA-256 of the file to be sure that it arrived as it
-    is."""
+    is, and say what its columns and senders are, if that was not detected."""
     job = _get_upload(request, number)
+    if options.columns:
+        _check_columns(options.columns)
+        uploads.choose_columns(job, options.columns)
+        job.refresh_from_db()
+    if options.save_mapping:
+        with uploads.open_received(job) as file:
+            parameters = read_parameters(job, ImportParameters)
+            save_upload_mapping(options.save_mapping, file, _get_file_name(job), parameters)
     return describe_job(request, uploads.finish_upload(job, sha256=options.sha256, actor=request.person))
 
 
@@ -127,6 +170,18 @@ def _get_upload(request: Any, number: str) -> JobRun:
     if job.state != JobRun.State.PREPARED:
         raise UserError("This upload was already finished.")
     return job
+
+
+def _check_columns(columns: str) -> None:
+    try:
+        check_columns(read_convert_options("", columns).mapping)
+    except UnreadableFile as error:
+        errors = [{"loc": ["columns"], "msg": f"{str(error).capitalize()}."}]
+        raise ApiError(422, "invalid", "The options are not valid.", errors=errors) from None
+
+
+def _get_file_name(job: JobRun) -> str:
+    return job.files.get(kind=JobFile.Kind.UPLOAD).name
 
 
 def _describe(request: Any, job: JobRun) -> dict[str, Any]:

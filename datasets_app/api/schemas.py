@@ -139,8 +139,37 @@ class ImportOut(Schema):
     max_part_bytes: int
 
 
+class SenderOut(Schema):
+    """A sender or a role that the file names, what it is read as (`user`, `assistant`, `unknown` …), and
+    how many messages are its."""
+
+    sender: str
+    read_as: str
+    messages: int
+
+
+class ImportPreviewOut(Schema):
+    """What an import would read of an upload: of its first records if it is large. `columns` is what was
+    detected or chosen, as the option of that name. `refusal` says why the import would fail."""
+
+    format: str
+    summary: str
+    columns: str
+    table_columns: list[str]
+    senders: list[SenderOut]
+    more_senders: str
+    left_out: list[str]
+    warnings: list[str]
+    refusal: str
+
+
 class FinishIn(Input):
+    """`columns` replaces the option of the upload, such as `sender:Ida=assistant, sender:Rule=leave-out`;
+    with `save_mapping` that, or else what was detected, is saved under this name."""
+
     sha256: str = Field("", pattern=r"^([0-9a-fA-F]{64})?$")
+    columns: str = Field("", max_length=MAX_COLUMNS_CHARACTERS)
+    save_mapping: str = Field("", max_length=100)
 
 
 class ExportIn(Input):

@@ -1,12 +1,15 @@
 """Column mappings of tables, saved by name."""
 
 from collections.abc import Mapping
+from typing import IO
 
 from django.utils import timezone
 
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import check_columns
+from datasets_app.importing.parameters import ImportParameters
+from datasets_app.importing.preview import preview_upload
 from datasets_app.models import TableMapping
 
 MAX_NAME_CHARACTERS = 100
@@ -36,6 +39,11 @@ def save_mapping(name: str, columns: Mapping[str, str]) -> None:
         raise UserError(f"The column mapping was not saved: {error}.") from None
     values = {"columns": dict(columns), "updated_at": timezone.now()}
     TableMapping.objects.update_or_create(name=name, defaults=values)
+
+
+def save_upload_mapping(name: str, file: IO[bytes], file_name: str, options: ImportParameters) -> None:
+    """Save the columns and senders of ``options``, or else those detected in the file. Raises UserError."""
+    save_mapping(name, options.reading.mapping or preview_upload(file, file_name, options).columns)
 
 
 def delete_mapping(name: str) -> None:

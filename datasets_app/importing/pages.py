@@ -27,7 +27,7 @@ from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, requir
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.turns import PreviewedTurn, format_turns
 from datasets_app.core.web.uploads import accepts_files
-from datasets_app.domain.traces.convert import format_columns, read_convert_options
+from datasets_app.domain.traces.convert import format_columns
 from datasets_app.importing.forms import PreviewForm, UploadForm, dataset_name_from_file, is_name_hidden
 from datasets_app.importing.mapping_pages import (
     SIDE_LABELS,
@@ -36,9 +36,9 @@ from datasets_app.importing.mapping_pages import (
     list_mapping,
     list_sides,
 )
-from datasets_app.importing.mappings import delete_mapping, save_mapping
+from datasets_app.importing.mappings import delete_mapping, save_upload_mapping
 from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ImportParameters
-from datasets_app.importing.preview import ImportPreview, preview_import
+from datasets_app.importing.preview import ImportPreview, preview_upload
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.parameters import read_parameters
@@ -267,9 +267,10 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters, form: Pre
 
 def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str, Any]) -> bool:
     """Save the columns under the name that was entered: those that were named, else those detected."""
+    options = structs.replace(options, columns=chosen["columns"])
     if name := chosen["save_mapping"]:
-        columns = read_convert_options("", chosen["columns"]).mapping
-        save_mapping(name, columns or _preview_upload(job_file, options).columns)
+        with job_file.file.open("rb") as file:
+            save_upload_mapping(name, file, job_file.name, options)
     return bool(name)
 
 
@@ -286,14 +287,7 @@ def remove_mapping(request: HttpRequest) -> HttpResponse:
 
 def _preview_upload(job_file: JobFile, options: ImportParameters) -> ImportPreview:
     with job_file.file.open("rb") as file:
-        return preview_import(
-            file,
-            name=job_file.name,
-            format=options.format or "auto",
-            renumber=options.renumber,
-            options=options.reading,
-            labels=options.label_rules,
-        )
+        return preview_upload(file, job_file.name, options)
 
 
 def _preview_notes(job: JobRun, job_file: JobFile) -> list[tuple[str, str]]:

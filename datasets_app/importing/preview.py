@@ -34,6 +34,7 @@ from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
 from datasets_app.domain.traces.records import MAX_KINDS_NOTED, NOT_CONVERSATIONS
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.wording import format_count
+from datasets_app.importing.parameters import ImportParameters
 
 MAX_SPEAKERS = 50
 MAX_LINES_READ = 1000
@@ -133,6 +134,18 @@ def preview_import(
     preview.questions = preview.tally.describe(labels)
     preview.annotators = len(preview.tally.annotators)
     return preview
+
+
+def preview_upload(file: IO[bytes], name: str, options: ImportParameters) -> ImportPreview:
+    """The preview with the options of an import."""
+    return preview_import(
+        file,
+        name=name,
+        format=options.format or "auto",
+        renumber=options.renumber,
+        options=options.reading,
+        labels=options.label_rules,
+    )
 
 
 def preview_conversion(

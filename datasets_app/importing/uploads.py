@@ -5,6 +5,8 @@ The upload is a prepared job with a file for each part. Finishing it joins them 
 
 import hashlib
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +17,7 @@ from django.core.files import File
 from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
+from msgspec import structs
 
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -89,10 +92,31 @@ def append_part(job: JobRun, part: IO[bytes], size: int, *, offset: int, actor: 
     return received + size
 
 
+@contextmanager
+def open_received(job: JobRun) -> Iterator[IO[bytes]]:
+    """What arrived so far, for a preview. Raises UserError if that is nothing."""
+    path = _make_path()
+    try:
+        _join_parts(list(job.files.filter(kind=JobFile.Kind.PART).order_by("id")), path)
+        with path.open("rb") as file:
+            yield file
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def choose_columns(job: JobRun, columns: str) -> None:
+    """Read these columns and senders of the upload, and no others. Raises UserError if it was finished."""
+    with transaction.atomic():
+        job = _lock_upload(job)
+        parameters = structs.replace(read_parameters(job, ImportParameters), columns=columns)
+        job.parameters = parameters.as_json()
+        job.save(update_fields=["parameters"])
+
+
 def finish_upload(job: JobRun, *, sha256: str, actor: Any) -> JobRun:
     """Join the parts and start the import. Raises UserError, also if they don't have the digest ``sha256``;
     an empty one is not compared."""
-    path = Path(settings.FILE_UPLOAD_TEMP_DIR) / f"{uuid4().hex}.upload"
+    path = _make_path()
     upload = None
     try:
         with transaction.atomic():
@@ -117,6 +141,10 @@ def finish_upload(job: JobRun, *, sha256: str, actor: Any) -> JobRun:
     finally:
         path.unlink(missing_ok=True)
     return job
+
+
+def _make_path() -> Path:
+    return Path(settings.FILE_UPLOAD_TEMP_DIR) / f"{uuid4().hex}.upload"
 
 
 def _join_parts(parts: list[JobFile], path: Path) -> str:

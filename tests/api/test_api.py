@@ -15,7 +15,7 @@ from datasets_app.access import limit_access
 from datasets_app.access.tokens import create_token, forget_answers, revoke_token
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.core.errors import UserError
-from datasets_app.importing.mappings import save_mapping
+from datasets_app.importing.mappings import get_mapping, save_mapping
 from datasets_app.jobs.permissions import refuse_unauthorized_job
 from datasets_app.models import ApiAnswer, ApiToken, AuditEvent, Dataset, JobFile, JobRun, Turn
 from tests import factories
@@ -297,6 +297,33 @@ def test_a_help_desk_is_imported_by_a_mapping_that_was_saved(curator: Caller) ->
     factories.run_task(JobRun.objects.get())
     turns = Turn.objects.filter(dataset__name="desk").order_by("turn_index").values_list("role", "text")
     assert list(turns) == [("user", "Late?\n\n- Yes"), ("assistant", "Order 4411 is sent")]
+
+
+def test_senders_of_an_upload_are_listed_mapped_and_saved(curator: Caller) -> None:
+    rows = "ticket,author,body\n1,Dora,Late?\n1,Sam,Sent\n1,Sam,Bye\n1,Rule,Moved\n"
+    options = {"dataset": "desk", "file_name": "desk.csv", "origin": "production"}
+    upload = curator("POST", "/imports", options).json()
+    address = f"/imports/{upload['id']}"
+    check_problem(curator("GET", f"{address}/preview"), 409, "refused")
+    curator("PATCH", f"{address}/content", rows.encode(), Upload_Offset="0")
+    shown = curator("GET", f"{address}/preview").json()
+    assert [(each["sender"], each["messages"]) for each in shown["senders"]] == [
+        ("Sam", 2),
+        ("Dora", 1),
+        ("Rule", 1),
+    ]
+    assert "text=body" in shown["columns"]
+    assert AuditEvent.objects.get(action="read_raw_text").details["place"] == "import preview"
+    few = Caller(curator.user, ["imports:write"])
+    check_problem(few("GET", f"{address}/preview"), 403, "missing_scope")
+    columns = "session_id=ticket, text=body, role=author, sender:Sam=assistant, sender:Dora=user, "
+    chosen = {"columns": f"{columns}sender:Rule=leave-out", "save_mapping": "desk"}
+    check_problem(curator("POST", f"{address}/finish", {"columns": "nonsense"}), 422, "invalid")
+    assert curator("POST", f"{address}/finish", chosen).status_code == 202
+    factories.run_task(JobRun.objects.get())
+    turns = Turn.objects.filter(dataset__name="desk").order_by("turn_index").values_list("role", "text")
+    assert list(turns) == [("user", "Late?"), ("assistant", "Sent"), ("assistant", "Bye")]
+    assert get_mapping("desk")["sender:Sam"] == "assistant"
 
 
 def test_options_of_an_import_are_checked_like_on_its_page(dataset: Dataset, curator: Caller) -> None:

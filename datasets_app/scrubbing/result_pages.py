@@ -7,13 +7,15 @@ from django.core.cache import cache
 from django.db.models import Case, Count, F, Q, TextField, Value, When
 from django.http import QueryDict
 
+from datasets_app.catalog.dataset_facts import join_exceptions, say_verified
 from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
-from datasets_app.domain.pii.network.languages import say_languages
+from datasets_app.domain.pii.network.languages import describe_unmeasured, say_languages
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.pseudonyms import format_placeholder
+from datasets_app.domain.wording import format_count
 from datasets_app.models import ScrubFinding, ScrubRun, Session
 from datasets_app.scrubbing import snippets
 from datasets_app.templatetags.datasets_display import kind_label
@@ -171,8 +173,19 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool, may_lis
         "policy_words": policy.describe(),
         "policy": policy,
         "ignored_terms": len(policy.allow) + len(policy.allow_names) + len(policy.exempt_marks),
-        "exempt": describe_exempt(read_exempt_counts((scrub.verification or {}).get("exempt"))),
-        "languages": say_languages((scrub.verification or {}).get("languages")),
+        **_describe_verification(scrub.verification or {}),
         "skipped_kinds": [kind for kind in KINDS if kind not in policy.kinds],
-        "remaining": sorted((scrub.verification or {}).get("remaining", {}).items()),
+    }
+
+
+def _describe_verification(verification: dict[str, Any]) -> dict[str, Any]:
+    """In the words of every other statement about the dataset."""
+    turns = verification.get("turns", 0)
+    exempt = describe_exempt(read_exempt_counts(verification.get("exempt")))
+    exceptions = join_exceptions(exempt, describe_unmeasured(verification.get("unmeasured", {}), turns))
+    return {
+        "exceptions": exceptions,
+        "verified": say_verified(exceptions, format_count(turns, "turn")),
+        "languages": say_languages(verification.get("languages")),
+        "remaining": sorted(verification.get("remaining", {}).items()),
     }

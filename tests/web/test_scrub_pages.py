@@ -382,6 +382,16 @@ def test_nothing_found_and_nonsense_asked(curator: Any, dataset: Dataset, tmp_pa
     assert curator.get(address("scrub", clean) + "?run=999").status_code == 404
 
 
+def test_a_language_that_names_are_not_measured_in_is_an_exception(curator: Any, tmp_path: Path) -> None:
+    texts = ["Where is my parcel?"] * 9 + ["ሰላም፣ ጥቅሌ የት ነው?"]
+    lines = [factories.make_turn(f"n{n}", text=text) for n, text in enumerate(texts)]
+    dataset = factories.make_dataset(tmp_path, lines, "spoken")
+    scrub_dataset(dataset, Policy())
+    html = " ".join(curator.get(address("scrub", dataset)).content.decode().split())
+    said = "Verified except names in Ethiopic script (1 turn): no other pattern matches remain in 10 turns."
+    assert said in html
+
+
 def test_more_findings_than_a_page_holds(curator: Any, dataset: Dataset, tmp_path: Path) -> None:
     lines = [
         factories.make_turn(f"n{n}", text=f"Mail me{n}@example.org or call 212-555-01{n:02d}.")

@@ -7,7 +7,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from datasets_app.catalog import raw_access
@@ -32,7 +31,6 @@ class FileGone(UserError):
 
 
 @require_GET
-@never_cache
 @login_required
 def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send an input or output file of a job, always as an attachment, and record the download."""
@@ -121,7 +119,6 @@ def _release_details(job: JobRun) -> dict[str, str]:
 
 
 @require_GET
-@never_cache
 @login_required
 def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send a file of a release, byte for byte as it was released, and record the download."""

@@ -1,4 +1,4 @@
-"""Tell browsers what they may load and run on our pages, and which of their features we use.
+"""Tell browsers what they may load, run and keep of our pages, and which of their features we use.
 
 Our own pages need only files of this server. The admin's frame uses Alpine, which compiles attributes
 ('unsafe-eval') and writes style attributes, and a style element for its colors ('unsafe-inline').
@@ -10,6 +10,7 @@ from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 from csp.middleware import CSPMiddleware, PolicyParts
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.utils.cache import add_never_cache_headers
 
 STRICT_POLICY: dict[str, list[str]] = {
     "default-src": [NONE],
@@ -42,6 +43,9 @@ PERMISSIONS_POLICY = ", ".join(
 class ContentSecurityMiddleware(CSPMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         response["Permissions-Policy"] = PERMISSIONS_POLICY
+        if not response.has_header("Cache-Control"):
+            # Also of pages without text: they have secrets of second factors, names and addresses.
+            add_never_cache_headers(response)
         return super().process_response(request, response)
 
     def get_policy_parts(

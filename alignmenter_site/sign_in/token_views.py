@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from alignmenter_site.middleware.second_factor import SECOND_FACTOR_USED, has_second_factor
@@ -60,7 +59,6 @@ class TokenForm(forms.Form):
         return found or None
 
 
-@never_cache
 @login_required
 def own_tokens(request: HttpRequest) -> HttpResponse:
     """GET lists them; POST creates one, whose secret this answer alone has."""

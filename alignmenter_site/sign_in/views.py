@@ -27,7 +27,6 @@ from django.utils import translation
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from django.views.i18n import JavaScriptCatalog
 
@@ -57,7 +56,6 @@ def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
     return redirect_to_login(url if is_safe else resolve_url("admin:index"))
 
 
-@never_cache
 @require_POST
 def log_out(request: HttpRequest) -> HttpResponse:
     """Sign out, and have the browser forget our pages.

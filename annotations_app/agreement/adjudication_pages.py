@@ -173,10 +173,7 @@ def _render_dispute(
         if has("datasets_app.view_session")
         else "",
     }
-    response = render_page(request, "annotations_app/adjudication.html", _dispute_crumbs(disputes), context)
-    # Going back must show what was adjudicated meanwhile.
-    response["Cache-Control"] = "no-store"
-    return response
+    return render_page(request, "annotations_app/adjudication.html", _dispute_crumbs(disputes), context)
 
 
 def _shared_context(request: HttpRequest, disputes: DisputeQueue) -> dict[str, Any]:

@@ -223,7 +223,7 @@ def progress(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk)
     job = _active_scrub(dataset)
     if job is None:
-        return HttpResponse(headers={"HX-Refresh": "true", "Cache-Control": "no-store"})
+        return HttpResponse(headers={"HX-Refresh": "true"})
     return render_fragment(request, "datasets_app/_scrub_progress.html", _progress_context(request, job))
 
 

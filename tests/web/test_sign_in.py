@@ -357,6 +357,14 @@ def test_pages_send_their_headers(ana: User) -> None:
     assert "camera=()" in Client().get("/login/")["Permissions-Policy"]
 
 
+def test_browsers_keep_no_page(ana: User) -> None:
+    """Neither secrets of second factors nor names: those who press Back after logging out see nothing."""
+    client = Client()
+    log_in("ana", PASSWORD, client=client)
+    for page in ("/login/", "/account/", "/account/app/", "/account/sessions/", "/notifications/", "/help/"):
+        assert "no-store" in client.get(page)["Cache-Control"], page
+
+
 # --- tokens ---
 
 

@@ -11,7 +11,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext, gettext_noop
-from django.views.decorators.cache import never_cache
 from django.views.decorators.vary import vary_on_headers
 
 from annotations_app.labeling.views.decision_form import TYPED_PREFIX
@@ -31,7 +30,6 @@ def require_annotator(view: View) -> View:
     """Ask for a login and the permission. The script gets a status instead of a page: 401 if nobody, or
     somebody else, is logged in."""
 
-    @never_cache
     @vary_on_headers(QUEUE_HEADER)
     @wraps(view)
     def guarded_view(request: Any, *arguments: Any, **options: Any) -> HttpResponse:

@@ -30,10 +30,8 @@ def render_page(
 
 
 def render_fragment(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """A part of a page that the browser fetches again and again, and must not keep."""
-    response = render(request, template, context)
-    response["Cache-Control"] = "no-store"
-    return response
+    """A part of a page that the browser fetches again and again."""
+    return render(request, template, context)
 
 
 def parse_pk(text: str) -> int | None:

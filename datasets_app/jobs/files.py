@@ -55,13 +55,19 @@ def delete_stale_temp_uploads(older_than: timedelta) -> int:
 
 
 def get_local_path(job_file: JobFile, work: Path) -> Path:
-    """The path of the file on this machine, or of a copy in ``work`` if its storage is elsewhere."""
+    """The path of the file on this machine, or of a copy in ``work`` if its storage is elsewhere. Raises
+    OSError."""
     try:
         return Path(job_file.file.path)
     except NotImplementedError:
         copy = work / "upload"
-    with job_file.file.open("rb") as stored, copy.open("wb") as out:
-        shutil.copyfileobj(stored, out, 1 << 20)
+    try:
+        with job_file.file.open("rb") as stored, copy.open("wb") as out:
+            shutil.copyfileobj(stored, out, 1 << 20)
+    except OSError:
+        raise
+    except Exception as error:  # a bucket's client has errors of its own
+        raise OSError(f"The storage refuses the file ({type(error).__name__}).") from None
     return copy
 
 

@@ -1,5 +1,7 @@
 """Files in a bucket instead of a folder: against a real server that speaks S3."""
 
+import gzip
+import json
 import os
 import socket
 import subprocess
@@ -12,7 +14,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +24,7 @@ from django.utils import timezone
 from alignmenter_site import file_storage
 from alignmenter_site.env import EnvironmentVariableError
 from datasets_app.core.errors import UserError
+from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import runs
 from datasets_app.jobs.perform import perform
@@ -27,6 +32,8 @@ from datasets_app.models import AuditEvent, JobFile, JobRun, Release, ReleaseFil
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.verify import verify_releases
+from datasets_app.retention.apply import apply_retention
+from datasets_app.retention.find_person import find_everywhere
 from tests import factories
 from tests.conftest import PROJECT, RunManage
 
@@ -145,6 +152,53 @@ def _left_is_deleted(dataset: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(timezone, "now", lambda: later)
     assert delete_expired_files() == 2
     assert not any(default_storage.exists(name) for name in names)
+
+
+PERSON = "Jürgen Müller"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_and_the_contents_of_a_dataset_leave_the_bucket(
+    bucket: Path, empty_queue: None, tmp_path: Path
+) -> None:
+    """Versions, exports and uploads alike; the certificate counts what was erased."""
+    turns = [factories.make_turn(), factories.make_turn("other", text=f"I am {PERSON}.")]
+    dataset = factories.make_dataset(tmp_path, turns, origin="synthetic")
+    (tmp_path / "work").mkdir()
+    release_dataset(dataset, folder=tmp_path / "work", override="a test", actor=None)
+    job = runs.start_job("export_dataset", actor=None, dataset=dataset, parameters=ExportParameters("turns"))
+    perform(job.pk)
+    upload = JobFile(job_run=runs.create_job("import_dataset", actor=None, dataset_name="new"), kind="upload")
+    upload.name = "new.jsonl"
+    upload.file.save("1/upload/x", ContentFile(json.dumps({"text": PERSON}).encode()), save=True)
+    assert any(_names_person(path) for path in _files(bucket))
+    call_command("erase_person", PERSON, reason="Asked by letter")
+    assert not [path for path in _files(bucket) if _names_person(path)]
+    assert verify_releases(actor=None).faults == []
+    apply_retention(actor=None, dataset=dataset, reason="a test")
+    assert _files(bucket) == []
+
+
+def _names_person(path: Path) -> bool:
+    content = path.read_bytes()
+    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+    return PERSON.encode() in content or json.dumps(PERSON).encode().strip(b'"') in content
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_that_the_bucket_refuses_is_counted_as_unsearched(
+    bucket: Path, empty_queue: None, settings: Any, monkeypatch: Any
+) -> None:
+    """Nobody is told that a person is nowhere, or that a server failed."""
+    upload = JobFile(job_run=runs.create_job("import_dataset", actor=None, dataset_name="new"), kind="upload")
+    upload.name = "new.jsonl"
+    upload.file.save("1/upload/x", ContentFile(PERSON.encode()), save=True)
+    found = find_everywhere(PERSON, None)
+    assert (len(found.files), found.unsearched_files) == (1, 0)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    settings.STORAGES = {**settings.STORAGES}
+    found = find_everywhere(PERSON, None)
+    assert (len(found.files), found.unsearched_files) == (0, 1)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -84,3 +84,55 @@ def with_default_fields(line: dict[str, Any]) -> dict[str, Any]:
 
 def encode_json(line: dict[str, Any], ascii_only: bool) -> bytes:
     return json.dumps(line, ensure_ascii=ascii_only).encode()
+
+
+@st.composite
+def label_schemas(draw: st.DrawFn) -> dict[str, Any]:
+    """The document of a schema, with criteria of every kind, some of them asked after others."""
+    kinds = ["yes_no", "choice", "ordinal", "tags", "number", "text"]
+    criteria: list[dict[str, Any]] = []
+    for number in range(draw(st.integers(1, 6))):
+        kind = draw(st.sampled_from(kinds))
+        criterion: dict[str, Any] = {
+            "key": f"c{number}",
+            "question": f"Question {number}?",
+            "kind": kind,
+            "optional": draw(st.booleans()),
+        }
+        if kind in ("choice", "ordinal", "tags"):
+            one = st.integers(-5, 99) | st.text("abcxyz", min_size=1, max_size=5)
+            answers = draw(st.lists(one, min_size=2, max_size=5, unique_by=lambda value: str(value).lower()))
+            criterion["answers"] = answers
+        chosen = [one for one in criteria if one["kind"] in ("yes_no", "choice", "ordinal")]
+        if chosen and draw(st.booleans()):
+            other = draw(st.sampled_from(chosen))
+            values = other.get("answers", [0, 1])
+            criterion["when"] = {other["key"]: draw(st.lists(st.sampled_from(values), min_size=1))}
+        criteria.append(criterion)
+    return {"schema": "generated", "criteria": criteria}
+
+
+@st.composite
+def answers_to(draw: st.DrawFn, document: dict[str, Any]) -> dict[str, Any]:
+    """Answers to the criteria of a schema, as files have them; empty if all of them may be left out."""
+    answers: dict[str, Any] = {}
+    for criterion in document["criteria"]:
+        when = criterion.get("when")
+        if when and not all(
+            any(type(said) is type(answers.get(key)) and said == answers[key] for said in values)
+            for key, values in when.items()
+        ):
+            continue
+        if criterion["optional"] and draw(st.booleans()):
+            continue
+        levels = criterion.get("answers", [0, 1])
+        answers[criterion["key"]] = draw(
+            {
+                "number": st.floats(allow_nan=False, allow_infinity=False),
+                "text": names,
+                "tags": st.lists(st.sampled_from(levels), unique=True).map(
+                    lambda chosen, levels=levels: [one for one in levels if one in chosen]
+                ),
+            }.get(criterion["kind"], st.sampled_from(levels))
+        )
+    return answers

@@ -11,6 +11,7 @@ from import_export.results import RowResult
 from import_export.widgets import Widget
 
 from annotations_app.labels.import_annotations import import_label_rows, parse_import_label
+from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_staging import LabelOutcome
 from annotations_app.models import Annotation
 from datasets_app.catalog import raw_access
@@ -137,6 +138,7 @@ class AnnotationResource(TableResource):
         self.errors, self.outcomes, self.rows_in_new_sessions, self.matches = {}, {}, set(), []
         labels: dict[str, list[LabelRecord]] = {}
         visible = {dataset.name: dataset for dataset in Dataset.objects.visible_to(self.user)}
+        schemas = KnownSchemas()
         raw = raw_access.find_withheld(self.user, visible.values())
         withheld = {name for name, dataset in visible.items() if dataset.pk in raw}
         for number, values in enumerate(dataset, 1):
@@ -146,7 +148,7 @@ class AnnotationResource(TableResource):
                 if name in withheld:
                     raise ValidationError({"dataset": _WITHHELD})
                 labels.setdefault(name, []).append(
-                    parse_import_label(_row_to_object(row), number, self.persona)
+                    parse_import_label(_row_to_object(row), number, self.persona, schemas)
                 )
             except InvalidRecord as error:
                 self.errors[number] = ValidationError({error.field or "row": f"{error.code} {error}"})
@@ -156,7 +158,7 @@ class AnnotationResource(TableResource):
             return
         newest = DatasetPartition.objects.aggregate(key=Max("last_session"))["key"] or 0
         try:
-            saved, self.personal_data = import_label_rows(labels, actor=self.user)
+            saved, self.personal_data = import_label_rows(labels, schemas, actor=self.user)
         except UserError as refusal:
             raise TableFileError(refusal.message) from None
         self.outcomes = {outcome.line: outcome for part in saved.values() for outcome in part}

@@ -31,7 +31,12 @@ def read_label_file(
 ) -> Iterator[LabelRecord | LineError]:
     """The labels of a file, plain or gzipped. Raises UnreadableFile."""
     for item in read_lines(path, limits, on_bytes):
-        yield item if isinstance(item, LineError) else parse_label(*item)
+        label = item if isinstance(item, LineError) else parse_label(*item)
+        if isinstance(label, LabelRecord) and label.answer:
+            message = "is an answer under a schema; files are measured by on-brand labels only"
+            yield LineError(label.line, "E102", f"criterion {message}", label.session_id, "criterion")
+        else:
+            yield label
 
 
 class LabelCollector:
@@ -54,6 +59,7 @@ class LabelCollector:
         }
 
     def add(self, record: LabelRecord) -> None:
+        assert record.label is not None  # those under a schema are left out before  # nosec B101
         self._item.append(self._find_or_add_item(record))
         self._annotator.append(self._names.setdefault(record.annotator, len(self._names) - 1))
         self._label.append(record.label)

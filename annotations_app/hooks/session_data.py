@@ -100,7 +100,22 @@ class _Campaigns(SessionData):
                 self.rows(dataset).filter(pk=campaign.pk).update(tag=ERASED_TAG)
 
 
-class _Labels(SessionData):
+class _Placed(SessionData):
+    """Rows whose unknown keys may name another session than that of their turn."""
+
+    def find_naming(self, dataset: Any, matches: Callable[[str], bool]) -> set[int]:
+        """Sessions that were made for labels of the erased session, imported where it was not stored."""
+        named = find_labels_naming(self.model, dataset, matches, PLACE_SESSION)
+        return {session for _, session, turn_count in named if turn_count == 1}
+
+    def delete_naming(self, dataset: Any, matches: Callable[[str], bool]) -> int:
+        """Labels of the erased session that were joined to a turn of another one by its text."""
+        named = [label for label, *_ in find_labels_naming(self.model, dataset, matches, *_SESSION_KEYS)]
+        self.model._default_manager.filter(pk__in=named).delete()
+        return len(named)
+
+
+class _Labels(_Placed):
     """References are pairs of a label and of its unknown keys that are no text to look at."""
 
     def read_said(self, dataset: int, sessions: Sequence[int]) -> SaidBySession:
@@ -163,24 +178,13 @@ class _Labels(SessionData):
         timed = [label.pk for (label, _), _, _ in changes if label.same_time]
         execute(_UPDATE_TIMES, [timed, dataset])
 
-    def find_naming(self, dataset: Any, matches: Callable[[str], bool]) -> set[int]:
-        """Sessions that were made for labels of the erased session, imported where it was not stored."""
-        named = find_labels_naming(dataset, matches, PLACE_SESSION)
-        return {session for _, session, turn_count in named if turn_count == 1}
-
-    def delete_naming(self, dataset: Any, matches: Callable[[str], bool]) -> int:
-        """Labels of the erased session that were joined to a turn of another one by its text."""
-        named = [label for label, *_ in find_labels_naming(dataset, matches, *_SESSION_KEYS)]
-        Annotation.objects.filter(pk__in=named).delete()
-        return len(named)
-
 
 class _Answers(SessionData):
     """``texts`` are answers by criterion: what is scrubbed are the answers, without the names of criteria."""
 
     def read_said(self, dataset: int, sessions: Sequence[int]) -> SaidBySession:
         return {
-            session: [((pk, list(said.get("texts", ()))), _list_texts(said)) for pk, said in rows]
+            session: [_split_answer(pk, said) for pk, said in rows]
             for session, rows in super().read_said(dataset, sessions).items()
         }
 
@@ -190,20 +194,33 @@ class _Answers(SessionData):
         changes: list[tuple[Any, dict[str, Any], dict[str, Any]]],
         hash_id: Callable[[str], str] | None,
     ) -> None:
-        rows = [
-            (
-                pk,
-                after.get("notes"),
-                encode_jsonb(dict(zip(keys, after["texts"], strict=True))) if keys else None,
-            )
-            for (pk, keys), before, after in changes
-            if after != before
-        ]
-        self.update_rows(["notes", "texts"], rows)
+        rows = []
+        for (pk, keys, kept), before, after in changes:
+            extra = after.get("extra") or {}
+            if hash_id is not None:
+                extra = _with_hashed_ids(extra, before.get("extra") or {}, hash_id)
+            if (after, extra) == (before, before.get("extra") or {}):
+                continue
+            values = {
+                "notes": after.get("notes"),
+                "texts": encode_jsonb(dict(zip(keys, after["texts"], strict=True))) if keys else None,
+                "extra": encode_jsonb({**kept, **extra}) if kept or extra else None,
+            }
+            rows.append((pk, *map(values.get, self.scrubbed)))
+        self.update_rows(list(self.scrubbed), rows)
 
 
-def _list_texts(said: dict[str, Any]) -> dict[str, Any]:
-    return {**said, "texts": list(said["texts"].values())} if said.get("texts") else said
+class _Judgments(_Placed, _Answers):
+    pass
+
+
+def _split_answer(pk: int, said: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """((primary key, criteria with texts, hashed ids), what is to be scrubbed)."""
+    kept, others = split_hashed_ids(said.get("extra"))
+    texts = said.get("texts") or {}
+    changed = {"texts": list(texts.values()), "extra": others}
+    rest = {key: value for key, value in said.items() if key not in changed}
+    return (pk, list(texts), kept), rest | {key: value for key, value in changed.items() if value}
 
 
 class _Raters(SessionData):
@@ -271,13 +288,13 @@ def _register_judgments() -> None:
             scrubbed={"name": ""},
             harmless={"a version of a model": "version", DIGEST: "prompt_digest"},
         ),
-        _Answers(
+        _Judgments(
             Judgment,
             "judgments",
             "dataset",
             "turn__session",
             "turn__turn_index",
-            scrubbed={"notes": "labels", "texts": "labels"},
+            scrubbed={"notes": "labels", "texts": "labels", "extra": "labels"},
             harmless={
                 DIGEST: "persona_digest guidelines_digest",
                 CODES: "codes",

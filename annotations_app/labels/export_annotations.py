@@ -165,7 +165,7 @@ def _write_labels(
     for record in records:
         out.write(encode_label(record))
         count += 1
-        on_brand += record.label
+        on_brand += record.label or 0
         if count % BATCH_SIZE == 0:
             report_progress(count, None)
     report_progress(count, count)

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_staging import (
     ContradictoryLabels,
+    IncompleteDecisions,
     LabelOutcome,
     SavedLabels,
     StagedLabels,
@@ -33,7 +35,7 @@ from datasets_app.domain.conversations.lines import UnreadableFile, read_lines
 from datasets_app.domain.conversations.reading import data_stem, hash_file
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.domain.traces.label_rules import LabelRules, map_labels, read_value
-from datasets_app.models import Dataset, Persona
+from datasets_app.models import Dataset
 
 MAX_ANNOTATOR_LENGTH = 200
 
@@ -79,14 +81,17 @@ def import_annotations(
     file_name = file_name or path.name
     problems = LineProblems("nothing was saved")
     tool = open_tool_labels(path, format=format, name=file_name, rules=rules, persona=persona)
-    lines = tool.records() if tool else _read_label_lines(path, persona, rules, report_progress)
+    schemas = KnownSchemas()
+    lines = tool.records() if tool else _read_label_lines(path, persona, rules, schemas, report_progress)
     with transaction.atomic():
         dataset, created = lock_dataset(name, create=create, actor=actor)
         # Both before COPY keeps the connection busy.
         erased, written = ErasedSessions(dataset.name), WrittenText(dataset)
-        lines = _watch(written, lines)
+        lines = _watch(written, schemas, lines)
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
-        with stage_labels(dataset, kind, match_texts=tool is not None and not tool.has_places) as staged:
+        with stage_labels(
+            dataset, schemas, kind, match_texts=tool is not None and not tool.has_places
+        ) as staged:
             try:
                 count = staged.stage(problems.skip(file_name, _refuse_erased(erased, lines)))
             except UnreadableFile as error:
@@ -103,13 +108,17 @@ def import_annotations(
 
 
 def _watch(
-    written: WrittenText, lines: Iterable[LabelRecord | LineError]
+    written: WrittenText, schemas: KnownSchemas, lines: Iterable[LabelRecord | LineError]
 ) -> Iterator[LabelRecord | LineError]:
     """The same lines; counts what a scrub would replace in the labels."""
-    personas = set(Persona.objects.values_list("persona_id", flat=True))
-    return written.watch(
-        lines, lambda line: list_label_texts(line, personas) if isinstance(line, LabelRecord) else {}
-    )
+
+    def list_texts(line: LabelRecord | LineError) -> dict[str, Any]:
+        if isinstance(line, LineError):
+            return {}
+        typed = schemas.encode(line.answer).value if line.answer else None
+        return list_label_texts(line, schemas.personas) | ({"answer": typed} if type(typed) is str else {})
+
+    return written.watch(lines, list_texts)
 
 
 def _record_import(
@@ -143,6 +152,12 @@ def describe_written_labels(found: Mapping[str, int]) -> str:
 def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
     try:
         return staged.save()
+    except IncompleteDecisions as error:
+        unsaved = LineProblems("nothing was saved")
+        for line in error.errors:
+            unsaved.add(file_name, line)
+        unsaved.raise_if_any(file_name)
+        raise
     except ContradictoryLabels as error:
         message = "says otherwise than an earlier line of the same turn and persona; settle which is right"
         problems = [
@@ -156,7 +171,7 @@ def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
 
 
 def import_label_rows(
-    labels: Mapping[str, Sequence[LabelRecord]], *, actor: Any
+    labels: Mapping[str, Sequence[LabelRecord]], schemas: KnownSchemas, *, actor: Any
 ) -> tuple[dict[str, list[LabelOutcome]], Counter[str]]:
     """Save labels read from a table, by dataset name; all or none.
 
@@ -168,11 +183,11 @@ def import_label_rows(
             dataset, _ = lock_dataset(name)
             problems, erased = LineProblems("nothing was saved"), ErasedSessions(name)
             written = WrittenText(dataset)
-            lines = _watch(written, labels[name])
-            with stage_labels(dataset) as staged:
+            lines = _watch(written, schemas, labels[name])
+            with stage_labels(dataset, schemas) as staged:
                 count = staged.stage(problems.skip(name, _refuse_erased(erased, lines)))
                 problems.raise_if_any(name)
-                saved = staged.save()
+                saved = _save_labels(staged, name)
                 outcomes[name] = staged.outcomes()
             _refuse_erased_texts(erased, dataset, saved)
             _record_import(dataset, saved, written, actor, labels=count)
@@ -225,7 +240,11 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
 
 
 def _read_label_lines(
-    path: Path, persona: str | None, rules: LabelRules, report_progress: ProgressCallback
+    path: Path,
+    persona: str | None,
+    rules: LabelRules,
+    schemas: KnownSchemas,
+    report_progress: ProgressCallback,
 ) -> Iterator[LabelRecord | LineError]:
     size = path.stat().st_size if path.exists() else 0
     for item in read_lines(path, configured_limits(), lambda done: report_progress(done, size)):
@@ -234,7 +253,7 @@ def _read_label_lines(
             continue
         line, raw = item
         try:
-            yield parse_import_label(_map_value(decode_object(raw), rules), line, persona)
+            yield parse_import_label(_map_value(decode_object(raw), rules), line, persona, schemas)
         except InvalidRecord as error:
             yield error.to_line_error(line, find_session_id(raw))
     report_progress(size, size)
@@ -246,7 +265,9 @@ def _map_value(value: dict[str, Any], rules: LabelRules) -> dict[str, Any]:
     return value
 
 
-def parse_import_label(value: dict[str, Any], line: int, persona: str | None) -> LabelRecord:
+def parse_import_label(
+    value: dict[str, Any], line: int, persona: str | None, schemas: KnownSchemas
+) -> LabelRecord:
     """A parsed object → LabelRecord; consumes ``value``. Raises InvalidRecord."""
     if persona is not None and value.get("persona_id") is None:
         value["persona_id"] = persona
@@ -259,4 +280,5 @@ def parse_import_label(value: dict[str, Any], line: int, persona: str | None) ->
         raise InvalidRecord(
             "E102", f"annotator is longer than {MAX_ANNOTATOR_LENGTH} characters", "annotator"
         )
+    schemas.check(label)
     return label

@@ -15,9 +15,9 @@ PLACE_SESSION, PLACE_TURN = "session_id", "turn_index"
 ORIGINAL_SESSION, ORIGINAL_TURN = "original_session_id", "original_turn_index"
 
 
-def kept_place(turn: str) -> Subquery:
+def kept_place(turn: str, model: Any = Annotation) -> Subquery:
     """A subquery for the label keys that name the place of a row's turn (at the path ``turn``), or None."""
-    labels = Annotation.objects.filter(turn=OuterRef(turn), extra__has_key=PLACE_SESSION)
+    labels = model.objects.filter(turn=OuterRef(turn), extra__has_key=PLACE_SESSION)
     return Subquery(labels.order_by("id").values("extra")[:1])
 
 
@@ -48,11 +48,11 @@ def _is_hash(value: Any) -> bool:
 
 
 def find_labels_naming(
-    dataset: Any, matches: Callable[[str], bool], *keys: str
+    model: Any, dataset: Any, matches: Callable[[str], bool], *keys: str
 ) -> Iterator[tuple[int, int, int]]:
     """(label, session of its turn, turns of that session) of labels that keep a matching session id under
     one of ``keys``; primary keys, read one by one."""
-    labels = Annotation.objects.filter(dataset=dataset, extra__has_any_keys=keys).order_by()
+    labels = model.objects.filter(dataset=dataset, extra__has_any_keys=keys).order_by()
     rows = labels.values_list("pk", "turn__session", "turn__session__turn_count", "extra")
     for label, session, turn_count, extra in rows.iterator():
         if any(type(extra.get(key)) is str and matches(extra[key]) for key in keys):

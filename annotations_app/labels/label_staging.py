@@ -6,6 +6,8 @@ comes before a user's and what was imported first before the rest. One that find
 session of one turn, whose id is a digest, so that the next import finds it there. Its place, if the
 line names one, stays with the label: exports give it back, and later labels of that place join the
 same turn.
+
+Lines under a schema are staged and joined with the others; answer_staging.py makes decisions of them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,13 +18,16 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
+from annotations_app.labels import answer_staging
+from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_places import ORIGINAL_SESSION, ORIGINAL_TURN, PLACE_SESSION, PLACE_TURN
 from annotations_app.models import Annotation
 from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.core.copy import open_copy
 from datasets_app.core.queries import execute, fetch_all
-from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.conversations.records import LabelRecord, LineError
+from datasets_app.domain.labels.rater import Rater, RaterKind
 from datasets_app.models import Dataset
 
 MAX_CONTRADICTIONS = 100
@@ -31,17 +36,21 @@ _CREATE_TABLE = """
 CREATE TEMPORARY TABLE staged_label (
     line bigint, text text, label smallint, persona_id text, session_id text, turn_index integer,
     annotator text, notes text, timestamp text, confidence double precision, extra jsonb,
+    schema bigint, place smallint, criterion text, answer jsonb,
+    rater_kind text, rater_version text, prompt_digest text,
     turn bigint, text_differs boolean NOT NULL DEFAULT false, is_new boolean NOT NULL DEFAULT false,
     keeps_place boolean NOT NULL DEFAULT false
 )
 """
 _COPY_ROWS = """
 COPY staged_label (line, text, label, persona_id, session_id, turn_index, annotator, notes, timestamp,
-                   confidence, extra)
+                   confidence, extra, schema, place, criterion, answer, rater_kind, rater_version,
+                   prompt_digest)
 FROM STDIN
 """
+# A browser that kept a decision knows the place of the reply, not its text.
 _JOIN_BY_PLACE = """
-UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text
+UPDATE staged_label l SET turn = t.id, text_differs = t.text <> l.text AND l.text <> ''
 FROM datasets_app_session s
 JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND s.session_id = l.session_id AND t.turn_index = l.turn_index
@@ -53,13 +62,17 @@ _OWN_SESSION_ID = """
     ELSE jsonb_build_array(l.session_id, l.turn_index, l.text)::text
 END, 'UTF8')), 'hex'), 16)
 """
+_PLACED_LABELS = """(
+    SELECT dataset_id, turn_id, extra FROM annotations_app_annotation
+    UNION ALL SELECT dataset_id, turn_id, extra FROM annotations_app_judgment
+)"""
 # Two texts may name the same place: prefer the turn of this text, even if it was scrubbed since.
 _JOIN_BY_KEPT_PLACE = f"""
 UPDATE staged_label SET turn = found.turn, text_differs = found.text <> staged_label.text, keeps_place = true
 FROM (
     SELECT DISTINCT ON (l.line) l.line, t.id AS turn, t.text
     FROM staged_label l
-    JOIN annotations_app_annotation a
+    JOIN {_PLACED_LABELS} a
       ON a.dataset_id = %(dataset)s AND a.extra->>'{PLACE_SESSION}' = l.session_id
      AND a.extra->'{PLACE_TURN}' = to_jsonb(l.turn_index)
     JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = a.turn_id
@@ -94,7 +107,7 @@ FROM (
     JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
     CROSS JOIN LATERAL (
         SELECT EXISTS (
-            SELECT FROM annotations_app_annotation a WHERE a.turn_id = t.id AND a.extra ? '{PLACE_SESSION}'
+            SELECT FROM {_PLACED_LABELS} a WHERE a.turn_id = t.id AND a.extra ? '{PLACE_SESSION}'
         ) AS place
     ) kept
     WHERE s.dataset_id = %(dataset)s AND t.text IN (SELECT text FROM staged_label WHERE turn IS NULL)
@@ -141,7 +154,7 @@ _MARK_NEW = """
 UPDATE staged_label SET is_new = true
 FROM (
     SELECT min(line) AS line FROM staged_label l
-    WHERE NOT EXISTS (
+    WHERE l.schema IS NULL AND NOT EXISTS (
         SELECT FROM annotations_app_annotation a
         WHERE a.turn_id = l.turn AND a.label = l.label AND a.persona_id = l.persona_id
           AND a.kind = %(kind)s
@@ -157,19 +170,19 @@ _INSERT_NEW = """
 INSERT INTO annotations_app_annotation
     (dataset_id, turn_id, kind, label, persona_id, annotator, notes, confidence, timestamp, extra)
 SELECT %(dataset)s, turn, %(kind)s, label, persona_id, annotator, notes, confidence, timestamp, extra
-FROM staged_label WHERE is_new ORDER BY line
+FROM staged_label WHERE is_new AND schema IS NULL ORDER BY line
 """
 # A turn and persona have one adjudicated label: lines that differ contradict each other, and of equal
 # lines the first counts.
 _FIND_CONTRADICTIONS = """
-SELECT max(line), count(*) OVER () FROM staged_label
+SELECT max(line), count(*) OVER () FROM staged_label WHERE schema IS NULL
 GROUP BY turn, persona_id HAVING min(label) <> max(label) ORDER BY max(line) LIMIT %(limit)s
 """
 _KEEP_FIRST = """
 UPDATE staged_label l SET is_new = false
 WHERE l.is_new AND (
     EXISTS (SELECT FROM staged_label other WHERE other.turn = l.turn
-            AND other.persona_id = l.persona_id AND other.line < l.line)
+            AND other.persona_id = l.persona_id AND other.schema IS NULL AND other.line < l.line)
     OR EXISTS (SELECT FROM annotations_app_annotation a WHERE a.turn_id = l.turn
                AND a.persona_id = l.persona_id AND a.kind = 'adjudicated' AND a.label = l.label)
 )
@@ -177,6 +190,9 @@ WHERE l.is_new AND (
 _WITHDRAW_REPLACED = """
 UPDATE annotations_app_annotation a SET kind = 'withdrawn' FROM staged_label l
 WHERE l.is_new AND a.turn_id = l.turn AND a.persona_id = l.persona_id AND a.kind = 'adjudicated'
+"""
+_COUNT_LABELS = """
+SELECT count(*) FILTER (WHERE schema IS NULL), count(*) FILTER (WHERE text_differs) FROM staged_label
 """
 _SELECT_OUTCOMES = """
 SELECT l.line, l.is_new, s.session_id, t.turn_index
@@ -186,8 +202,9 @@ JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_
 
 
 class SavedLabels(NamedTuple):
-    """``added`` + ``known`` are all labels of the file; ``sessions_added`` hold those that matched no
-    turn. ``text_differs`` counts labels whose place has another text."""
+    """``added`` + ``known`` are all labels of the file: lines, or decisions under a schema.
+    ``sessions_added`` hold those that matched no turn. ``text_differs`` counts lines whose place has another
+    text."""
 
     added: int
     known: int
@@ -204,6 +221,14 @@ class ContradictoryLabels(Exception):
         self.lines, self.total = lines, total
 
 
+class IncompleteDecisions(Exception):
+    """Answers under a schema that are no decision: ``errors`` by their first lines."""
+
+    def __init__(self, errors: list[LineError]) -> None:
+        super().__init__()
+        self.errors = errors
+
+
 class LabelOutcome(NamedTuple):
     """The place where a label (by its ``line``) was saved, and whether it is new."""
 
@@ -218,9 +243,14 @@ class StagedLabels:
     with another text is not the label's."""
 
     def __init__(
-        self, dataset: Dataset, kind: str = Annotation.Kind.LABEL, *, match_texts: bool = False
+        self,
+        dataset: Dataset,
+        schemas: KnownSchemas,
+        kind: str = Annotation.Kind.LABEL,
+        *,
+        match_texts: bool = False,
     ) -> None:
-        self.dataset, self.kind = dataset, kind
+        self.dataset, self.schemas, self.kind = dataset, schemas, kind
         self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind, "match_texts": match_texts}
 
     def stage(self, labels: Iterable[LabelRecord]) -> int:
@@ -228,33 +258,57 @@ class StagedLabels:
         count = 0
         with open_copy(_COPY_ROWS) as copy:
             for label in labels:
-                copy.write_row(_label_row(label))
+                copy.write_row(_label_row(label) + self._answer_row(label))
                 count += 1
         return count
 
     def save(self) -> SavedLabels:
-        """Join the labels to turns, add those that are new, and update counts."""
+        """Join the labels to turns, add those that are new, and update counts. Raises ContradictoryLabels
+        and IncompleteDecisions."""
         with connection.cursor() as cursor:
             # Autovacuum doesn't analyze temporary tables, and query plans depend on its size.
             cursor.execute("ANALYZE staged_label")
             cursor.execute(_JOIN_BY_PLACE, self._values)
             sessions_added = self._join_remaining(cursor)
             cursor.execute(_KEEP_PLACE, self._values)
+            decisions = answer_staging.group_answers()
+            if errors := list(answer_staging.check_decisions(self.schemas)):
+                raise IncompleteDecisions(errors)
+            is_adjudicated = self.kind == Annotation.Kind.ADJUDICATED
+            if is_adjudicated:
+                self._refuse_contradictions(cursor)
             cursor.execute(_MARK_NEW, self._values)
-            if self.kind == Annotation.Kind.ADJUDICATED:
-                self._resolve_adjudicated(cursor)
+            if is_adjudicated:
+                cursor.execute(_KEEP_FIRST)
+                cursor.execute(_WITHDRAW_REPLACED)
             cursor.execute(_INSERT_NEW, self._values)
             added = cursor.rowcount
-            cursor.execute("SELECT count(*), count(*) FILTER (WHERE text_differs) FROM staged_label")
-            total, text_differs = cursor.fetchone()
-        return SavedLabels(added, total - added, sessions_added, text_differs)
+            added += answer_staging.save_decisions(self._values, adjudicated=is_adjudicated)
+            cursor.execute(_COUNT_LABELS)
+            labels, text_differs = cursor.fetchone()
+        return SavedLabels(added, labels + decisions - added, sessions_added, text_differs)
 
-    def _resolve_adjudicated(self, cursor: Any) -> None:
+    def _refuse_contradictions(self, cursor: Any) -> None:
         cursor.execute(_FIND_CONTRADICTIONS, {"limit": MAX_CONTRADICTIONS})
-        if contradicted := cursor.fetchall():
-            raise ContradictoryLabels([line for line, _ in contradicted], contradicted[0][1])
-        cursor.execute(_KEEP_FIRST)
-        cursor.execute(_WITHDRAW_REPLACED)
+        found = cursor.fetchall(), answer_staging.find_contradictions(MAX_CONTRADICTIONS)
+        lines = sorted(line for rows in found for line, _ in rows)[:MAX_CONTRADICTIONS]
+        if lines:
+            raise ContradictoryLabels(lines, sum(rows[0][1] for rows in found if rows))
+
+    def _answer_row(self, label: LabelRecord) -> tuple[object, ...]:
+        if label.answer is None:
+            return (None,) * 7
+        stored = self.schemas.encode(label.answer)
+        rater = label.rater or Rater(RaterKind.IMPORT, label.annotator)
+        return (
+            stored.schema,
+            stored.place,
+            label.answer.criterion,
+            encode_jsonb(stored.value),
+            str(rater.kind),
+            rater.version,
+            rater.prompt_digest,
+        )
 
     def outcomes(self) -> list[LabelOutcome]:
         """One for each label, by line. After :meth:`save`."""
@@ -294,16 +348,20 @@ class StagedLabels:
 
 @contextmanager
 def stage_labels(
-    dataset: Dataset, kind: str = Annotation.Kind.LABEL, *, match_texts: bool = False
+    dataset: Dataset,
+    schemas: KnownSchemas,
+    kind: str = Annotation.Kind.LABEL,
+    *,
+    match_texts: bool = False,
 ) -> Iterator[StagedLabels]:
     """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
 
     A turn and persona have one adjudicated label: a conflicting earlier one is withdrawn.
     """
     execute(_CREATE_TABLE)
-    yield StagedLabels(dataset, kind, match_texts=match_texts)
-    # After an exception, the rollback drops the table.
-    execute("DROP TABLE staged_label")
+    yield StagedLabels(dataset, schemas, kind, match_texts=match_texts)
+    # After an exception, the rollback drops the tables.
+    execute("DROP TABLE IF EXISTS staged_label, staged_judgment")
 
 
 def _label_row(label: LabelRecord) -> tuple[object, ...]:

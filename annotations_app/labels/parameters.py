@@ -6,11 +6,12 @@ from datasets_app.jobs.parameters import JobParameters, OverridableParameters
 
 
 class LabelExportParameters(OverridableParameters, frozen=True):
-    """``campaign`` is its name, ``labels`` the kind of selection."""
+    """``campaign`` is its name, ``labels`` the kind of selection; ``schema`` is "name@version"."""
 
     campaign: str | None = None
     persona: str | None = None
     labels: str | None = None
+    schema: str | None = None
 
 
 class LabelImportParameters(JobParameters, frozen=True):

@@ -45,13 +45,14 @@ def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]
 
 
 def _export_judgments(job: RunningJob[LabelExportParameters], campaign: Campaign) -> dict[str, Any]:
-    from annotations_app.labels.export_judgments import export_judgments
+    from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 
+    assert campaign.schema is not None  # the caller looks first  # nosec B101
     with files.work_folder(job.row) as folder:
         path = folder / f"{campaign.name}.answers.jsonl"
         with path.open("wb") as out:
             exported = export_judgments(
-                campaign,
+                JudgmentScope(campaign.dataset, campaign.schema, campaign),
                 out=out,
                 override=job.override,
                 actor=job.actor,

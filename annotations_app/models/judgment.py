@@ -73,6 +73,7 @@ class Judgment(models.Model):
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True, help_text="Time on task.")
     timestamp = models.TextField(null=True, blank=True)
+    extra = models.JSONField(null=True, blank=True, help_text="As that of a label.")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = JudgmentQuerySet.as_manager()
@@ -84,6 +85,11 @@ class Judgment(models.Model):
             models.CheckConstraint(
                 condition=Q(kind__in=["label", "repeat", "adjudicated", "withdrawn"]),
                 name="judgment_kind_known",
+            ),
+            models.UniqueConstraint(
+                fields=["turn", "persona_id", "schema"],
+                condition=Q(kind="adjudicated"),
+                name="judgment_adjudicated_once",
             ),
         ]
         indexes = [

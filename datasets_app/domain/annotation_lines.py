@@ -1,6 +1,7 @@
 """One line of annotation JSONL ⇄ one LabelRecord."""
 
 import math
+import re
 from typing import Any
 
 from datasets_app.domain.conversations.jsonl import (
@@ -13,9 +14,12 @@ from datasets_app.domain.conversations.jsonl import (
     find_session_id,
     make_field_error,
 )
-from datasets_app.domain.conversations.records import LabelRecord, LineError
+from datasets_app.domain.conversations.records import Answer, LabelRecord, LineError
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.rater import InvalidRater, Rater, RaterKind, make_rater
 from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_level
+
+_SCHEMA_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}@[1-9][0-9]{0,8}")
 
 
 def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:
@@ -27,42 +31,36 @@ def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:
 
 
 def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
-    """A parsed object → LabelRecord. Empties ``value``; raises :class:`InvalidRecord`."""
+    """A parsed object → LabelRecord. Empties ``value``; raises :class:`InvalidRecord`.
+
+    A line without ``label`` but with ``criterion`` is an answer under a schema.
+    """
     text = value.pop("text", None)
-    label = value.pop("label", None)
     if type(text) is not str:
         raise make_field_error("text", "a string", text)
-    try:
-        code = encode_level(ON_BRAND, label)
-    except InvalidValue as error:
-        raise make_field_error("label", str(error), label) from None
+    answer = _pop_answer(value) if "criterion" in value and "label" not in value else None
+    annotator = _pop_annotator(value)
     return LabelRecord(
         text=text,
-        label=code,
+        label=None if answer else _pop_label(value),
         persona_id=check_name("persona_id", value.pop("persona_id", None)),
         session_id=_pop_name(value, "session_id"),
         turn_index=_pop_turn_index(value),
-        annotator=_pop_annotator(value),
+        annotator=annotator,
         notes=_pop_notes(value),
         timestamp=_pop_timestamp(value),
         confidence=_pop_confidence(value),
+        rater=_pop_rater(value, annotator) if answer else None,
         extra=value or None,
         line=line,
+        answer=answer,
     )
 
 
 def encode_label(record: LabelRecord) -> bytes:
     """The line of ``record``: fields without a value left out, the annotator under both names."""
-    return _encode_line(record, {"label": decode_value(ON_BRAND, record.label)})
-
-
-def encode_answer(record: LabelRecord, criterion: str, value: Any, schema: str) -> bytes:
-    """The line of an answer to a criterion of a schema; the label of ``record`` isn't used."""
-    return _encode_line(record, {"criterion": criterion, "value": value, "schema": schema})
-
-
-def _encode_line(record: LabelRecord, answer: dict[str, Any]) -> bytes:
-    value: dict[str, Any] = {"text": record.text, **answer, "persona_id": record.persona_id}
+    said = record.answer._asdict() if record.answer else {"label": _decode_label(record.label)}
+    value: dict[str, Any] = {"text": record.text, **said, "persona_id": record.persona_id}
     optional = {
         "session_id": record.session_id,
         "turn_index": record.turn_index,
@@ -71,10 +69,55 @@ def _encode_line(record: LabelRecord, answer: dict[str, Any]) -> bytes:
         "notes": record.notes,
         "timestamp": record.timestamp,
         "confidence": record.confidence,
+        "rater": record.rater and _describe_model(record.rater),
     }
     value.update((key, item) for key, item in optional.items() if item is not None)
     value.update(record.extra or {})
     return encode_line(value)
+
+
+def _decode_label(label: int | None) -> Any:
+    assert label is not None  # a line without an answer has one  # nosec B101
+    return decode_value(ON_BRAND, label)
+
+
+def _describe_model(rater: Rater) -> dict[str, str]:
+    return {"kind": str(rater.kind), "version": rater.version, "prompt_digest": rater.prompt_digest}
+
+
+def _pop_label(value: dict[str, Any]) -> int:
+    label = value.pop("label", None)
+    try:
+        return encode_level(ON_BRAND, label)
+    except InvalidValue as error:
+        raise make_field_error("label", str(error), label) from None
+
+
+def _pop_answer(value: dict[str, Any]) -> Answer:
+    """Whether the schema and the criterion are known, and the value is one of theirs, is not looked at."""
+    criterion, schema = check_name("criterion", value.pop("criterion")), value.pop("schema", None)
+    said = value.pop("value", None)
+    if type(schema) is not str or not _SCHEMA_PATTERN.fullmatch(schema):
+        raise make_field_error("schema", "the name and version of a schema, such as quality@1", schema)
+    if type(said) not in (int, float, str, list):
+        raise make_field_error("value", "a number, a string or an array", said)
+    return Answer(criterion, said, schema)
+
+
+def _pop_rater(value: dict[str, Any], annotator: str | None) -> Rater | None:
+    """Only a model is named: people and files are told by the annotator."""
+    said = value.pop("rater", None)
+    if said is None:
+        return None
+    parts = {"kind": RaterKind.MODEL.value, "version": "", "prompt_digest": ""}
+    if type(said) is not dict or {**parts, **said}.keys() != parts.keys() or said.get("kind") != "model":
+        raise make_field_error("rater", 'a model: {"kind": "model", "version", "prompt_digest"}', said)
+    if any(type(part) is not str for part in said.values()):
+        raise make_field_error("rater", "an object of strings", said)
+    try:
+        return make_rater(RaterKind.MODEL, annotator, said.get("version", ""), said.get("prompt_digest", ""))
+    except InvalidRater as error:
+        raise InvalidRecord("E102", f"rater: {error}", "rater") from None
 
 
 def _pop_name(value: dict[str, Any], field: str) -> str | None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.annotation_lines import encode_label, parse_label
-from datasets_app.domain.conversations.records import LabelRecord, LineError
+from datasets_app.domain.conversations.records import Answer, LabelRecord, LineError
 from tests.strategies import names, texts, timestamps
 
 BASE = {"text": "Happy to help!", "label": 1, "persona_id": "default_v1"}
@@ -107,7 +107,7 @@ def test_a_line_that_is_no_json_is_an_error_of_that_line():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.builds(
+    record=st.builds(
         LabelRecord,
         text=texts,
         label=st.sampled_from([0, 1]),
@@ -120,9 +120,13 @@ def test_a_line_that_is_no_json_is_an_error_of_that_line():
         confidence=st.none() | st.floats(allow_nan=False, allow_infinity=False),
         extra=st.none() | st.just({"round": [1, {"a": None}]}),
         line=st.just(0),
-    )
+        answer=st.none(),
+        rater=st.none(),
+    ),
+    answer=st.none() | st.builds(Answer, names, st.integers() | names | st.lists(names), st.just("q@1")),
 )
-def test_a_written_label_is_one_line_and_reads_back_the_same(record: LabelRecord):
+def test_a_written_label_is_one_line_and_reads_back_the_same(record: LabelRecord, answer: Answer | None):
+    record = record._replace(answer=answer, label=None) if answer else record
     written = encode_label(record)
     assert written.endswith(b"\n")
     assert len(written.decode().splitlines()) == 1

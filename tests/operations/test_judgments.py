@@ -15,7 +15,7 @@ from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.progress import recent_decisions
 from annotations_app.labeling.requeue_stale import requeue_stale
-from annotations_app.labels.export_judgments import export_judgments
+from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.models import Annotation, Campaign, Decision, Judgment, Rater
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
@@ -143,7 +143,8 @@ def test_a_scrub_reaches_the_texts_and_leaves_the_numbers(quality: Campaign) -> 
 
 
 def export(campaign: Campaign, **options: Any) -> list[dict[str, Any]]:
-    export_judgments(campaign, out=(out := BytesIO()), **options)
+    scope = JudgmentScope(campaign.dataset, campaign.schema, campaign)
+    export_judgments(scope, out=(out := BytesIO()), **options)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -173,7 +174,9 @@ def test_every_answer_is_exported_with_its_criterion(quality: Campaign) -> None:
     turn.session.split = "test"
     turn.session.save()
     judge(lease_for(quality, "ana").current, {"correct": 1, "helpful": 1})
-    exported = export_judgments(quality, out=BytesIO(), actor=None)
+    exported = export_judgments(
+        JudgmentScope(quality.dataset, quality.schema, quality), out=BytesIO(), actor=None
+    )
     assert (exported.decisions, exported.answers) == (1, 2)
     assert exported.omissions == ["1 label of excluded sessions or the locked test split: left out"]
 

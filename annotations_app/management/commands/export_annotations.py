@@ -2,15 +2,16 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
+from annotations_app.criteria.schemas import get_schema
 from annotations_app.labels.export_annotations import (
     DEFAULT_SELECTION,
     LABEL_SELECTIONS,
     ExportedLabels,
     export_annotations,
 )
-from annotations_app.labels.export_judgments import export_judgments
+from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.parameters import LabelExportParameters
-from annotations_app.models import Campaign
+from annotations_app.models import LabelSchema
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
@@ -33,8 +34,8 @@ appears under its name only when it is complete.
                         unresolved disagreements are left out and counted
   --labels all          every label, with its annotator
 
-Of a campaign with a schema every label is exported, a line for each answer to a criterion, with
-"criterion", "value" and "schema" in place of "label".
+Of a campaign with a schema, or with --schema, every label under it is exported, a line for each
+answer to a criterion, with "criterion", "value" and "schema" in place of "label".
 
 Every line contains a text, so production data must have been scrubbed and verified. Labels of
 the test split are left out: a calibration is tested on it. --override exports both; the audit
@@ -56,6 +57,11 @@ class Command(BaseCommand):
             "--campaign", metavar="NAME", help="only labels of this campaign, for its persona"
         )
         parser.add_argument(
+            "--schema",
+            metavar="NAME@VERSION",
+            help="labels under this schema, of all campaigns and imports (default: on-brand labels)",
+        )
+        parser.add_argument(
             "--labels",
             choices=LABEL_SELECTIONS,
             default=DEFAULT_SELECTION,
@@ -69,13 +75,14 @@ class Command(BaseCommand):
             help="why to export unscrubbed data or labels of the test split",
         )
 
-    def handle(self, *, name: str, campaign: str | None, **options: Any) -> None:
+    def handle(self, *, name: str, campaign: str | None, schema: str | None, **options: Any) -> None:
         dataset = get_dataset(name)
         scope = get_campaign(campaign) if campaign else None
-        if scope and scope.schema:
-            if scope.dataset != dataset:
-                raise command_error(f"The campaign {scope.name} is of another dataset than {name}.")
-            self._export_answers(scope, options)
+        asked: LabelSchema | None = get_schema(schema) if schema else scope and scope.schema
+        if asked:
+            if scope and (scope.dataset != dataset or scope.schema != asked):
+                raise command_error(f"The campaign {scope.name} is of another dataset or schema.")
+            self._export_answers(JudgmentScope(dataset, asked, scope), options)
             return
         persona = options["persona"] or (scope.persona.persona_id if scope else "")
         if not persona:
@@ -101,16 +108,20 @@ class Command(BaseCommand):
             )
         self.report(exported)
 
-    def _export_answers(self, campaign: Campaign, options: dict[str, Any]) -> None:
+    def _export_answers(self, scope: JudgmentScope, options: dict[str, Any]) -> None:
         override = options["override"]
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
                 lambda job: export_judgments(
-                    campaign, out=out, override=override, report_progress=job.report_progress
+                    scope, out=out, override=override, report_progress=job.report_progress
                 ),
-                dataset_name=campaign.dataset.name,
-                parameters=LabelExportParameters(campaign=campaign.name, override=override),
+                dataset_name=scope.dataset.name,
+                parameters=LabelExportParameters(
+                    campaign=scope.campaign and scope.campaign.name,
+                    schema=scope.schema.full_name,
+                    override=override,
+                ),
                 progress=Progress("Exporting", "labels"),
             )
         labels = format_count(exported.decisions, "label")

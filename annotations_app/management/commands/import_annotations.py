@@ -15,6 +15,8 @@ from datasets_app.management.terminal import command_error
 
 HELP = """\
 Import labels (annotation JSONL: one label per line, with text, label 0 or 1, and persona_id).
+Lines with criterion, value and schema in place of label, as export_annotations writes them and the
+queue offers them for download, are answers under that schema; lines of one decision become one.
 
 Files of label tools (Label Studio, Argilla, doccano, Prodigy) and tables (CSV, XLSX, Parquet)
 are read as well: the labels of each annotator, by the question they answer. Values that say

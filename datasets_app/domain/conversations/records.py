@@ -5,6 +5,8 @@ A dataset is never held in a list: files and tables are read as streams of these
 
 from typing import Any, NamedTuple
 
+from datasets_app.domain.labels.rater import Rater
+
 
 class TurnRecord(NamedTuple):
     """One turn of a conversation; the fields are those of the conversation JSONL format.
@@ -35,11 +37,22 @@ class SessionRecord(NamedTuple):
     line: int = 0
 
 
+class Answer(NamedTuple):
+    """An answer to a criterion of a schema, as a file has it; ``schema`` is "name@version"."""
+
+    criterion: str
+    value: Any
+    schema: str
+
+
 class LabelRecord(NamedTuple):
-    """One line of annotation JSONL: ``label`` is the code of the answer."""
+    """One line of annotation JSONL: ``label`` is the code of the answer to the built-in criterion.
+
+    A line under a schema has an ``answer`` instead; only there a ``rater`` says which model gave it.
+    """
 
     text: str
-    label: int
+    label: int | None
     persona_id: str
     session_id: str | None = None
     turn_index: int | None = None
@@ -49,6 +62,8 @@ class LabelRecord(NamedTuple):
     confidence: float | None = None
     extra: dict[str, Any] | None = None
     line: int = 0
+    answer: Answer | None = None
+    rater: Rater | None = None
 
 
 class LineError(NamedTuple):

@@ -72,25 +72,30 @@ class Schema(NamedTuple):
 def encode_answers(schema: Schema, values: Mapping[str, Any]) -> Answers:
     """The stored form of answers by criterion, as files and pages give them: all of them, or none.
 
-    Raises :class:`InvalidValue` for what is missing, wrong, or asked only after another answer.
+    Raises :class:`InvalidValue` for what is wrong, and as :func:`check_answers`.
     """
     known = {criterion.key for criterion in schema.criteria}
     if strange := sorted(str(key)[:50] for key in values if key not in known):
         raise InvalidValue(f"{strange[0]} is no criterion of {schema.name}")
     answers = Answers({}, {})
+    for criterion in schema.criteria:
+        if (value := values.get(criterion.key)) is not None:
+            _store(answers, criterion, value)
+    check_answers(schema, answers)
+    return answers
+
+
+def check_answers(schema: Schema, answers: Answers) -> None:
+    """Raises :class:`InvalidValue` for what is missing, or asked only after another answer."""
     for question in schema.questions:
         criterion = question.criterion
-        value = values.get(criterion.key)
-        if not is_asked(question, answers):
-            if value is not None:
-                raise InvalidValue(f"{criterion.key} is asked only after another answer")
-        elif value is not None:
-            _store(answers, criterion, value)
-        elif not question.optional:
+        is_answered = answers.get(criterion.key) is not None
+        if is_answered and not is_asked(question, answers):
+            raise InvalidValue(f"{criterion.key} is asked only after another answer")
+        if not is_answered and not question.optional and is_asked(question, answers):
             raise InvalidValue(f"{criterion.key} has no answer: {criterion.question}")
     if not (answers.codes or answers.texts):
         raise InvalidValue("no criterion has an answer")
-    return answers
 
 
 def decode_answers(schema: Schema, answers: Answers) -> dict[str, Any]:

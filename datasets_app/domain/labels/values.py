@@ -57,6 +57,9 @@ def decode_value(criterion: Criterion, stored: Stored) -> Value:
     if criterion.kind == Kind.TAGS:
         assert type(stored) is int  # as encode_value made it  # nosec B101
         return [level.value for code, level in enumerate(criterion.levels) if stored >> code & 1]
+    if criterion.kind == Kind.NUMBER:
+        # A large one comes back from the database without its fraction.
+        return float(stored)
     if not criterion.levels:
         return stored
     return criterion.levels[int(stored)].value

@@ -13,7 +13,7 @@ class LabelCount(LabelCounts, Check):
     title = "fewer than 50 labels"
 
     def end(self) -> tuple[Finding, ...]:
-        if self.total >= MIN_LABELS:
+        if self.total >= MIN_LABELS or (self.answers and not self.total):
             return ()
         labels = format_count(self.total, "label")
         return (Finding(self.code, f"{labels}; calibration needs at least {MIN_LABELS}"),)

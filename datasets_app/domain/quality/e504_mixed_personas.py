@@ -14,7 +14,7 @@ class MixedPersonas(Check):
         self._others = 0
 
     def label(self, record: LabelRecord) -> None:
-        if record.persona_id == self._persona:
+        if record.answer or record.persona_id == self._persona:
             return
         if self._persona is None:
             self._persona = record.persona_id

@@ -96,9 +96,10 @@ class FileChecker:
 
 
 def guess_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
-    """By the first line that is an object: one with a label and no role is an annotation."""
+    """By the first line that is an object: one with a label, or a criterion, and no role is an annotation."""
     value = find_first_object(read_lines(path, limits)) or {}
-    return ANNOTATION if "label" in value and "role" not in value else CONVERSATION
+    is_labeled = "label" in value or "criterion" in value
+    return ANNOTATION if is_labeled and "role" not in value else CONVERSATION
 
 
 def find_kept_terms(data_path: Path, persona_terms: Iterable[str] = ()) -> KeptTerms:

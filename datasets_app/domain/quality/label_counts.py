@@ -4,11 +4,17 @@ from datasets_app.domain.conversations.records import LabelRecord
 
 
 class LabelCounts:
+    """Of the built-in criterion: nothing is calibrated on ``answers`` under a schema."""
+
     def __init__(self) -> None:
         self.total = 0
         self.positive = 0
+        self.answers = 0
 
     def label(self, record: LabelRecord) -> None:
+        if record.label is None:
+            self.answers += 1
+            return
         self.total += 1
         self.positive += record.label
 

@@ -106,9 +106,10 @@ class PersonalDataSearch:
             visit_turn(record, collect)
         else:
             fields = ("text", "persona_id", "annotator", "notes")
-            visit_object(
-                {field: getattr(record, field) for field in fields} | (record.extra or {}), "", collect
-            )
+            said = {field: getattr(record, field) for field in fields} | (record.extra or {})
+            if record.answer:
+                said["value"] = record.answer.value
+            visit_object(said, "", collect)
         if record.session_id is not None and record.session_id != self._session:
             self._session = record.session_id
             collect(Place("session_id"), record.session_id)

@@ -1,0 +1,256 @@
+"""Answers under a schema from files: what goes in comes out, all or nothing, and each error says where."""
+
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from annotations_app.criteria.schemas import import_schema, save_schema
+from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.import_annotations import import_annotations
+from annotations_app.models import Annotation, Judgment, LabelSchema, Rater
+from datasets_app.catalog import gates
+from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.schema_document import read_document
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.models import Dataset, Turn
+from datasets_app.retention.erase_session import erase_session
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from tests.campaigns import make_persona, make_replies
+from tests.factories import make_dataset, make_sessions, write_jsonl
+from tests.operations.test_judgments import QUALITY
+from tests.strategies import EXAMPLES_FACTOR, answers_to, label_schemas, names, texts, timestamps
+
+pytestmark = pytest.mark.django_db
+
+MODEL = {"kind": "model", "version": "2", "prompt_digest": "ab" * 32}
+
+
+@pytest.fixture(autouse=True)
+def quality() -> LabelSchema:
+    make_persona()
+    return import_schema(QUALITY).schema
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    return make_replies(tmp_path, 3)
+
+
+def answer(criterion: str, value: Any, session: int = 1, **fields: Any) -> dict[str, Any]:
+    return {
+        "text": "", "criterion": criterion, "value": value, "schema": "quality@1", "persona_id": "warm_v1",
+        "session_id": f"s{session}", "turn_index": 2, "annotator": "ana", **fields,
+    }  # fmt: skip
+
+
+def decision(session: int = 1, **fields: Any) -> list[dict[str, Any]]:
+    """All that QUALITY asks."""
+    said: dict[str, Any] = {"correct": 0, "faults": ["tone"], "helpful": 2}
+    return [answer(criterion, value, session, **fields) for criterion, value in said.items()]
+
+
+def read(tmp_path: Path, lines: list[Any], **options: Any) -> Any:
+    path = write_jsonl(tmp_path / "answers.jsonl", lines)
+    return import_annotations(path, **{"dataset_name": "support", **options}).saved
+
+
+def refuse(tmp_path: Path, lines: list[Any], **options: Any) -> list[dict[str, Any]]:
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, lines, **options)
+    assert not Judgment.objects.exists()
+    return list(refused.value.details["problems"])
+
+
+def export(dataset: Dataset, schema: LabelSchema) -> bytes:
+    export_judgments(JudgmentScope(dataset, schema), out=(out := BytesIO()))
+    return out.getvalue()
+
+
+def test_lines_of_one_decision_become_one(tmp_path: Path, dataset: Dataset, quality: LabelSchema) -> None:
+    old = {"text": "", "label": 1, "persona_id": "warm_v1", "session_id": "s2", "turn_index": 2}
+    saved = read(tmp_path, [*decision(), answer("why", "Too loud."), *decision(2, rater=MODEL), old])
+    assert (saved.added, saved.known, saved.sessions_added, saved.text_differs) == (3, 0, 0, 0)
+    first, second = Judgment.objects.all()
+    assert (first.codes, first.texts) == ({"correct": 0, "faults": 2, "helpful": 1}, {"why": "Too loud."})
+    assert (first.kind, first.campaign, first.schema, first.persona_id) == ("label", None, quality, "warm_v1")
+    assert (first.turn.session.session_id, first.turn.turn_index) == ("s1", 2)
+    assert list(Rater.objects.order_by("id").values_list("kind", "name", "version")) == [
+        ("import", "ana", ""), ("model", "ana", "2"),
+    ]  # fmt: skip
+    assert second.rater.prompt_digest == "ab" * 32
+    assert Annotation.objects.get().label == 1
+
+
+def test_known_decisions_are_skipped_in_any_order_of_lines(tmp_path: Path, dataset: Dataset) -> None:
+    lines = [*decision(), *decision(2), *decision(1, annotator=None)]
+    assert read(tmp_path, [*lines, *lines]).added == 3
+    saved = read(tmp_path, sorted(lines, key=lambda line: line["criterion"]))
+    assert (saved.added, saved.known) == (0, 3)
+    saved = read(tmp_path, [*decision(), *decision(notes="Read again.")])
+    assert (saved.added, saved.known) == (1, 1)
+
+
+def test_two_unnamed_annotators_stay_two(tmp_path: Path, dataset: Dataset) -> None:
+    one, two = decision(annotator=None), decision(annotator=None)
+    two[0]["value"], two[1:2] = 1, []
+    assert read(tmp_path, [*one, *two]).added == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "message"),
+    [
+        (answer("mood", 1), "criterion", "must be of quality@1: correct, faults, helpful, why, got 'mood'"),
+        (answer("correct", 2), "value", "must be 0 (no) or 1 (yes) for correct, got the number 2"),
+        (answer("correct", None), "value", "value is missing"),
+        (answer("correct", {"a": 1}), "value", "must be a number, a string or an array, got an object"),
+        (answer("faults", ["tone", 1]), "value", "for faults, got an array"),
+        (answer("correct", 1, schema="quality@2"), "schema", "import it first (import_schema), got a string"),
+        (answer("correct", 1, schema="quality"), "schema", "such as quality@1"),
+        (answer("correct", 1, schema=None), "schema", "schema is missing"),
+        (answer("correct", 1, persona_id="who"), "persona_id", "import it first (import_persona)"),
+        (answer("correct", 1, rater={"kind": "person"}), "rater", "must be a model"),
+        (answer("correct", 1, rater={**MODEL, "version": ""}), "rater", "needs a version"),
+        (answer("correct", 1), "criterion", "helpful has no answer: How helpful is it?"),
+        (answer("faults", ["tone"]), "criterion", "correct has no answer"),
+    ],
+)  # fmt: skip
+def test_each_error_says_where_what_and_why(
+    tmp_path: Path, dataset: Dataset, line: dict[str, Any], field: str, message: str
+) -> None:
+    [problem] = refuse(tmp_path, [*decision(2), line])
+    assert (problem["file"], problem["line"], problem["field"]) == ("answers.jsonl", 4, field)
+    assert message in problem["message"]
+
+
+def test_all_problems_are_counted_and_nothing_is_saved(tmp_path: Path, dataset: Dataset) -> None:
+    problems = refuse(tmp_path, [answer("mood", 1), answer("correct", 7), *decision()])
+    assert [problem["line"] for problem in problems] == [1, 2]
+    problems = refuse(tmp_path, [answer("correct", 1, 1), answer("correct", 1, 2), *decision(3)])
+    assert [problem["line"] for problem in problems] == [1, 2]
+
+
+def test_adjudicated_decisions(tmp_path: Path, dataset: Dataset) -> None:
+    other = decision()
+    other[2]["value"] = 3
+    problems = refuse(tmp_path, [*decision(), *other], adjudicated=True)
+    assert [problem["line"] for problem in problems] == [4]
+    assert read(tmp_path, decision(), adjudicated=True).added == 1
+    assert read(tmp_path, decision(), adjudicated=True).added == 0
+    assert read(tmp_path, other, adjudicated=True).added == 1
+    assert list(Judgment.objects.values_list("kind", flat=True)) == ["withdrawn", "adjudicated"]
+
+
+def test_a_reply_that_is_not_stored_keeps_its_place(
+    tmp_path: Path, dataset: Dataset, quality: LabelSchema
+) -> None:
+    lines = [*decision(7, text="Hello.", worker=4), *decision(8, text="Hello.", worker=5)]
+    assert read(tmp_path, lines).sessions_added == 2
+    assert read(tmp_path, lines).added == 0
+    said = [json.loads(line) for line in export(dataset, quality).splitlines()]
+    assert [(line["session_id"], line["turn_index"], line["worker"]) for line in said[::3]] == [
+        ("s7", 2, 4), ("s8", 2, 5),
+    ]  # fmt: skip
+
+
+def test_an_erased_session_takes_decisions_that_name_it(tmp_path: Path, dataset: Dataset) -> None:
+    text = Turn.objects.get(session__session_id="s2", turn_index=2).text
+    read(tmp_path, [*decision(1, turn_index=9, text=text), *decision(2), *decision(7, text="Hello.")])
+    assert Judgment.objects.filter(turn__session__session_id="s2").count() == 2
+    erase_session(dataset.sessions.get(session_id="s1"), "Asked for by letter.")
+    assert Judgment.objects.filter(turn__session__session_id="s2").count() == 1
+    assert Judgment.objects.count() == 2
+
+
+def test_what_people_wrote_is_scrubbed(tmp_path: Path, dataset: Dataset) -> None:
+    lines = [
+        *decision(7, text="Hi.", mail="ana@example.com"),
+        answer("why", "ana@example.com", 7, text="Hi."),
+    ]
+    lines[3]["mail"] = "ana@example.com"
+    read(tmp_path, lines)
+    scrub_dataset(dataset, Policy(hash_session_ids=True))
+    judged = Judgment.objects.get()
+    assert judged.texts == {"why": "[EMAIL]"}
+    assert judged.extra["mail"] == "[EMAIL]"
+    assert len(judged.extra["session_id"]) == 64
+
+
+def test_a_scrubbed_dataset_is_told_of_personal_data(tmp_path: Path, dataset: Dataset) -> None:
+    scrub_dataset(dataset, Policy())
+    path = write_jsonl(tmp_path / "answers.jsonl", [*decision(), answer("why", "Write to ana@example.com")])
+    done = import_annotations(path, dataset_name="support")
+    assert done.personal_data == {"EMAIL": 1}
+
+
+@st.composite
+def answer_files(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    document = draw(label_schemas())
+    lines: list[dict[str, Any]] = []
+    for rater in draw(
+        st.lists(names.filter(lambda name: len(name) < 40), min_size=1, max_size=4, unique=True)
+    ):
+        said_by = {
+            "session_id": draw(st.sampled_from(["s1", "s2"])),
+            "turn_index": 2,
+            "annotator": rater,
+            **draw(
+                st.fixed_dictionaries(
+                    {},
+                    optional={
+                        "notes": texts,
+                        "timestamp": timestamps,
+                        "confidence": st.floats(0, 1),
+                        "rater": st.just(MODEL),
+                        "worker": texts,
+                    },
+                )
+            ),
+        }
+        for criterion, value in draw(answers_to(document)).items():
+            lines.append(answer(criterion, value, **{**said_by, "schema": "generated@1"}))
+    return document, lines
+
+
+@settings(
+    max_examples=40 * EXAMPLES_FACTOR,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(file=answer_files())
+def test_export_import_export_is_the_same_file(tmp_path_factory: Any, file: Any) -> None:
+    document, lines = file
+    if not lines:
+        return
+    path = tmp_path_factory.mktemp("files")
+    with transaction.atomic():
+        schema = save_schema(read_document(document)).schema
+        first, copy = (make_dataset(path, make_sessions(2), name) for name in ("first", "copy"))
+        import_annotations(write_jsonl(path / "given.jsonl", lines), dataset_name="first")
+        exported = export_anyhow(first, schema)
+        said = [json.loads(line) for line in exported.splitlines()]
+        assert {(line["annotator"], line["criterion"], repr(line["value"])) for line in said} == {
+            (line["annotator"], line["criterion"], repr(without_negative_zero(line["value"])))
+            for line in lines
+        }
+        (path / "exported.jsonl").write_bytes(exported)
+        import_annotations(path / "exported.jsonl", dataset_name="copy")
+        assert export_anyhow(copy, schema) == exported
+        transaction.set_rollback(True)
+
+
+def without_negative_zero(value: Any) -> Any:
+    """PostgreSQL has none."""
+    return value + 0 if type(value) is float else value
+
+
+def export_anyhow(dataset: Dataset, schema: LabelSchema) -> bytes:
+    gates.scan_and_describe(dataset)
+    export_judgments(
+        JudgmentScope(dataset, schema), out=(out := BytesIO()), override="A test of arbitrary characters."
+    )
+    return out.getvalue()

@@ -1,16 +1,21 @@
 """Adjudication: a lead decides the label of a reply; annotators' labels stay as they are."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotations_app.domain.submission import InvalidSubmission, clean_notes
-from annotations_app.models import Annotation, Campaign
+from annotations_app.agreement.disputed_answers import DISPUTED_SQL, find_overruled
+from annotations_app.domain.submission import InvalidSubmission, clean_notes, encode_submitted
+from annotations_app.labeling.judgments import digest_guidelines, find_person
+from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.labels.sql import count_code, count_minority
 from datasets_app.domain.labels.values import describe_label, is_code, name_of, opposite
 from datasets_app.domain.pii.masking import mask_values
@@ -33,21 +38,20 @@ SELECT turn_id, labels, on_brand, dispute, settled FROM (
 ) replies
 WHERE (NOT settled OR %(settled)s)
 """
-_PAGE_SQL = f"""
-{_DISPUTED_SQL} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
+_PAGE_SQL = """
+{disputed} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
 ORDER BY -dispute, turn_id LIMIT %(limit)s
 """
-_COUNT_SQL = f"""
-SELECT count(*), count(*) FILTER (WHERE settled) FROM ({_DISPUTED_SQL}) disputed
-"""  # constants of this module # nosec B608
+_COUNT_SQL = "SELECT count(*), count(*) FILTER (WHERE settled) FROM ({disputed}) disputed"
 
 
 class DisputedReply(NamedTuple):
-    """A reply with labels of both kinds. ``dispute`` is 1,000,000 for a tie."""
+    """A reply with labels of both kinds, or different answers to a criterion of a schema, which leave
+    ``on_brand`` empty. ``dispute`` is 1,000,000 for a tie."""
 
     turn: int
     labels: int
-    on_brand: int
+    on_brand: int | None
     dispute: int
     settled: bool
 
@@ -75,68 +79,117 @@ def list_disputed(
         "less": -dispute,
     }
     with connection.cursor() as cursor:
-        cursor.execute(_PAGE_SQL, values | {"limit": limit})
+        cursor.execute(_PAGE_SQL.format(disputed=_choose_sql(campaign)), values | {"limit": limit})
         return [DisputedReply(*row) for row in cursor.fetchall()]
 
 
 def count_disputed(dataset: Dataset, persona_id: str, *, campaign: Campaign | None = None) -> DisputeCounts:
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_SQL, _query_parameters(dataset, persona_id, campaign, True))
+        values = _query_parameters(dataset, persona_id, campaign, True)
+        cursor.execute(_COUNT_SQL.format(disputed=_choose_sql(campaign)), values)
         return DisputeCounts(*cursor.fetchone())
+
+
+def find_adjudicated(persona_id: str, campaign: Campaign | None) -> QuerySet[Any]:
+    """Adjudicated labels for a persona, or decisions under the schema of a campaign that has one."""
+    if campaign is not None and campaign.schema_id:
+        rows: QuerySet[Any] = Judgment.objects.filter(schema=campaign.schema_id)
+    else:
+        rows = Annotation.objects.all()
+    return rows.filter(persona_id=persona_id, kind=Annotation.Kind.ADJUDICATED)
 
 
 def adjudicate(
     turn: Turn,
     persona_id: str,
     *,
-    label: int | None,
+    label: int | None = None,
+    answers: Mapping[str, Any] | None = None,
     reason: str,
     campaign: Campaign | None = None,
     actor: Any,
-) -> Annotation:
-    """Save the adjudicated label of a reply for a persona; an earlier one is withdrawn, not erased.
+) -> Any:
+    """Save the adjudicated label of a reply for a persona (an Annotation, or a Judgment under a schema); an
+    earlier one is withdrawn, not erased.
 
-    Raises UserError if the turn is no reply, or if most labels (of the campaign, if given) say otherwise and
-    ``reason`` is empty, or holds personal data.
+    For a campaign with a schema, ``answers`` to its criteria as files have them. Raises UserError if the turn
+    is no reply, or if most labels (of the campaign, if given) say otherwise and ``reason`` is empty, or holds
+    personal data.
     """
-    if label is None or not is_code(ON_BRAND, label):
-        raise UserError(describe_label(ON_BRAND))
     notes = _clean_reason(reason)
     if turn.role != Turn.Role.ASSISTANT:
         raise UserError("Only an assistant's reply can be adjudicated.")
+    if campaign is not None and campaign.schema_content:
+        decided = _decide_answers(turn, campaign, campaign.schema_content, answers or {}, notes)
+        decided["rater"] = find_person(campaign.dataset_id, audit.actor_name(actor)[:200])
+    else:
+        decided = _decide_label(turn, persona_id, campaign, label, notes)
+        decided["annotator"] = audit.actor_name(actor)[:200]
+    check_written(
+        turn.session.dataset, {"reason": notes, "answers": list((decided.get("texts") or {}).values())}
+    )
+    try:
+        with transaction.atomic():
+            return _save_adjudicated(turn, persona_id, decided, notes, campaign, actor)
+    except IntegrityError:
+        raise UserError("Somebody else has just adjudicated this reply; reload the page.") from None
+
+
+def _decide_label(
+    turn: Turn, persona_id: str, campaign: Campaign | None, label: int | None, notes: str | None
+) -> dict[str, Any]:
+    if label is None or not is_code(ON_BRAND, label):
+        raise UserError(describe_label(ON_BRAND))
     if notes is None and _overrules_majority(turn, persona_id, label, campaign):
         most, chosen = (name_of(ON_BRAND, code) for code in (opposite(ON_BRAND, label), label))
         raise UserError(
             f"Most annotators say {most}. Explain briefly why the reply is {chosen}: others learn from it."
         )
-    check_written(turn.session.dataset, {"reason": notes})
+    return {"label": label}
+
+
+def _decide_answers(
+    turn: Turn, campaign: Campaign, schema: Schema, answers: Mapping[str, Any], notes: str | None
+) -> dict[str, Any]:
     try:
-        with transaction.atomic():
-            return _save_adjudicated_label(turn, persona_id, label, notes, campaign, actor)
-    except IntegrityError:
-        raise UserError("Somebody else has just adjudicated this reply; reload the page.") from None
+        decided = encode_submitted(schema, answers)
+    except InvalidSubmission as error:
+        raise UserError(str(error)) from None
+    if notes is None and (overruled := find_overruled(turn, campaign, decided)):
+        raise UserError(
+            f"Most annotators answer otherwise: {' '.join(overruled)} Explain briefly why: others learn "
+            "from it."
+        )
+    return {
+        "codes": decided.codes,
+        "texts": decided.texts or None,
+        "schema": campaign.schema,
+        "guidelines_digest": digest_guidelines(campaign.guidelines),
+    }
 
 
-def _save_adjudicated_label(
-    turn: Turn, persona_id: str, label: int, reason: str | None, campaign: Campaign | None, actor: Any
-) -> Annotation:
+def _save_adjudicated(
+    turn: Turn,
+    persona_id: str,
+    decided: dict[str, Any],
+    reason: str | None,
+    campaign: Campaign | None,
+    actor: Any,
+) -> Any:
     dataset = turn.session.dataset
-    earlier = Annotation.objects.select_for_update(no_key=True).filter(
-        turn=turn, persona_id=persona_id, kind=Annotation.Kind.ADJUDICATED
-    )
-    replaced = [annotation.pk for annotation in earlier]
-    Annotation.objects.filter(pk__in=replaced).update(kind=Annotation.Kind.WITHDRAWN)
-    adjudicated: Annotation = Annotation.objects.create(
+    earlier = find_adjudicated(persona_id, campaign).filter(turn=turn)
+    replaced = [row.pk for row in earlier.select_for_update(no_key=True)]
+    earlier.model.objects.filter(pk__in=replaced).update(kind=Annotation.Kind.WITHDRAWN)
+    adjudicated = earlier.model.objects.create(
         dataset=dataset,
         turn=turn,
         campaign=campaign,
         kind=Annotation.Kind.ADJUDICATED,
-        label=label,
         persona_id=persona_id,
         persona_digest=campaign.persona.digest if campaign else "",
-        annotator=audit.actor_name(actor)[:200],
         notes=reason,
         timestamp=timezone.now().isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        **decided,
     )
     audit.record(
         "adjudicate",
@@ -145,7 +198,7 @@ def _save_adjudicated_label(
         campaign=campaign.name if campaign else None,
         persona_id=mask_values(persona_id),
         turn=turn.pk,
-        label=label,
+        **({"label": decided["label"]} if "label" in decided else {"schema": decided["schema"].full_name}),
         annotation=adjudicated.pk,
         replaced=replaced,
     )
@@ -176,4 +229,9 @@ def _query_parameters(
         "persona": persona_id,
         "campaign": campaign.pk if campaign else None,
         "settled": include_adjudicated,
+        "schema": campaign.schema_id if campaign else None,
     }
+
+
+def _choose_sql(campaign: Campaign | None) -> str:
+    return DISPUTED_SQL if campaign is not None and campaign.schema_id else _DISPUTED_SQL

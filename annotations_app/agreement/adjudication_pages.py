@@ -11,12 +11,19 @@ from django.utils.html import format_html
 
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.dispute_pages import MAX_DISPUTE, DisputeQueue, parse_position, parse_turn_pks
+from annotations_app.agreement.disputed_answers import (
+    Tally,
+    agreed_answers,
+    measure_dispute,
+    tally_answers,
+)
 from annotations_app.agreement.scope_pages import AgreementScope
 from annotations_app.campaigns.pages_common import campaign_crumbs, render_fragment, require_permissions
 from annotations_app.domain.highlighting import highlight_words
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
+from annotations_app.labeling.views.decision_form import read_fields
 from annotations_app.labeling.views.persona_card import build_persona_card
-from annotations_app.models import Annotation, Assignment, Decision
+from annotations_app.models import Annotation, Assignment, Decision, Judgment
 from annotations_app.templatetags.annotations_display import highlight
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
@@ -25,6 +32,7 @@ from datasets_app.core.web.turns import format_turns
 from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.turn_metadata import list_steps
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Schema, describe_answers
 from datasets_app.domain.labels.values import name_of, opposite, parse_level
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
@@ -108,23 +116,22 @@ def _describe_end(disputes: DisputeQueue, disputed: int, remaining: int) -> tupl
 
 def _save_adjudication(request: HttpRequest, disputes: DisputeQueue, turn: Turn) -> HttpResponse:
     label, reason = request.POST.get("label", ""), request.POST.get("reason", "")
+    answers = read_fields(disputes.schema, request.POST) if disputes.schema else None
     try:
         raw_access.check_may_read(request.user, disputes.dataset)
         adjudicate(
             turn,
             disputes.persona_id,
             label=parse_level(ON_BRAND, label),
+            answers=answers,
             reason=reason,
             campaign=disputes.campaign,
             actor=request.user,
         )
     except UserError as refusal:
-        return _render_dispute(
-            request, disputes, turn, {"error": refusal.message, "reason": reason, "chosen": label}
-        )
-    return redirect(
-        _next_url(request.GET, disputes, turn, _count_votes(_load_labels(disputes, turn), disputes))
-    )
+        form = {"error": refusal.message, "reason": reason, "chosen": label, "filled": answers}
+        return _render_dispute(request, disputes, turn, form)
+    return redirect(_next_url(request.GET, disputes, turn, _load_labels(disputes, turn)))
 
 
 # --- the page --------------------------------------------------------------------------------
@@ -147,8 +154,6 @@ def _render_dispute(
             session=turn.session_id,
             turn=turn.turn_index,
         )
-    votes = _count_votes(labels, disputes)
-    majority = _majority(votes)
     adjudicated = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
     card = _persona_card(disputes)
     has = request.user.has_perm
@@ -158,15 +163,13 @@ def _render_dispute(
         **_conversation_context(turn, card, withheld=withheld),
         "withheld": withheld,
         "card": card,
+        **_votes_context(disputes, labels, form_state),
         **form_state,
-        "votes": _vote_rows(votes, form_state.get("chosen", "")),
-        "majority": None if majority is None else ON_BRAND.levels[majority].value,
-        "minority": None if majority is None else name_of(ON_BRAND, opposite(ON_BRAND, majority)),
         "labels": [label for label in labels if label.kind != Annotation.Kind.WITHDRAWN],
         "withdrawn": [label for label in labels if label.kind == Annotation.Kind.WITHDRAWN],
         "flags": flags,
         "adjudicated": adjudicated[0] if adjudicated else None,
-        "next_url": _next_url(request.GET, disputes, turn, votes),
+        "next_url": _next_url(request.GET, disputes, turn, labels),
         "progress_url": disputes.address("counted"),
         "max_reason_length": MAX_NOTE_LENGTH,
         "session_url": f"{session}?turn={turn.turn_index}#turn-{turn.turn_index}"
@@ -193,20 +196,53 @@ def _dispute_crumbs(disputes: DisputeQueue) -> Breadcrumbs:
 
 
 def _load_labels(disputes: DisputeQueue, turn: Turn) -> list[Any]:
-    """All labels of the reply for this persona, from any campaign, oldest first."""
+    """All labels of the reply for this persona, from any campaign, oldest first; under the schema of a
+    campaign, with what each ``said``."""
+    if disputes.schema:
+        judged = Judgment.objects.filter(turn=turn, persona_id=disputes.persona_id)
+        rows: list[Any] = list(
+            judged.filter(schema=disputes.campaign.schema if disputes.campaign else None)
+            .select_related("campaign__persona", "rater")
+            .order_by("id")[:MAX_LABELS]
+        )
+        for row in rows:
+            row.annotator, row.said = row.rater.name, describe_answers(disputes.schema, row.answers)
+        return rows
     labels = Annotation.objects.filter(turn=turn, persona_id=disputes.persona_id)
     return list(labels.select_related("campaign__persona").order_by("id")[:MAX_LABELS])
 
 
-def _count_votes(labels: list[Any], disputes: DisputeQueue) -> list[int]:
-    """How often each answer was given, by its code; of a campaign, if there is one, by its labels."""
+def _countable(labels: list[Any], disputes: DisputeQueue) -> list[Any]:
+    """Of a campaign, if there is one, its labels."""
     campaign = disputes.campaign
-    counting = Counter(
-        label.label
+    return [
+        label
         for label in labels
         if label.kind == Annotation.Kind.LABEL and (campaign is None or label.campaign_id == campaign.pk)
-    )
+    ]
+
+
+def _count_votes(labels: list[Any], disputes: DisputeQueue) -> list[int]:
+    """How often each answer was given, by its code."""
+    counting = Counter(label.label for label in _countable(labels, disputes))
     return [counting[code] for code in ON_BRAND.codes]
+
+
+def _tally(labels: list[Any], disputes: DisputeQueue, schema: Schema) -> list[Tally]:
+    return tally_answers(schema, (label.answers for label in _countable(labels, disputes)))
+
+
+def _votes_context(disputes: DisputeQueue, labels: list[Any], form_state: dict[str, Any]) -> dict[str, Any]:
+    if disputes.schema:
+        tallies = _tally(labels, disputes, disputes.schema)
+        return {"schema": disputes.schema, "tallies": tallies, "filled": agreed_answers(tallies)}
+    votes = _count_votes(labels, disputes)
+    majority = _majority(votes)
+    return {
+        "votes": _vote_rows(votes, form_state.get("chosen", "")),
+        "majority": None if majority is None else ON_BRAND.levels[majority].value,
+        "minority": None if majority is None else name_of(ON_BRAND, opposite(ON_BRAND, majority)),
+    }
 
 
 def _majority(votes: list[int]) -> int | None:
@@ -242,9 +278,16 @@ def _flag_reasons(disputes: DisputeQueue, turn: Turn) -> list[dict[str, Any]]:
     return list(last.values())
 
 
-def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, votes: list[int]) -> str:
-    dispute = 2 * MAX_DISPUTE * (sum(votes) - max(votes)) // sum(votes) if sum(votes) else 0
+def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, labels: list[Any]) -> str:
+    if disputes.schema:
+        dispute = measure_dispute(_tally(labels, disputes, disputes.schema))
+    else:
+        dispute = _measure_votes(_count_votes(labels, disputes))
     return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", ""))
+
+
+def _measure_votes(votes: list[int]) -> int:
+    return 2 * MAX_DISPUTE * (sum(votes) - max(votes)) // sum(votes) if sum(votes) else 0
 
 
 def _withhold_notes(row: Any) -> None:

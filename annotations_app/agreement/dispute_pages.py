@@ -5,12 +5,18 @@ from typing import NamedTuple
 
 from django.http import Http404, HttpRequest, QueryDict
 
-from annotations_app.agreement.adjudicate import DisputeCounts, count_disputed, list_disputed
+from annotations_app.agreement.adjudicate import (
+    DisputeCounts,
+    count_disputed,
+    find_adjudicated,
+    list_disputed,
+)
 from annotations_app.campaigns.pages_common import admin_url, visible_campaign
-from annotations_app.models import Annotation, Assignment, Campaign
+from annotations_app.models import Assignment, Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk
 from datasets_app.core.web.paging import parse_numbers
+from datasets_app.domain.labels.schema import Schema
 from datasets_app.models import Dataset
 
 # Looked up at once: finding the most disputed of a million labels takes most of a second.
@@ -45,6 +51,11 @@ class DisputeQueue(NamedTuple):
         if not raw_access.filter_personas(request.user, dataset, [persona]):
             raise Http404
         return cls(dataset, persona, None, tie, False)
+
+    @property
+    def schema(self) -> Schema | None:
+        """What the campaign asks; None for the built-in criterion."""
+        return self.campaign.schema_content if self.campaign else None
 
     @property
     def scope(self) -> list[tuple[str, str]]:
@@ -87,9 +98,7 @@ class DisputeQueue(NamedTuple):
         return sorted(set(flagged.order_by().values_list("item__turn", flat=True)))
 
     def _adjudicated_turns(self, turns: Sequence[int]) -> set[int]:
-        labels = Annotation.objects.filter(
-            turn__in=turns, persona_id=self.persona_id, kind=Annotation.Kind.ADJUDICATED
-        )
+        labels = find_adjudicated(self.persona_id, self.campaign).filter(turn__in=turns)
         return set(labels.values_list("turn", flat=True))
 
 

@@ -38,7 +38,7 @@ def list_most_disputed(disputes: DisputeQueue, user: Any) -> list[dict[str, Any]
         {
             "turn": by_key[reply.turn],
             "on_brand": reply.on_brand,
-            "off_brand": reply.labels - reply.on_brand,
+            "off_brand": reply.labels - (reply.on_brand or 0),
             "settled": reply.settled,
             "address": disputes.address(turn=str(reply.turn))
             if may_adjudicate

@@ -65,7 +65,7 @@ def validate_submission(
     if kind != "label":
         label = confidence = None
     elif schema is not None:
-        label, found = None, _encode_answers(schema, answers or {})
+        label, found = None, encode_submitted(schema, answers or {})
     elif not is_code(ON_BRAND, label):
         raise InvalidSubmission(describe_label(ON_BRAND))
     said = None if kind == "undo" else clean_notes(notes)
@@ -83,8 +83,8 @@ def validate_submission(
     )
 
 
-def _encode_answers(schema: Schema, values: Mapping[str, Any]) -> Answers:
-    """A text without characters counts as none."""
+def encode_submitted(schema: Schema, values: Mapping[str, Any]) -> Answers:
+    """What a page submits; a text without characters counts as none. Raises :class:`InvalidSubmission`."""
     texts = {criterion.key for criterion in schema.criteria if criterion.kind == Kind.TEXT}
     said = {
         key: _clean_text(value) if key in texts and isinstance(value, str) else value

@@ -33,23 +33,24 @@ def sync_judgment(
     if is_changed:
         own.update(**values)
         return
-    rater, _ = Rater.objects.get_or_create(
-        dataset_id=campaign.dataset_id,
-        kind=Rater.Kind.PERSON,
-        name=member.user.get_username(),
-        version="",
-        prompt_digest="",
-    )
     Judgment.objects.create(
         dataset_id=campaign.dataset_id,
         turn_id=assignment.item.turn_id,
         campaign=campaign,
         assignment=assignment,
-        rater=rater,
+        rater=find_person(campaign.dataset_id, member.user.get_username()),
         kind=Judgment.Kind.REPEAT if assignment.repeat else Judgment.Kind.LABEL,
         persona_id=campaign.persona.persona_id,
         **values,
     )
+
+
+def find_person(dataset: int, name: str) -> Rater:
+    """The rater of an account in a dataset."""
+    rater, _ = Rater.objects.get_or_create(
+        dataset_id=dataset, kind=Rater.Kind.PERSON, name=name, version="", prompt_digest=""
+    )
+    return rater
 
 
 @lru_cache(maxsize=64)

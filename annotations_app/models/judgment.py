@@ -100,5 +100,12 @@ class Judgment(models.Model):
         return f"{self.schema} #{self.pk}"
 
     @property
+    def is_stale(self) -> bool:
+        """As that of a label."""
+        if self.campaign is None or self.kind != self.Kind.LABEL:
+            return False
+        return bool(self.persona_digest != self.campaign.persona.digest)
+
+    @property
     def answers(self) -> Answers:
         return Answers(self.codes, self.texts or {})

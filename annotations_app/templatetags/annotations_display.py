@@ -13,6 +13,7 @@ from annotations_app.domain.agreement.agreement_report import ConsensusReport, H
 from annotations_app.domain.agreement.agreement_text import light_alpha
 from annotations_app.domain.estimates.quality import explain_rate
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
+from datasets_app.domain.labels.criterion import Criterion, Level
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Condition, Schema
 from datasets_app.domain.wording import format_count
@@ -124,6 +125,20 @@ def condition_names(schema: Schema, condition: Condition) -> str:
     """The answers that a question is asked after."""
     other = schema.find(condition.key)
     return ", ".join(other.levels[code].name for code in condition.codes) if other else ""
+
+
+@register.simple_tag
+def checked_answer(filled: Any, criterion: Criterion, level: Level) -> str:
+    """The attribute of a control that is chosen among the answers ``filled`` in, if there are any."""
+    said = filled.get(criterion.key) if filled else None
+    chosen = said if isinstance(said, list) else [said]
+    return "checked" if any(type(one) is type(level.value) and one == level.value for one in chosen) else ""
+
+
+@register.simple_tag
+def typed_answer(filled: Any, criterion: Criterion) -> Any:
+    said = filled.get(criterion.key) if filled else None
+    return "" if said is None else said
 
 
 @register.filter

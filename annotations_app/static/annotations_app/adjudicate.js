@@ -2,7 +2,8 @@
 (() => {
     "use strict";
 
-    const inField = (target) => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
+    const inField = (target) =>
+        target.closest("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 
     document.addEventListener("DOMContentLoaded", () => {
         const place = document.querySelector("[data-dispute]");
@@ -12,6 +13,8 @@
         const hint = document.getElementById("settle-hint");
         const keys = document.getElementById("keys");
         const button = (key) => form.querySelector(`[data-key="${CSS.escape(key)}"]`);
+        // Under a schema one button saves all answers.
+        const save = button("Enter");
         const answers = Array.from(form.querySelectorAll("[name=label]"));
         const answer = (value) => answers.find((each) => each.value === value);
         const majority = place.dataset.majority;
@@ -53,7 +56,8 @@
             } else if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
                 event.preventDefault();
                 const keys = answers.map((each) => each.dataset.key).reverse().join(" or ");
-                if (pending) answer(pending).click();
+                if (save) save.click();
+                else if (pending) answer(pending).click();
                 else hint.textContent = `Press Esc to leave the field, then ${keys}.`;
             }
         });
@@ -61,15 +65,12 @@
         document.addEventListener("keydown", (event) => {
             const isModified = event.ctrlKey || event.metaKey || event.altKey || event.repeat;
             if (isModified || keys.open || inField(event.target)) return;
-            if (event.key === "r") {
-                event.preventDefault();
-                reason.focus();
-                return;
-            }
-            const pressed = button(event.key);
-            if (!pressed || pressed.hidden) return;
+            const pressed = button(event.key) || (event.key === "r" ? reason : null);
+            // A focused button or link answers to Enter itself.
+            if (!pressed || pressed.hidden || (pressed === save && event.target.closest("button, a, summary"))) return;
             event.preventDefault();
-            pressed.click();
+            if (inField(pressed)) pressed.focus();
+            else pressed.click();
         });
 
         // Scroll the conversation to the reply in question, without moving the page.

@@ -11,6 +11,8 @@ from annotations_app.domain.agreement.agreement_report import (
     Statistic,
 )
 from annotations_app.domain.agreement.agreement_text import RELIABLE_ALPHA, TENTATIVE_ALPHA
+from annotations_app.domain.agreement.criterion_report import CriterionReport
+from datasets_app.core.web.charts import Bars, Chart, make_chart
 
 # --- a number and its interval on a line ---
 
@@ -144,6 +146,61 @@ def build_heat_map(pairs: Sequence[PairComparison]) -> HeatMap:
             cells.append(HeatMapCell(comparison, kappa_shade(value), one == other))
         rows.append((one, cells))
     return HeatMap(names, rows)
+
+
+# --- the answers to a criterion ---
+
+MAX_CONFUSION_ANSWERS = 20
+
+
+class ConfusionCell(NamedTuple):
+    """``share`` is of its row."""
+
+    times: int
+    share: float
+    shade: str
+
+
+class CriterionSection(NamedTuple):
+    """``confusion`` has a row for each answer; empty of too many, and where nobody labeled the same reply."""
+
+    measured: CriterionReport
+    answers: Chart | None
+    confusion: list[tuple[str, list[ConfusionCell]]]
+
+
+def build_criterion_section(measured: CriterionReport) -> CriterionSection:
+    return CriterionSection(measured, _answers_chart(measured), _confusion_rows(measured))
+
+
+def _answers_chart(measured: CriterionReport) -> Chart | None:
+    if len(measured.answers) < 2:
+        return None
+    replies = measured.report is not None and measured.report.consensus is not None
+    bars = [
+        Bars(answer.name, [answer.labels, answer.replies or 0] if replies else [answer.labels])
+        for answer in measured.answers
+    ]
+    labels = measured.labels or sum(answer.labels for answer in measured.answers)
+    totals = [labels, sum(answer.replies or 0 for answer in measured.answers)][: 1 + replies]
+    return make_chart(
+        "Answers", "Answer", bars, series=["Labels", "Replies by consensus"][: 1 + replies], totals=totals
+    )
+
+
+def _confusion_rows(measured: CriterionReport) -> list[tuple[str, list[ConfusionCell]]]:
+    counts = measured.confusion.tolist()
+    if not 2 <= len(counts) <= MAX_CONFUSION_ANSWERS or not any(map(any, counts)):
+        return []
+    rows = []
+    for answer, row in zip(measured.answers, counts, strict=True):
+        shares = [count / (sum(row) or 1) for count in row]
+        cells = [
+            ConfusionCell(count, share, kappa_shade(share) if any(row) else "none")
+            for count, share in zip(row, shares, strict=True)
+        ]
+        rows.append((answer.name, cells))
+    return rows
 
 
 # --- drift over months ---

@@ -1,7 +1,7 @@
 """Agreement on each criterion of a campaign's schema.
 
-A criterion with levels is measured on its own scale; of several tags each one is, as chosen or not; numbers
-as an interval scale. Texts can't be compared: they are counted.
+A criterion with levels is measured on its own scale; of several tags the sets and each one, as chosen or not;
+numbers as an interval and a ratio scale. Texts can't be compared: they are counted.
 """
 
 from collections.abc import Iterator
@@ -13,16 +13,30 @@ from django.db import connection
 from annotations_app.domain.agreement.agreement import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    UNNAMED_LABEL,
     build_agreement_report,
 )
-from annotations_app.domain.agreement.agreement_report import AgreementReport
+from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.agreement.criterion_report import (
+    Answer,
+    CriterionReport,
+    NamedStatistic,
+)
+from annotations_app.domain.agreement.distance_alpha import MAX_CODES, measure_alpha
 from annotations_app.domain.label_table import IntArray, LabelTable, build_label_table
-from annotations_app.domain.scales import NOMINAL, Measurement, Scale
+from annotations_app.domain.scales import (
+    NOMINAL,
+    Measurement,
+    Scale,
+    jaccard_distances,
+    masi_distances,
+    ratio_distances,
+    squared_distances,
+)
 from annotations_app.labels.label_counts import order_turns_by_session
 from annotations_app.models import Campaign, Rater
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 
-_ORDINAL = Scale(Measurement.ORDINAL)
 # One string for turns that are near each other, instead of a row for each label.
 _PACKED_SQL = """
 SELECT string_agg(int8send(j.turn_id) || int8send(j.rater_id) || {value}, ''::bytea)
@@ -36,52 +50,6 @@ WHERE campaign_id = %s AND kind = 'label' AND texts ? %s
 """
 
 
-class MeasuredAnswers(NamedTuple):
-    """How often each answer was given, by its name, and how far annotators agree on them. Without a report
-    there is nothing to compare, and ``note`` says why. ``tag`` is the value of one of several."""
-
-    criterion: Criterion
-    counts: list[tuple[str, int]]
-    report: AgreementReport | None
-    note: str = ""
-    tag: str = ""
-
-    @property
-    def title(self) -> str:
-        tag = f" {self.tag}" if self.tag else ""
-        return f"{self.criterion.question}{tag}" + (f" ({self.scale})" if self.scale else "")
-
-    @property
-    def scale(self) -> str:
-        kind = self.criterion.kind
-        return {Kind.ORDINAL: "ordinal", Kind.NUMBER: "interval", Kind.TEXT: ""}.get(kind, "nominal")
-
-    @property
-    def confusion(self) -> list[tuple[str, list[int]]]:
-        """How often two annotators gave which answers to one reply: symmetric, by name."""
-        if self.report is None:
-            return []
-        size = len(self.counts)
-        total = np.zeros((size, size), np.int64)
-        for pair in self.report.pairs:
-            total += np.array(pair.comparison.table, np.int64)[:size, :size]
-        names = [name for name, _ in self.counts]
-        return list(zip(names, (total + total.T).tolist(), strict=True))
-
-    def as_json(self) -> dict[str, Any]:
-        report = self.report
-        return {
-            "criterion": self.criterion.key,
-            "kind": str(self.criterion.kind),
-            "tag": self.tag or None,
-            "scale": self.scale or None,
-            "answers": dict(self.counts),
-            "note": self.note or None,
-            **(report.headline.as_json() if report else {}),
-            "pairs": [pair.as_json() for pair in report.pairs] if report else [],
-        }
-
-
 class _Answers(NamedTuple):
     """Of one criterion: the turn, the rater and the stored answer of each label."""
 
@@ -90,31 +58,44 @@ class _Answers(NamedTuple):
     value: Any
 
 
+class _Labels(NamedTuple):
+    """What its criteria are measured with."""
+
+    campaign: Campaign
+    raters: dict[int, str | None]
+    resamples: int
+    seed: int
+
+
 def measure_criteria(
     campaign: Campaign, *, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
-) -> list[MeasuredAnswers]:
-    """In the order of the schema; of tags one for each."""
+) -> list[CriterionReport]:
+    """In the order of the schema; of tags all together, then one for each."""
     schema = campaign.schema_content
     assert schema is not None  # callers look first  # nosec B101
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
-    measured: list[MeasuredAnswers] = []
+    labels = _Labels(campaign, names, resamples, seed)
+    measured: list[CriterionReport] = []
     for criterion in schema.criteria:
         if criterion.kind == Kind.TEXT:
             measured.append(_count_texts(campaign, criterion))
             continue
         answers = read_answers(campaign, criterion)
-        for tag, counts, codes, scale in _split_answers(criterion, answers.value):
-            if codes is None:
-                note = f"undefined: more than {MAX_LEVELS} different numbers"
-                measured.append(MeasuredAnswers(criterion, counts, None, note))
-                continue
-            table = _build_table(campaign.dataset_id, answers, codes, len(counts), scale, names)
-            report = build_agreement_report(table, resamples=resamples, seed=seed, consensus=False)
-            measured.append(MeasuredAnswers(criterion, counts, report, tag=tag))
+        if criterion.kind == Kind.TAGS:
+            measured += [
+                _measure_sets(labels, criterion, answers),
+                *_measure_tags(labels, criterion, answers),
+            ]
+        elif criterion.kind == Kind.NUMBER:
+            measured.append(_measure_numbers(labels, criterion, answers))
+        else:
+            names_ = [level.name for level in criterion.levels]
+            scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
+            measured.append(_measure_levels(labels, criterion, answers, names_, scale))
     return measured
 
 
-def criteria_as_json(campaign: Campaign, measured: list[MeasuredAnswers]) -> dict[str, Any]:
+def criteria_as_json(campaign: Campaign, measured: list[CriterionReport]) -> dict[str, Any]:
     assert campaign.schema is not None  # as above  # nosec B101
     return {
         "campaign": campaign.name,
@@ -123,11 +104,82 @@ def criteria_as_json(campaign: Campaign, measured: list[MeasuredAnswers]) -> dic
     }
 
 
-def _count_texts(campaign: Campaign, criterion: Criterion) -> MeasuredAnswers:
+def _count_texts(campaign: Campaign, criterion: Criterion) -> CriterionReport:
     with connection.cursor() as cursor:
         cursor.execute(_COUNT_TEXTS_SQL, [campaign.pk, criterion.key])
         [count] = cursor.fetchone()
-    return MeasuredAnswers(criterion, [("texts", count)], None, "texts can't be compared")
+    return CriterionReport(criterion, [Answer("texts", count)], note="texts can't be compared")
+
+
+def _measure_sets(labels: _Labels, criterion: Criterion, answers: _Answers) -> CriterionReport:
+    """The tags of a reply together: none of them is as good an answer as any."""
+    sets, codes = np.unique(answers.value, return_inverse=True)
+    counts = [
+        Answer(level.name, int((answers.value >> code & 1).sum()))
+        for code, level in enumerate(criterion.levels)
+    ]
+    counts.append(Answer("none of them", int((answers.value == 0).sum())))
+    if len(sets) > MAX_CODES:
+        return CriterionReport(
+            criterion, counts, note=f"undefined: more than {MAX_CODES:,} different sets of tags"
+        )
+    table = _build_table(labels, answers, codes, len(sets))
+    alphas = (
+        NamedStatistic(
+            "masi_alpha", "Krippendorff’s alpha, MASI", measure_alpha(table, masi_distances(sets))
+        ),
+        NamedStatistic(
+            "jaccard_alpha", "Krippendorff’s alpha, Jaccard", measure_alpha(table, jaccard_distances(sets))
+        ),
+    )
+    return CriterionReport(criterion, counts, alphas=alphas, labels=len(codes))
+
+
+def _measure_tags(labels: _Labels, criterion: Criterion, answers: _Answers) -> Iterator[CriterionReport]:
+    for code, level in enumerate(criterion.levels):
+        chosen = answers._replace(value=(answers.value >> code) & 1)
+        yield _measure_levels(labels, criterion, chosen, ["no", "yes"], NOMINAL)._replace(tag=level.name)
+
+
+def _measure_numbers(labels: _Labels, criterion: Criterion, answers: _Answers) -> CriterionReport:
+    """As an interval scale, and as a ratio scale where none is below zero."""
+    numbers, codes = np.unique(answers.value, return_inverse=True)
+    if len(numbers) > MAX_CODES:
+        return CriterionReport(criterion, [], note=f"undefined: more than {MAX_CODES:,} different numbers")
+    table = _build_table(labels, answers, codes, len(numbers))
+    ratio = (
+        measure_alpha(table, ratio_distances(numbers))
+        if not (numbers < 0).any()
+        else Statistic(None, note="undefined: a ratio scale has no numbers below 0")
+    )
+    alphas: tuple[NamedStatistic, ...] = (
+        NamedStatistic("ratio_alpha", "Krippendorff’s alpha, ratio", ratio),
+    )
+    if len(numbers) > MAX_LEVELS:
+        interval = measure_alpha(table, squared_distances(numbers))
+        alphas = (NamedStatistic("krippendorff_alpha", "Krippendorff’s alpha, interval", interval), *alphas)
+        note = f"of more than {MAX_LEVELS} different numbers there is only alpha"
+        return CriterionReport(criterion, [], alphas=alphas, note=note)
+    # A scale has two levels at least.
+    scale = Scale(Measurement.INTERVAL, tuple(numbers.tolist()) if len(numbers) > 1 else ())
+    names = [f"{number:g}" for number in numbers.tolist()]
+    return _measure_levels(labels, criterion, answers._replace(value=codes), names, scale)._replace(
+        alphas=alphas
+    )
+
+
+def _measure_levels(
+    labels: _Labels, criterion: Criterion, answers: _Answers, names: list[str], scale: Scale
+) -> CriterionReport:
+    table = _build_table(labels, answers, answers.value.astype(np.int8), max(2, len(names)), scale)
+    report = build_agreement_report(table, resamples=labels.resamples, seed=labels.seed)
+    counts = np.bincount(answers.value, minlength=len(names)).tolist()
+    replies = report.consensus.replies if report.consensus else (0,) * len(names)
+    return CriterionReport(
+        criterion,
+        [Answer(*answer) for answer in zip(names, counts, replies[: len(names)], strict=True)],
+        report,
+    )
 
 
 def read_answers(campaign: Campaign, criterion: Criterion) -> _Answers:
@@ -142,46 +194,21 @@ def read_answers(campaign: Campaign, criterion: Criterion) -> _Answers:
     return _Answers(rows["turn"].astype(np.int64), rows["rater"].astype(np.int64), value)
 
 
-def _split_answers(
-    criterion: Criterion, value: Any
-) -> Iterator[tuple[str, list[tuple[str, int]], Any, Scale]]:
-    """(tag, how often each answer was given, the code of each label, their scale)."""
-    if criterion.kind == Kind.TAGS:
-        for code, level in enumerate(criterion.levels):
-            chosen = (value >> code) & 1
-            yield level.name, _count_names(("no", "yes"), chosen), chosen, NOMINAL
-    elif criterion.kind == Kind.NUMBER:
-        numbers, codes = np.unique(value, return_inverse=True)
-        counts = _count_names([f"{number:g}" for number in numbers.tolist()], codes)
-        too_many = len(numbers) > MAX_LEVELS
-        # A scale has two levels at least.
-        positions = numbers.tolist() if len(numbers) > 1 else ()
-        scale = Scale(Measurement.INTERVAL, tuple(positions))
-        yield "", [] if too_many else counts, None if too_many else codes, scale
-    else:
-        names = [level.name for level in criterion.levels]
-        yield "", _count_names(names, value), value, _ORDINAL if criterion.kind == Kind.ORDINAL else NOMINAL
-
-
-def _count_names(names: Any, codes: IntArray) -> list[tuple[str, int]]:
-    return list(zip(names, np.bincount(codes, minlength=len(names)).tolist(), strict=True))
-
-
 def _build_table(
-    dataset: int, answers: _Answers, codes: IntArray, categories: int, scale: Scale, names: dict[int, Any]
+    labels: _Labels, answers: _Answers, codes: Any, categories: int, scale: Scale = NOMINAL
 ) -> LabelTable:
     items, item = np.unique(answers.turn, return_inverse=True)
-    order, session = order_turns_by_session(dataset, items)
+    order, session = order_turns_by_session(labels.campaign.dataset_id, items)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     raters, annotator = np.unique(answers.rater, return_inverse=True)
     return build_label_table(
-        [names[rater] or "(no name)" for rater in raters.tolist()],
+        [labels.raters[rater] or UNNAMED_LABEL for rater in raters.tolist()],
         place[item],
         annotator,
-        codes.astype(np.int8),
+        codes,
         session,
         turn=items[order],
-        categories=max(categories, 2),
+        categories=categories,
         scale=scale,
     )

@@ -108,7 +108,7 @@ def _criteria_report(request: HttpRequest, campaign: Campaign, started: float) -
     if not campaign.judgments.exists():
         return render_fragment(request, "_agreement_none", {})
     context = {
-        "measured": measure_criteria(campaign),
+        "sections": [charts.build_criterion_section(one) for one in measure_criteria(campaign)],
         "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "again": request.get_full_path(),

@@ -98,7 +98,7 @@ def build_label_table(
     month, in_order = options.pop("month", None), options.pop("in_order", True)
     bits = len(names).bit_length() + 1
     owner = (item << bits) | (annotator + 1)
-    if month is None:
+    if month is None and label.dtype == np.int8:
         packed = np.sort((owner << LABEL_BITS) | label)
         owners = packed >> LABEL_BITS
         if _is_last_of_owner(owners, bits).all():

@@ -87,3 +87,35 @@ def _steps_apart(positions: FloatArray) -> FloatArray:
 def _span(positions: FloatArray) -> float:
     """From the lowest to the highest; 1 of a single one."""
     return float(positions.max(initial=0) - positions.min(initial=positions.max(initial=0))) or 1.0
+
+
+def squared_distances(positions: FloatArray) -> FloatArray:
+    return _steps_apart(positions) ** 2
+
+
+def ratio_distances(positions: FloatArray) -> FloatArray:
+    """Of numbers from 0: a half and one are as far apart as one and two (Krippendorff 2011)."""
+    sums = positions[:, None] + positions
+    return np.asarray(np.divide(_steps_apart(positions), sums, where=sums > 0, out=np.zeros_like(sums)) ** 2)
+
+
+def jaccard_distances(sets: NDArray[np.int64]) -> FloatArray:
+    """Of sets, a bit for each member: 1 less the share of their members that both have."""
+    return 1 - _shared_members(sets)
+
+
+def masi_distances(sets: NDArray[np.int64]) -> FloatArray:
+    """The same, nearer where one holds the other.
+
+    Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836.
+    """
+    both = sets[:, None] & sets
+    holds = (both == sets) | (both == sets[:, None])
+    monotonicity = np.where(sets[:, None] == sets, 1, np.where(holds, 2 / 3, 1 / 3))
+    return 1 - _shared_members(sets) * monotonicity
+
+
+def _shared_members(sets: NDArray[np.int64]) -> FloatArray:
+    """Two empty sets share all they have."""
+    both, either = (np.bitwise_count(each) for each in (sets[:, None] & sets, sets[:, None] | sets))
+    return np.asarray(np.divide(both, either, where=either > 0, out=np.ones(either.shape)))

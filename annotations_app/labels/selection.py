@@ -92,7 +92,7 @@ def _select_dawid_skene(selection: LabelSelection) -> Iterator[LabelRecord]:
     table = read_labels([selection.scope])
     found = fit_consensus(table)
     likeliest = found.posterior.max(axis=1, initial=0)
-    return _label_records(_make_consensus(table, found.labels, likeliest, "dawid-skene"), selection)
+    return _label_records(_make_consensus(table, found.labels(), likeliest, "dawid-skene"), selection)
 
 
 def _select_adjudicated(selection: LabelSelection) -> Iterator[LabelRecord]:

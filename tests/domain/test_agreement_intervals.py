@@ -6,7 +6,9 @@ from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement import build_agreement_report
 from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.agreement.distance_alpha import measure_alpha
 from annotations_app.domain.agreement.intervals import percentile_interval, resample_sums
+from annotations_app.domain.scales import Measurement, Scale, squared_distances
 from tests.domain.ratings import make_label_table
 
 Labels = NDArray[np.float64]
@@ -84,6 +86,16 @@ def test_linear_and_drawn_intervals_come_to_the_same() -> None:
     assert width(found.headline.fleiss_kappa) == pytest.approx(
         width(found.pairs[0].comparison.cohen_kappa), rel=0.08
     )
+
+
+def test_alpha_by_distance_has_the_interval_of_the_same_alpha_drawn() -> None:
+    matrix = simulated(np.random.default_rng(5), 400, raters=3)
+    matrix += np.random.default_rng(6).integers(0, 2, size=matrix.shape)
+    table = make_label_table(matrix, sessions_of(matrix))._replace(scale=Scale(Measurement.INTERVAL))
+    drawn = build_agreement_report(table, resamples=2000).headline.krippendorff_alpha
+    linear = measure_alpha(table, squared_distances(np.arange(3.0)))
+    assert linear.value == pytest.approx(drawn.value, abs=1e-9)
+    assert width(linear) == pytest.approx(width(drawn), rel=0.08)
 
 
 @pytest.mark.parametrize("kinds", [3, 400])

@@ -13,14 +13,25 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.coefficients import cohen_kappa
+from annotations_app.domain.agreement.distance_alpha import measure_alpha
 from annotations_app.domain.scales import (
     NOMINAL,
     Measurement,
     Scale,
+    jaccard_distances,
     linear_weights,
+    masi_distances,
     quadratic_weights,
+    ratio_distances,
+    squared_distances,
 )
-from tests.domain.ratings import Matrix, compute_from_counts, count_ratings, rating_matrices
+from tests.domain.ratings import (
+    Matrix,
+    compute_from_counts,
+    count_ratings,
+    make_label_table,
+    rating_matrices,
+)
 
 pytestmark = pytest.mark.xdist_group("peers")
 
@@ -58,6 +69,40 @@ def test_krippendorffs_alpha_of_any_scale(matrix: Matrix, scale: Scale) -> None:
         compute_from_counts(count_ratings(matrix, 4), scale).krippendorff_alpha,
         krippendorff.alpha(reliability_data=values, level_of_measurement=scale.measurement),
     )
+
+
+POSITIONS = np.array([0, 1, 2.5, 9])
+
+
+@given(rating_matrices(), st.sampled_from([(squared_distances, "interval"), (ratio_distances, "ratio")]))
+@often
+def test_alpha_of_numbers(matrix: Matrix, scale: Any) -> None:
+    import krippendorff
+
+    distances, name = scale
+    values = np.where(np.isnan(matrix), np.nan, POSITIONS[np.nan_to_num(matrix, nan=1).astype(int) - 1])
+    close(
+        measure_alpha(make_label_table(matrix - 1), distances(POSITIONS)).value,
+        krippendorff.alpha(reliability_data=values, level_of_measurement=name),
+    )
+
+
+@given(rating_matrices(categories=7), st.booleans())
+@often
+def test_alpha_of_sets(matrix: Matrix, is_masi: bool) -> None:
+    """By the distances of NLTK, as two members or more; its alpha leaves no label out."""
+    from nltk.metrics.agreement import AnnotationTask
+    from nltk.metrics.distance import jaccard_distance, masi_distance
+
+    sets = [frozenset(tag for tag in range(3) if code >> tag & 1) for code in range(8)]
+    several = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
+    said = [
+        (str(rater), str(item), sets[int(several[rater, item])])
+        for rater, item in zip(*np.nonzero(~np.isnan(several)), strict=True)
+    ]
+    task = AnnotationTask(said, distance=masi_distance if is_masi else jaccard_distance)
+    distances = (masi_distances if is_masi else jaccard_distances)(np.arange(8))
+    close(measure_alpha(make_label_table(matrix), distances).value, task.alpha())
 
 
 def by_irrcac(matrix: Matrix, name: str, **options: Any) -> float:

@@ -1,6 +1,7 @@
 """A report of agreement: what is counted, what is left out, what is undefined, and what must not matter."""
 
 import json
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from annotations_app.domain.agreement import comparisons, pairs
 from annotations_app.domain.agreement.agreement import build_agreement_report, list_similar_names
 from annotations_app.domain.agreement.agreement_report import AgreementReport, Statistic
 from annotations_app.domain.agreement.coefficients import cohen_kappa
+from annotations_app.domain.agreement.distance_alpha import measure_alpha
 from annotations_app.domain.label_table import (
     NO_ANNOTATOR,
     NO_GOLD,
@@ -21,7 +23,14 @@ from annotations_app.domain.label_table import (
     Repeats,
     build_label_table,
 )
-from annotations_app.domain.scales import Measurement, Scale
+from annotations_app.domain.scales import (
+    Measurement,
+    Scale,
+    jaccard_distances,
+    masi_distances,
+    ratio_distances,
+    squared_distances,
+)
 from tests.domain.ratings import Matrix, make_label_table, parse_matrix, rating_matrices
 
 pytestmark = pytest.mark.xdist_group("peers")
@@ -135,6 +144,37 @@ def test_on_any_scale_every_number_is_there_or_says_why_not(matrix: Matrix, meas
     for pair in found.pairs:
         kappa = cohen_kappa(np.array(pair.comparison.table), table.weights)
         close(pair.comparison.cohen_kappa.value, None if np.isnan(kappa) else float(kappa))
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+@pytest.mark.parametrize("measurement", Measurement)
+def test_a_number_or_a_reason(measurement: Measurement) -> None:
+    """Of one annotator to fifty, of one class or several, however many labels are missing."""
+    for raters, classes, missing in product((1, 2, 3, 50), (1, 5), (0.0, 0.5, 0.98)):
+        assert_number_or_reason(measurement, raters, classes, missing)
+
+
+def assert_number_or_reason(measurement: Measurement, raters: int, classes: int, missing: float) -> None:
+    chance = np.random.default_rng(raters)
+    matrix = chance.integers(0, classes, size=(raters, 12)).astype(float)
+    matrix[chance.random(matrix.shape) < missing] = np.nan
+    matrix = matrix[:, ~np.isnan(matrix).all(axis=0)]
+    table = make_label_table(matrix)._replace(categories=5, scale=Scale(measurement))
+    found = report(table, by=["annotator"])
+    numbers, sets = np.arange(5.0), np.arange(5)
+    distances = [
+        squared_distances(numbers),
+        ratio_distances(numbers),
+        jaccard_distances(sets),
+        masi_distances(sets),
+    ]
+    alphas = [measure_alpha(table, apart) for apart in distances]
+    head = [one for one in found.headline if isinstance(one, Statistic)]
+    assert len(head) == (5 if measurement == Measurement.NOMINAL else 7)
+    for statistic in [*alphas, *head]:
+        assert statistic.value is not None or statistic.note.startswith("undefined: ")
+    if raters > 1 and classes > 1 and not missing:
+        assert all(statistic.value is not None for statistic in [*alphas, *head])
     json.dumps(found.as_json(), allow_nan=False)
 
 

@@ -13,6 +13,7 @@ from annotations_app.domain.agreement.consensus import (
     fit_dawid_skene,
     majority_labels,
 )
+from annotations_app.domain.scales import Measurement, Scale
 from tests.domain.ratings import Matrix, make_label_table, rating_matrices
 
 pytestmark = pytest.mark.xdist_group("peers")
@@ -80,20 +81,27 @@ def test_it_finds_out_who_errs_how_and_does_better_than_the_majority() -> None:
     assert found.priors[1] == pytest.approx(0.7, abs=0.03)
     assert np.diagonal(found.confusion, axis1=1, axis2=2) == pytest.approx(right, abs=0.06)
     by_count = majority_labels(table.counts())
-    assert (found.labels == truth).mean() > (by_count == truth).mean() + 0.05
+    assert (found.labels() == truth).mean() > (by_count == truth).mean() + 0.05
 
 
 def test_labels_that_all_agree_and_no_labels_at_all() -> None:
     found = fit_consensus(make_label_table(np.ones((3, 4))))
-    assert found.labels.tolist() == [1] * 4
+    assert found.labels().tolist() == [1] * 4
     assert found.converged
     assert np.isfinite(found.log_likelihood).all()
     nothing = fit_consensus(make_label_table(np.zeros((0, 0))))
     assert nothing.iterations == 0
-    assert len(nothing.labels) == 0
+    assert len(nothing.labels()) == 0
 
 
 def test_it_says_so_if_it_has_not_come_to_rest() -> None:
     _, matrix, _ = simulated(np.random.default_rng(8), 300)
     found = fitted(matrix + 1, 2, max_iterations=2)
     assert (found.iterations, found.converged) == (2, False)
+
+
+def test_on_a_scale_the_median_is_the_consensus() -> None:
+    posterior = np.array([[0.3, 0.3, 0.4], [0.5, 0.1, 0.4], [0.6, 0.0, 0.4], [0.1, 0.45, 0.45]])
+    found = Consensus(posterior, posterior.mean(axis=0), np.zeros((0, 3, 3)), [], True)
+    assert found.labels().tolist() == [2, 0, 0, TIE]
+    assert found.labels(Scale(Measurement.ORDINAL)).tolist() == [1, TIE, 0, 1]

@@ -13,6 +13,7 @@ from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign
+from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_campaign, make_replies, submit
 from tests.everything import make_user_with
 
@@ -61,8 +62,8 @@ def test_alpha_is_that_of_the_peer_package(judged: Any) -> None:
     items = sorted(said["ana"])
     measured = {(one.criterion.key, one.tag): one for one in measure_criteria(campaign, resamples=50)}
     assert list(measured) == [
-        ("safe", ""), ("kind", ""), ("tone", ""), ("faults", "Facts"), ("faults", "Length"), ("minutes", ""),
-        ("why", ""),
+        ("safe", ""), ("kind", ""), ("tone", ""), ("faults", ""), ("faults", "Facts"), ("faults", "Length"),
+        ("minutes", ""), ("why", ""),
     ]  # fmt: skip
 
     def alpha(level: str, read: Any) -> float:
@@ -78,19 +79,21 @@ def test_alpha_is_that_of_the_peer_package(judged: Any) -> None:
         (("faults", "Facts"), "nominal", lambda one: int("facts" in one["faults"])),
         (("faults", "Length"), "nominal", lambda one: int("length" in one["faults"])),
         (("minutes", ""), "interval", lambda one: one["minutes"]),
+        (("minutes", ""), "ratio", lambda one: one["minutes"]),
     ):
         found = measured[place]
         assert found.report is not None
-        assert found.scale == level
-        statistic = found.report.headline.krippendorff_alpha
+        assert level in ("ratio", found.scale)
+        statistic = (
+            found.alphas[0].statistic if level == "ratio" else found.report.headline.krippendorff_alpha
+        )
         assert statistic.value == pytest.approx(alpha(level, read), abs=1e-9), place
         assert statistic.low is not None
-        assert sum(count for _, count in found.counts) == found.report.headline.labels == 66
+        assert sum(answer.labels for answer in found.answers) == found.report.headline.labels == 66
     why = measured["why", ""]
     assert (why.report, why.note) == (None, "texts can't be compared")
     tone = measured["tone", ""]
-    total = sum(map(sum, (cells for _, cells in tone.confusion)))
-    assert total == 2 * sum(pair.comparison.n for pair in tone.report.pairs)  # type: ignore[union-attr]
+    assert tone.confusion.sum() == 2 * sum(pair.comparison.n for pair in tone.report.pairs)  # type: ignore[union-attr]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -98,15 +101,36 @@ def test_by_page_and_command(judged: Any, manage: Any, client: Client) -> None:
     campaign, _ = judged
     said = json.loads(manage("agreement", "--campaign", campaign.name, "--format", "json").stdout)
     assert said["schema"] == "mixed@1"
-    assert [one["criterion"] for one in said["criteria"]].count("faults") == 2
+    assert [one["criterion"] for one in said["criteria"]].count("faults") == 3
     text = manage("agreement", "--campaign", campaign.name, "--resamples", 20).stdout
     assert "How kind? (ordinal)" in text
     assert "Why?\n" in text
     assert manage("agreement", "--campaign", campaign.name, "--by", "tag").returncode == 2
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))
     html = client.get(reverse("admin:annotations_app_campaign_measured", args=[campaign.pk])).content.decode()
-    assert html.count("Krippendorff’s alpha") == 6
+    assert html.count("Krippendorff’s alpha") == 9
     assert "Gwet’s AC2" in html
+    assert "Weighted kappa, quadratic" in html
+    assert html.index("agreement.") < html.index("Measured on")  # the verdict comes first
+    assert html.count("Confusion of annotators</h4>") == 6
+    assert f"{said['criteria'][2]['krippendorff_alpha']['value']:.3f}" in html
+    route = Caller(make_user("lead"))("GET", f"/campaigns/{campaign.name}/agreement")
+    assert route.json()["report"] == said
+
+
+def test_more_numbers_than_a_scale_has_levels(tmp_path: Path) -> None:
+    schema = import_schema("schema: n\ncriteria: [{key: minutes, question: How long?, kind: number}]").schema
+    campaign = make_campaign(make_replies(tmp_path, 60), "ana", "ben", overlap=2, schema=schema)
+    for sign, name in ((1, "ana"), (-1, "ben")):
+        for number in range(60):
+            current = lease_next(campaign, get_user(name)).current
+            submit(current, label=None, answers={"minutes": current.item_id + sign * number / 100})  # type: ignore
+    [measured] = measure_criteria(campaign)
+    assert [one.key for one in measured.statistics] == ["krippendorff_alpha", "ratio_alpha"]
+    assert measured.alpha is not None
+    assert measured.alpha.value is not None
+    assert measured.alpha.value > 0.9
+    assert measured.note
 
 
 def test_no_answers_one_number_and_one_annotator(tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import (
+    ALL_AGREE_NOTE,
+    NO_LABELS_NOTE,
+    NO_OVERLAP_NOTE,
     WEIGHTED_KAPPAS,
     AgreementReport,
     AnnotatorReport,
@@ -24,7 +27,6 @@ from annotations_app.domain.agreement.agreement_report import (
 )
 from annotations_app.domain.agreement.coefficients import Coefficients, compute_coefficients, item_sums
 from annotations_app.domain.agreement.comparisons import (
-    ALL_AGREE_NOTE,
     compare_observations,
     compare_with_others,
     find_patterns,
@@ -52,8 +54,6 @@ BLOCK_CELLS = 1 << 22
 MAX_VALUES = 100
 
 UNNAMED_LABEL = "(no name)"
-NO_LABELS_NOTE = "undefined: there are no labels"
-NO_OVERLAP_NOTE = "undefined: no reply was labeled twice"
 NO_OTHER_ANNOTATORS_NOTE = "undefined: no reply was labeled by another annotator too"
 NO_GOLD_NOTE = "undefined: no gold reply was labeled"
 NO_REPEATS_NOTE = "undefined: no reply was shown to an annotator again"
@@ -315,7 +315,8 @@ def _read_row(said: FloatArray, is_known: bool) -> tuple[float | None, ...]:
 def _measure_consensus(table: LabelTable, counts: IntArray) -> ConsensusReport:
     found, by_count = fit_consensus(table), majority_labels(counts)
     names = [*table.names, UNNAMED_LABEL][: len(found.confusion)]
-    decided = (by_count != TIE) & (found.labels != TIE)
+    by_model = found.labels(table.scale)
+    decided = (by_count != TIE) & (by_model != TIE)
     given = counts.sum(axis=0) > 0  # of a class that no reply was given nothing is known
     return ConsensusReport(
         prior=float(found.priors[-1]),
@@ -327,7 +328,8 @@ def _measure_consensus(table: LabelTable, counts: IntArray) -> ConsensusReport:
         converged=found.converged,
         log_likelihood=found.log_likelihood[-1],
         majority_ties=int((by_count == TIE).sum()),
-        changed=int((by_count != found.labels)[decided].sum()),
+        changed=int((by_count != by_model)[decided].sum()),
+        replies=tuple(np.bincount(by_model[by_model != TIE], minlength=table.categories).tolist()),
     )
 
 

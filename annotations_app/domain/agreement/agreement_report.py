@@ -5,6 +5,10 @@ A number that can't be had is ``None`` with a note that says why: never NaN, whi
 
 from typing import Any, NamedTuple
 
+NO_LABELS_NOTE = "undefined: there are no labels"
+NO_OVERLAP_NOTE = "undefined: no reply was labeled twice"
+ALL_AGREE_NOTE = "undefined: all labels agree"
+
 
 class Statistic(NamedTuple):
     """A number with its 95 % interval. ``note`` says why there is no number, or no interval."""
@@ -124,7 +128,7 @@ class ConsensusReport(NamedTuple):
     ``confusion[annotator][t][l]``: how likely they say l of what is truly t. ``prior`` is the share of
     replies that are truly on-brand. ``majority_ties`` are replies without a majority; ``changed`` those
     where the model and the majority differ. ``(no name)`` in ``confusion`` stands for all labels without a
-    name.
+    name. ``replies`` counts the replies of each consensus; those between two labels are in none.
     """
 
     prior: float
@@ -134,9 +138,11 @@ class ConsensusReport(NamedTuple):
     log_likelihood: float
     majority_ties: int
     changed: int
+    replies: tuple[int, ...]
 
     def as_json(self) -> dict[str, Any]:
-        return _record_as_json(self)
+        # The built-in criterion has one file format: its consensus is exported, not counted.
+        return {key: value for key, value in _record_as_json(self).items() if key != "replies"}
 
 
 class AgreementReport(NamedTuple):

@@ -6,9 +6,11 @@ from typing import NamedTuple
 from annotations_app.domain.agreement.agreement_report import (
     AgreementReport,
     Comparison,
+    ConsensusReport,
     HeadlineStats,
     Statistic,
 )
+from annotations_app.domain.agreement.criterion_report import CriterionReport
 from datasets_app.domain.wording import format_count
 
 # Krippendorff (2004), Content Analysis, p. 241: rely on data with alpha of at least 0.800, and draw tentative
@@ -76,6 +78,10 @@ class Light(NamedTuple):
     word: str
     verdict: str
 
+    @property
+    def sentence(self) -> str:
+        return f"{self.word} {self.verdict}".strip()
+
 
 def light_alpha(alpha: Statistic) -> Light:
     verdict = judge_alpha(alpha)
@@ -93,21 +99,38 @@ def format_report(report: AgreementReport) -> str:
     return "\n".join(_report_lines(report))
 
 
-def format_criterion(
-    title: str, counts: Sequence[tuple[str, int]], report: AgreementReport | None, note: str
-) -> str:
+def format_criterion(measured: CriterionReport) -> str:
     """A criterion of a schema: how often each answer was given, and the agreement on them."""
-    lines = [title, "; ".join(f"{name}: {count:,}" for name, count in counts)]
+    answers = "; ".join(f"{answer.name}: {answer.labels:,}" for answer in measured.answers)
+    return "\n".join([measured.title, answers, *_criterion_lines(measured), ""])
+
+
+def _criterion_lines(measured: CriterionReport) -> Iterator[str]:
+    if measured.note:
+        yield f"{measured.note}."
+    if measured.alpha is not None:
+        yield light_alpha(measured.alpha).sentence
+        rows = [[one.name, *_statistic_cells(one.statistic)] for one in measured.statistics]
+        yield from _format_table(["", "value", "95 % interval", ""], rows)
+    report = measured.report
     if report is None:
-        return "\n".join([*lines, f"{note}.", ""])
+        return
     head = report.headline
-    lines.append(
+    yield (
         f"{format_count(head.labels, 'label')} of {format_count(head.items, 'reply', 'replies')} by "
         f"{format_count(head.annotators, 'annotator')}; {head.single:,} with only one label."
     )
-    rows = [[words, *_statistic_cells(getattr(head, name))] for name, words in _COEFFICIENT_NAMES.items()]
-    lines += _format_table(["", "value", "95 % interval", ""], rows)
-    return "\n".join([*lines, *_pair_lines(report), ""])
+    yield from _pair_lines(report)
+    if report.annotators:
+        yield ""
+        rows = [
+            [one.annotator, f"{one.labels:,}", *_comparison_cells(one.others)] for one in report.annotators
+        ]
+        yield from _format_table(["annotator", "labels", "n", "kappa with the others", "agreement"], rows)
+    if report.consensus:
+        yield ""
+        replies = "; ".join(f"{answer.name}: {answer.replies:,}" for answer in measured.answers)
+        yield f"Consensus of replies (Dawid-Skene, {_describe_end(report.consensus)}): {replies}."
 
 
 def _report_lines(report: AgreementReport) -> Iterator[str]:
@@ -212,9 +235,8 @@ def _consensus_lines(report: AgreementReport) -> Iterator[str]:
     if found is None:
         return
     yield ""
-    ended = f"{format_count(found.iterations, 'iteration')}{'' if found.converged else ', not at rest yet'}"
     yield (
-        f"Consensus (Dawid-Skene, {ended}): {_format_percent(found.prior)} "
+        f"Consensus (Dawid-Skene, {_describe_end(found)}): {_format_percent(found.prior)} "
         f"truly on-brand; it differs from the "
         f"majority on {format_count(found.changed, 'reply', 'replies')}; "
         f"{format_count(found.majority_ties, 'reply', 'replies')} without a majority."
@@ -224,6 +246,10 @@ def _consensus_lines(report: AgreementReport) -> Iterator[str]:
         for annotator, (off, on) in found.confusion.items()
     ]
     yield from _format_table(["annotator", "says on-brand of on-brand", "off-brand of off-brand"], rows)
+
+
+def _describe_end(found: ConsensusReport) -> str:
+    return f"{format_count(found.iterations, 'iteration')}{'' if found.converged else ', not at rest yet'}"
 
 
 # --- cells ---------------------------------------------------------------------------------------

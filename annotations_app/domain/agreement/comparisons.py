@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.agreement.agreement_report import Comparison, Statistic
+from annotations_app.domain.agreement.agreement_report import ALL_AGREE_NOTE, Comparison, Statistic
 from annotations_app.domain.agreement.coefficients import cohen_kappa
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
 
@@ -20,7 +20,6 @@ IntArray = NDArray[np.int64]
 MAX_PATTERN_CELLS = 1 << 18
 # A lookup table may have this many times more rows than keys.
 MAX_SPARSENESS = 4
-ALL_AGREE_NOTE = "undefined: all labels agree"
 
 
 class Observations(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations_app.domain.label_table import FloatArray, IntArray, LabelTable, find_starts
+from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 
 MAX_ITERATIONS = 200
 # Of the mean log-likelihood of an item from one iteration to the next.
@@ -20,6 +21,7 @@ TOLERANCE = 1e-7
 # What never happened is given this count: no label may make a truth impossible for ever.
 MIN_PROBABILITY = 1e-10
 TIE = -1
+_ROUNDING = 1e-12
 
 
 class Consensus(NamedTuple):
@@ -39,10 +41,14 @@ class Consensus(NamedTuple):
     def iterations(self) -> int:
         return len(self.log_likelihood)
 
-    @property
-    def labels(self) -> NDArray[np.int8]:
-        """The likeliest truth of each item; TIE where two are as likely."""
-        return _most_frequent(self.posterior)
+    def labels(self, scale: Scale = NOMINAL) -> NDArray[np.int8]:
+        """The likeliest truth of each item, on a scale with an order the median; TIE where two are as
+        likely, or the median lies between two."""
+        if scale.measurement == Measurement.NOMINAL:
+            return _most_frequent(self.posterior)
+        below = self.posterior.cumsum(axis=1)
+        lower, upper = ((below > 0.5 + by).argmax(axis=1) for by in (-_ROUNDING, _ROUNDING))
+        return np.where(lower == upper, lower, TIE).astype(np.int8)
 
 
 def majority_labels(counts: IntArray) -> NDArray[np.int8]:

@@ -95,7 +95,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(criteria_as_json(campaign, measured), indent=2, allow_nan=False))
             return
         for one in measured:
-            self.stdout.write(format_criterion(one.title, one.counts, one.report, one.note))
+            self.stdout.write(format_criterion(one))
 
     def _measure_files(self, options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
         from annotations_app.agreement.measure import measure_files

@@ -32,7 +32,7 @@ _CONVERSATIONS = (
         models.Dataset,
         scrubbed={"source": "", "provenance": ""},
         left={"it is owed to those it names": "license attribution", WRITTEN: "hold_reason"},
-        harmless={NAME: "name", COUNTS: "split_settings"},
+        harmless={NAME: "name", COUNTS: "split_settings", "addresses of services": "judge_endpoints"},
         emptied="license source attribution hold_reason provenance split_settings",
     ),
     SessionData(

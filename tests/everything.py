@@ -15,9 +15,12 @@ from annotations_app.models import (
     CampaignItem,
     CampaignMember,
     Decision,
+    Judge,
+    JudgeRun,
     Judgment,
     LabelSchema,
     Rater,
+    Verdict,
 )
 from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.core import audit
@@ -207,6 +210,15 @@ def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
         pk=FIXED_PK, dataset=dataset, turn=reply, campaign=campaign, schema=schema, rater=rater,
         codes={"safe": 1}, texts={"why": marker}, persona_id="calm", notes=marker,
     )  # fmt: skip
+    judge = Judge.objects.create(
+        pk=FIXED_PK, name="offline", version=1, digest=DIGEST, document={"judge": "offline"}
+    )
+    run = JudgeRun.objects.create(
+        pk=FIXED_PK, campaign=campaign, judge=judge, prompt_digest=DIGEST, persona_digest=DIGEST
+    )
+    Verdict.objects.create(
+        pk=FIXED_PK, dataset=dataset, turn=reply, run=run, codes={"on_brand": 1}, rationale=marker
+    )
 
 
 def make_user_with(*permissions: str, name: str = "visitor", excluded: tuple[str, ...] = ()) -> User:

@@ -55,6 +55,7 @@ class LlmServer:
     """``faults``: each comes up in ``share`` of the requests, by chance from ``seed``.
 
     ``first``: what the first requests meet, one after the other, before chance decides ("" for nothing).
+    ``answer``: writes the contents of answers in place of conversations.
     ``formats``: what is accepted as response_format ("text" is none). ``key``: the bearer key asked for.
     """
 
@@ -72,11 +73,13 @@ class LlmServer:
         key: str = "",
         usage: bool = True,
         port: int = 0,
+        answer: Callable[["RecordedRequest"], str] | None = None,
     ) -> None:
         self.faults, self.share, self.chance = tuple(faults), share, random.Random(seed)
         self.first, self.latency, self.retry_after = list(first), latency, retry_after
         self.formats, self.refused_parameters = tuple(formats), tuple(refused_parameters)
         self.key, self.usage, self.port = key, usage, port
+        self.answer = answer
         self.asked: list[RecordedRequest] = []
         self.in_flight = self.max_in_flight = 0
         self.location = ""
@@ -217,8 +220,12 @@ class LlmServer:
         return answer
 
     def _content(self, request: RecordedRequest) -> str:
+        if request.fault == "prose":
+            return "I would say that this reply is quite fine as it is."
         if request.fault == "not_json":
             return 'Here it is: {"turns": [{"role": "user", "text": "I was about to'
+        if self.answer is not None:
+            return self.answer(request) if request.fault != "wrong_schema" else '{"answers": {"mood": 1}}'
         turns = write_conversation(request.session, request.prompt, len(self.asked))
         if request.fault == "named":
             turns[0]["text"] = "Hello, this is Sarah Miller. I can't find the button."

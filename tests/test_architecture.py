@@ -58,6 +58,7 @@ FLOORS = {
         {"campaigns", "templatetags"},
         {"labeling", "labels"},
         {"agreement"},
+        {"judges"},
         {"estimates", "review"},
         {"demo"},
         {"hooks", "admin"},

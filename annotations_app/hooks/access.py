@@ -38,6 +38,7 @@ def register() -> None:
         "add_to_campaign": _CHANGE,
         "create_campaign": ADD,
         "export_annotations": _EXPORT,
+        "run_judge": _CHANGE,
     }
     empty_lists.ACTIONS |= {"campaign": [_CREATE], "annotation": [_CREATE, _IMPORT_LABELS]}
     access.PERMISSIONS |= dict.fromkeys(

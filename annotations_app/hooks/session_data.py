@@ -26,9 +26,12 @@ from annotations_app.models import (
     CampaignItem,
     CampaignMember,
     Decision,
+    Judge,
+    JudgeRun,
     Judgment,
     LabelSchema,
     Rater,
+    Verdict,
 )
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.core.queries import execute
@@ -278,6 +281,32 @@ def register_models() -> None:
         ),
     )
     _register_judgments()
+    _register_judges()
+
+
+def _register_judges() -> None:
+    register(
+        SessionData(Judge, harmless={"how a model is asked": "name document", DIGEST: "digest"}),
+        SessionData(
+            Verdict,
+            "verdicts",
+            "dataset",
+            "turn__session",
+            "turn__turn_index",
+            scrubbed={"rationale": "labels"},
+            harmless={CODES: "codes", "a reason of our own making": "failure"},
+        ),
+        SessionData(
+            JudgeRun,
+            "judge_runs",
+            "campaign__dataset",
+            harmless={
+                DIGEST: "prompt_digest persona_digest guidelines_digest",
+                "keys and counts": "examples used",
+                "a sentence of our own making": "stopped",
+            },
+        ),
+    )
 
 
 def _register_judgments() -> None:

@@ -3,6 +3,7 @@
 from annotations_app.models.annotation import Annotation
 from annotations_app.models.assignment import Assignment, CampaignItem, Decision
 from annotations_app.models.campaign import Campaign, CampaignMember
+from annotations_app.models.judge import Judge, JudgeRun, Verdict
 from annotations_app.models.judgment import Judgment, Rater
 from annotations_app.models.label_schema import LabelSchema
 
@@ -13,7 +14,10 @@ __all__ = [
     "CampaignItem",
     "CampaignMember",
     "Decision",
+    "Judge",
+    "JudgeRun",
     "Judgment",
     "LabelSchema",
     "Rater",
+    "Verdict",
 ]

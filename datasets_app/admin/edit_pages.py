@@ -38,6 +38,12 @@ class EditForm(forms.ModelForm):
             "attribution": UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "3"}),
         }
 
+    endpoints = forms.CharField(
+        label="Endpoints of judges",
+        required=False,
+        widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "2"}),
+        help_text="Base URLs of models to which its texts may be sent for judgment, one on each line.",
+    )
     canary_percent = forms.FloatField(
         label="Planted values that may survive a scrub (%)",
         required=False,
@@ -63,6 +69,7 @@ class EditForm(forms.ModelForm):
         self.fields["audit_readings"].help_text = self._explain("0", f"{readings:,}")
         own = self.instance.sharing_canary_upper
         self.initial["canary_percent"] = None if own is None else round(100 * own, 6)
+        self.initial["endpoints"] = "\n".join(self.instance.judge_endpoints)
         self.initial["audit_readings"] = self.instance.sharing_audit_readings
 
     @staticmethod
@@ -76,6 +83,8 @@ class EditForm(forms.ModelForm):
             values["sharing_canary_upper"] = None if percent is None else percent / 100
         if "audit_readings" in values:
             values["sharing_audit_readings"] = values.pop("audit_readings")
+        if "endpoints" in values:
+            values["judge_endpoints"] = values.pop("endpoints").split()
         return values
 
 

@@ -1,6 +1,6 @@
 """Edits what people state about a dataset, such as license and source."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -11,10 +11,12 @@ from datasets_app.catalog.sharing_requirements import load_requirements
 from datasets_app.catalog.written_text import check_written, find_problems
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.domain.model_calls.endpoint import EndpointError, normalize_base_url
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.releases.manifest import LINEAGE_KEY
 from datasets_app.models import Dataset
 
+EXPORT_PERMISSION = "datasets_app.export_dataset"
 # The application records changes to the data itself; people can't edit these keys.
 MANAGED_PROVENANCE_KEYS = ("modifications", "anonymization", LINEAGE_KEY)
 
@@ -77,6 +79,16 @@ def _list_written(dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, Any]:
     return written
 
 
+def _check_endpoints(urls: Sequence[str], actor: Any) -> list[str]:
+    """Base URLs as they are compared. What is sent there leaves, as an export does. Raises UserError."""
+    if actor is not None and not actor.has_perm(EXPORT_PERMISSION):
+        raise UserError("Endpoints of judges take the permission to export datasets.")
+    try:
+        return sorted({normalize_base_url(url) for url in urls if url.strip()})
+    except EndpointError as error:
+        raise UserError(str(error)) from None
+
+
 def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
     """Save only the ``facts`` that differ; returns their names. Raises UserError, also for personal data in
     those of a dataset whose scrub was verified, and for weaker requirements without the permission.
@@ -86,6 +98,8 @@ def edit_dataset(pk: int, facts: Mapping[str, Any], *, actor: Any) -> list[str]:
     with transaction.atomic():
         dataset = lock_dataset(pk)
         gates.check_can_use(dataset)
+        if "judge_endpoints" in facts:
+            facts = {**facts, "judge_endpoints": _check_endpoints(facts["judge_endpoints"], actor)}
         changes = {
             name: [getattr(dataset, name), value]
             for name, value in facts.items()

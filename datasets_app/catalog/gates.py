@@ -276,6 +276,15 @@ def check_gate(
     return enforce(ask_gate(gate, dataset, actor=actor, override=override), dataset, actor)
 
 
+def check_judge(dataset: Dataset, base_url: str | None, *, actor: Any, override: str = "") -> str:
+    """As :func:`check_gate`, for texts sent to the judge at ``base_url``; None is one that works offline."""
+    if base_url is not None:
+        scan_text_for_gate(dataset)
+    allowed = Dataset.objects.values_list("judge_endpoints", flat=True).get(pk=dataset.pk)
+    request = request_override(actor, override)
+    return enforce(policies.decide_judge(load_facts(dataset), base_url, allowed, request), dataset, actor)
+
+
 def check_label_export(dataset: Dataset, found: Mapping[str, int], *, actor: Any, override: str = "") -> None:
     """For labels, after :func:`check_gate`: ``found`` are values by class in their notes and other fields."""
     request = request_override(actor, override)

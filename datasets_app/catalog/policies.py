@@ -99,6 +99,7 @@ class Gate(NamedTuple):
 _RAW = "{name} contains {raw}, so it can't be %s. {advice}"
 EXPORT = Gate("export", "export raw text", _RAW % "exported")
 ANNOTATE = Gate("annotate", "have raw text annotated", _RAW % "annotated")
+JUDGE = Gate("judge", "have raw text judged by a model", _RAW % "sent to a model")
 _LOCKED = "The test split of {name} is locked: labels for calibration must not come from it."
 EXPORT_TEST_SPLIT = Gate("export test split", "export labels of the test split", _LOCKED, locked=True)
 ANNOTATE_TEST_SPLIT = Gate("annotate test split", "have the test split annotated", _LOCKED, locked=True)
@@ -160,6 +161,23 @@ def decide_gate(gate: Gate, facts: DatasetFacts, request: OverrideRequest) -> Ve
         return verdict
     closed = gate.closed.format(name=facts.name, raw=facts.raw_because, advice=ADVICE[facts.remedy])
     return decide_override(gate, request, closed)
+
+
+def decide_judge(
+    facts: DatasetFacts, base_url: str | None, allowed: Sequence[str], request: OverrideRequest
+) -> Verdict:
+    """Texts are judged by the model at ``base_url``, or offline (None), where they don't leave the machine.
+    The dataset must name the endpoint, which no reason replaces, and raw text takes an override."""
+    verdict = decide_copy(facts)
+    if isinstance(verdict, Refused) or base_url is None:
+        return verdict
+    if base_url not in allowed:
+        return Refused(
+            f"{facts.name} doesn't allow its texts to be sent to {base_url}. Add this endpoint to the "
+            "metadata of the dataset, under the endpoints of judges.",
+            Remedy.NONE,
+        )
+    return decide_gate(JUDGE, facts, request)
 
 
 def decide_label_export(facts: DatasetFacts, found: Mapping[str, int], request: OverrideRequest) -> Verdict:

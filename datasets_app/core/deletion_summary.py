@@ -6,11 +6,14 @@ from datasets_app.domain.wording import format_count
 
 # The kinds of ``models/session_data.py`` and of files, in display order; with words for some.
 _KINDS = (
-    "sessions turns comments labels judgments decisions assignments campaign_items campaigns scrub_findings"
-    " audited_turns scrub_audits scrubs marks check_findings check_reports source_files reviews attestations"
-    " saved_views selections received_requests received_spans files releases"
+    "sessions turns comments labels judgments verdicts judge_runs decisions assignments campaign_items"
+    " campaigns scrub_findings audited_turns scrub_audits scrubs marks check_findings check_reports"
+    " source_files reviews attestations saved_views selections received_requests"
+    " received_spans files releases"
 ).split()
 _WORDS = {
+    "verdicts": "judgments by models",
+    "judge_runs": "runs of judges",
     "decisions": "annotator decisions",
     "campaign_items": "campaign replies",
     "marks": "reviewer corrections",

@@ -52,6 +52,8 @@ class Dataset(models.Model):
         null=True, blank=True, editable=False, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
     sharing_audit_readings = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    # Base URLs of the endpoints to which its texts may be sent for judgment.
+    judge_endpoints = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     # The deletion date that the warning e-mail announced; each date is announced once.
     warned_of = models.DateField("deletion announced for", null=True, blank=True, editable=False)
     expired_at = models.DateTimeField(null=True, blank=True, editable=False)

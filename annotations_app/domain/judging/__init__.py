@@ -1,0 +1,1 @@
+"""What a judge asks a model, how its answer is read, and the judge that works offline."""

@@ -1,0 +1,1 @@
+"""Judges: models that answer the criteria of a campaign, measured against people."""

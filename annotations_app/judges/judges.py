@@ -1,0 +1,95 @@
+"""Judges by name, and their versions."""
+
+from typing import Any, NamedTuple
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from annotations_app.domain.judging.judge_document import (
+    OFFLINE,
+    InvalidJudge,
+    JudgeDocument,
+    parse_judge,
+    write_judge,
+)
+from annotations_app.models import Judge
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+
+# Needs no endpoint, and exists without being imported.
+_BUILT_IN = JudgeDocument(OFFLINE, "The persona's lexicon and style rules, without a model.")
+
+
+class JudgeImport(NamedTuple):
+    """``change`` is "created", "updated" or "unchanged"."""
+
+    judge: Judge
+    change: str
+
+
+def import_judge(text: str, *, file_name: str = "", actor: Any = None) -> JudgeImport:
+    """Save YAML as the first or the next version of the judge that it names. Raises UserError."""
+    try:
+        content = parse_judge(text)
+    except InvalidJudge as error:
+        raise UserError(f"{file_name or 'The text'} is not a valid judge: {error}.") from None
+    if content.name == OFFLINE:
+        raise UserError(f"{OFFLINE!r} is the built-in judge; choose another name.")
+    return save_judge(content, actor=actor)
+
+
+def save_judge(content: JudgeDocument, *, actor: Any = None) -> JudgeImport:
+    """Nothing is saved if the latest version says the same. Other prices or another description, which
+    change no judgment, are not a new version."""
+    document = write_judge(content)
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            # Two imports of a name make two versions.
+            cursor.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended('judge ' || %s, 0))", [content.name]
+            )
+        latest = Judge.objects.filter(name=content.name).order_by("-version").first()
+        if latest and latest.document == document:
+            return JudgeImport(latest, "unchanged")
+        if latest and latest.digest == content.digest:
+            latest.document = document
+            latest.save(update_fields=["document"])
+            saved = Judge.objects.get(pk=latest.pk)
+        else:
+            saved = Judge.objects.create(
+                name=content.name,
+                version=latest.version + 1 if latest else 1,
+                digest=content.digest,
+                document=document,
+                created_by=actor,
+            )
+        change = "updated" if latest else "created"
+        audit.record(
+            "import_judge",
+            actor=actor,
+            judge=saved.name,
+            version=saved.version,
+            change=change,
+            digest=saved.digest,
+        )
+    return JudgeImport(saved, change)
+
+
+def latest_judges() -> QuerySet[Judge]:
+    """The latest version of each, by name."""
+    latest = Judge.objects.order_by("name", "-version").distinct("name")
+    return Judge.objects.filter(pk__in=latest.values("pk")).order_by("name")
+
+
+def get_judge(name: str) -> Judge:
+    """The latest version of a name, or that of ``NAME@VERSION``. Raises UserError."""
+    own_name, _, version = name.partition("@")
+    found = Judge.objects.filter(name=own_name).order_by("-version")
+    if version:
+        found = found.filter(version=int(version) if version.isdecimal() and len(version) < 10 else 0)
+    judge = found.first()
+    if judge is None and name == OFFLINE:
+        return save_judge(_BUILT_IN).judge
+    if judge is None:
+        raise UserError(f"There is no judge {name[:120]!r}; import it from YAML with import_judge.")
+    return judge

@@ -1,0 +1,139 @@
+"""The replies of a campaign that a judge has still to judge, and labeled ones to show it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from annotations_app.domain.judging.judge_prompt import MAX_CONTEXT_TURNS, Example, JudgedReply
+from annotations_app.models import Campaign, JudgeRun
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
+
+EXAMPLE_SPLIT = "train"
+# With the turns before each, so many are in memory at a time.
+_PAGE_SIZE = 200
+
+_COUNT_SQL = """
+SELECT count(*) FILTER (WHERE NOT s.excluded), count(*) FILTER (WHERE s.excluded)
+FROM annotations_app_campaignitem i
+JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
+WHERE i.campaign_id = %(campaign)s AND i.turn_id <> ALL(%(examples)s::bigint[])
+"""
+_MISSING_SQL = """
+SELECT i.position, i.turn_id FROM annotations_app_campaignitem i
+JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id AND NOT s.excluded
+WHERE i.campaign_id = %(campaign)s AND i.position > %(after)s AND i.turn_id <> ALL(%(examples)s::bigint[])
+AND NOT EXISTS (
+    SELECT FROM annotations_app_verdict v
+    WHERE v.run_id = %(run)s AND v.turn_id = i.turn_id AND v.repeat = %(repeat)s AND v.failure = ''
+)
+ORDER BY i.position LIMIT %(size)s
+"""
+_TURNS_SQL = """
+SELECT r.id, t.role, t.text FROM datasets_app_turn r
+JOIN datasets_app_turn t ON t.dataset_id = r.dataset_id AND t.session_id = r.session_id
+AND t.turn_index BETWEEN r.turn_index - %(before)s AND r.turn_index
+WHERE r.dataset_id = %(dataset)s AND r.id = ANY(%(turns)s::bigint[]) ORDER BY r.id, t.turn_index
+"""
+# Replies of the training split on which everybody agrees, in an order that hangs on nothing else.
+_LABELED_SQL = """
+SELECT a.turn_id, jsonb_build_object('on_brand', min(a.label)) FROM annotations_app_annotation a
+JOIN datasets_app_turn t ON t.dataset_id = a.dataset_id AND t.id = a.turn_id
+JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+WHERE a.campaign_id = %(campaign)s AND a.kind = 'label' AND s.split = %(split)s AND NOT s.excluded
+GROUP BY a.turn_id HAVING min(a.label) = max(a.label)
+"""
+_ANSWERED_SQL = """
+SELECT j.turn_id, (array_agg(j.codes))[1] FROM annotations_app_judgment j
+JOIN datasets_app_turn t ON t.dataset_id = j.dataset_id AND t.id = j.turn_id
+JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
+WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND s.split = %(split)s AND NOT s.excluded
+GROUP BY j.turn_id HAVING count(DISTINCT j.codes) = 1
+"""
+# One of each answer before a second of any.
+_EXAMPLES_SQL = """
+SELECT turn_id, codes FROM (
+    SELECT turn_id, codes, row_number() OVER (PARTITION BY codes ORDER BY md5(turn_id::text)) AS place
+    FROM ({labeled}) l (turn_id, codes)
+) ranked ORDER BY place, codes LIMIT %(number)s
+"""
+
+
+class ReplyToJudge(NamedTuple):
+    turn: int
+    repeat: int
+    reply: JudgedReply
+
+
+def count_replies(campaign: Campaign, examples: Sequence[int]) -> tuple[int, int]:
+    """(replies to judge, those of excluded sessions), without ``examples``."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _COUNT_SQL,
+            {"campaign": campaign.pk, "dataset": campaign.dataset_id, "examples": list(examples)},
+        )
+        found: tuple[int, int] = cursor.fetchone()
+    return found
+
+
+def read_missing(run: JudgeRun) -> Iterator[ReplyToJudge]:
+    """In the order of the campaign: those without a judgment, also those that failed in an earlier run."""
+    for repeat in range(run.repeats):
+        after = -1
+        while True:
+            values = {
+                "run": run.pk,
+                "campaign": run.campaign_id,
+                "dataset": run.campaign.dataset_id,
+                "examples": run.examples,
+                "repeat": repeat,
+                "after": after,
+                "size": _PAGE_SIZE,
+            }
+            with connection.cursor() as cursor:
+                cursor.execute(_MISSING_SQL, values)
+                page = cursor.fetchall()
+            if not page:
+                break
+            after = page[-1][0]
+            texts = _read_replies(run.campaign.dataset_id, [turn for _, turn in page])
+            for _, turn in page:
+                if turn in texts:
+                    yield ReplyToJudge(turn, repeat, texts[turn])
+
+
+def _read_replies(dataset: int, turns: Sequence[int]) -> dict[int, JudgedReply]:
+    with connection.cursor() as cursor:
+        cursor.execute(_TURNS_SQL, {"dataset": dataset, "turns": list(turns), "before": MAX_CONTEXT_TURNS})
+        said: dict[int, list[tuple[str, str]]] = {}
+        for turn, role, text in cursor.fetchall():
+            said.setdefault(turn, []).append((role, text))
+    return {turn: JudgedReply(turns) for turn, turns in said.items()}
+
+
+def choose_examples(campaign: Campaign, number: int) -> list[tuple[int, Example]]:
+    """(turn, example): labeled replies of the training split, as many of each answer as there are."""
+    if not number:
+        return []
+    labeled = _ANSWERED_SQL if campaign.schema_id else _LABELED_SQL
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _EXAMPLES_SQL.format(labeled=labeled),
+            {"campaign": campaign.pk, "split": EXAMPLE_SPLIT, "number": number},
+        )
+        found = cursor.fetchall()
+    replies = _read_replies(campaign.dataset_id, [turn for turn, _ in found])
+    schema = campaign.schema_content
+    return [
+        (turn, Example(replies[turn], _decode(schema, codes))) for turn, codes in found if turn in replies
+    ]
+
+
+def _decode(schema: Schema | None, stored: str) -> dict[str, Any]:
+    """A raw cursor gives JSON as text."""
+    codes = json.loads(stored)
+    if schema is None:
+        return {ON_BRAND.key: ON_BRAND.levels[codes[ON_BRAND.key]].value}
+    return decode_answers(schema, Answers(codes, {}))

@@ -1,0 +1,268 @@
+"""Has a judge answer the criteria of a campaign for each of its replies."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from annotations_app.domain.judging.judge_document import JudgeDocument
+from annotations_app.domain.judging.judge_prompt import build_system_prompt, hash_prompt, select_questions
+from annotations_app.domain.judging.offline_judge import judge_offline
+from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
+from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
+from annotations_app.judges.verdict_store import VerdictStore
+from annotations_app.labeling.judgments import digest_guidelines
+from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
+from datasets_app.catalog import gates
+from datasets_app.catalog.personas import parse_persona_text
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.labels.criterion import Kind
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Question, Schema
+from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
+from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, RunStopped
+from datasets_app.domain.personas.persona import PersonaDocument
+from datasets_app.model_calls.endpoints import get_api_key, require_endpoint
+from datasets_app.model_calls.requests import ModelRequest, check_request, make_retry_policy
+
+MAX_REPEATS = 10
+BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
+
+
+class JudgeOptions(NamedTuple):
+    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before."""
+
+    repeats: int = 1
+    concurrency: int = DEFAULT_CONCURRENCY
+    max_tokens: int | None = None
+    max_cost: float | None = None
+
+
+class JudgeOutcome(NamedTuple):
+    """``not_judged`` counts failures by their reason; ``left`` weren't requested, because of ``stopped``."""
+
+    run: int
+    judged: int
+    before: int
+    not_judged: dict[str, int]
+    left: int
+    stopped: str
+    excluded: int
+    examples: int
+    tokens: int
+    cost: float | None
+
+    @property
+    def is_complete(self) -> bool:
+        return not (self.not_judged or self.left)
+
+
+class _Work(NamedTuple):
+    """What a run is made of. ``model`` is None for the judge that works offline."""
+
+    campaign: Campaign
+    persona: PersonaDocument
+    schema: Schema
+    model: ModelJudge | None
+    prices: Prices | None
+    options: JudgeOptions
+
+
+def schema_of(campaign: Campaign) -> Schema:
+    return campaign.schema_content or BUILT_IN_SCHEMA
+
+
+def run_judge(
+    campaign: Campaign,
+    judge: Judge,
+    options: JudgeOptions = JudgeOptions(),  # noqa: B008
+    *,
+    override: str = "",
+    actor: Any = None,
+    endpoint_actor: Any = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> JudgeOutcome:
+    """Judge what isn't judged yet under the prompt as it is now, and again what failed before.
+
+    Commits for itself. ``endpoint_actor`` decides which endpoints may be called: None is a command. Raises
+    UserError.
+    """
+    document = judge.content
+    _check_options(document, options)
+    schema = _select_schema(campaign, document)
+    endpoint = None if document.is_offline else require_endpoint(document.endpoint or None, endpoint_actor)
+    gates.check_judge(campaign.dataset, endpoint and endpoint.base_url, actor=actor, override=override)
+    persona, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
+    examples = choose_examples(campaign, 0 if endpoint is None else document.examples)
+    system = build_system_prompt(
+        document.instructions, schema, persona, campaign.guidelines, [one for _, one in examples]
+    )
+    run, _ = JudgeRun.objects.get_or_create(
+        campaign=campaign,
+        judge=judge,
+        prompt_digest=hash_prompt(system),
+        defaults={
+            "persona_digest": persona_digest,
+            "guidelines_digest": digest_guidelines(campaign.guidelines),
+            "examples": [turn for turn, _ in examples],
+        },
+    )
+    run.repeats = max(run.repeats, options.repeats)
+    run.stopped, run.ended_at = "", None
+    run.save(update_fields=["repeats", "stopped", "ended_at"])
+    model = endpoint and _make_model(endpoint, document, options, system, schema)
+    work = _Work(campaign, persona, schema, model, document.prices, options)
+    return _perform(run, work, actor=actor, report_progress=report_progress)
+
+
+def _check_options(document: JudgeDocument, options: JudgeOptions) -> None:
+    if not 1 <= options.repeats <= MAX_REPEATS:
+        raise UserError(f"A reply is judged 1 to {MAX_REPEATS} times.")
+    if options.max_cost is not None and not options.max_cost > 0:
+        raise UserError("The budget must be more than 0.")
+    if options.max_cost is not None and not (document.is_offline or document.prices):
+        raise UserError("A budget in money needs the judge's prices; add them to its YAML.")
+    if not document.is_offline:
+        check_request(_make_request(document, options))
+
+
+def _make_request(document: JudgeDocument, options: JudgeOptions) -> ModelRequest:
+    return ModelRequest(
+        document.model, document.endpoint, document.temperature, options.concurrency, options.max_tokens
+    )
+
+
+def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
+    """What the judge answers. Raises UserError if it can't."""
+    schema = schema_of(campaign)
+    known = {criterion.key for criterion in schema.criteria}
+    if strange := [key for key in document.criteria if key not in known]:
+        raise UserError(f"{schema.name} has no criterion {strange[0][:50]!r}, which {document.name} names.")
+    chosen = select_questions(schema, document.criteria)
+    if not chosen.questions:
+        raise UserError(f"{schema.name} asks for texts alone, which can't be compared.")
+    kinds = [criterion.kind for criterion in chosen.criteria]
+    if document.is_offline and kinds != [Kind.YES_NO]:
+        raise UserError(
+            "The offline judge answers one yes/no criterion, whether a reply keeps to the persona. Import a "
+            "judge with model: offline that names it under criteria."
+        )
+    return chosen
+
+
+def _make_model(
+    endpoint: Endpoint, document: JudgeDocument, options: JudgeOptions, system: str, schema: Schema
+) -> ModelJudge:
+    return ModelJudge(
+        endpoint,
+        _make_request(document, options).name,
+        system=system,
+        schema=schema,
+        key=get_api_key(endpoint),
+        temperature=document.temperature,
+        concurrency=options.concurrency,
+        retry_policy=make_retry_policy(),
+    )
+
+
+def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: ProgressCallback) -> JudgeOutcome:
+    replies, excluded = count_replies(work.campaign, run.examples)
+    total = replies * run.repeats
+    before = Verdict.objects.filter(run=run, failure="").count()
+    budget = None
+    if work.model is not None:
+        options = work.options
+        budget = TokenBudget(
+            options.max_tokens,
+            TokensUsed(**run.used),
+            max_cost=options.max_cost,
+            prices=work.prices or Prices(),
+        )
+    _record(run, work, actor, "begun", missing=total - before)
+    sent_before = run.sent
+    with closing(VerdictStore(run, budget)) as store:
+
+        def tick() -> None:
+            store.sync_sometimes()
+            report_progress(before + store.count, total)
+
+        try:
+            with closing(_judge_all(run, work, budget, tick)) as verdicts:
+                for judged in verdicts:
+                    store.add(judged)
+        except RunStopped as early:
+            run.stopped = str(early)[:300]
+        finally:
+            run.ended_at = timezone.now()
+            store.sync(ended=True)
+            _record(run, work, actor, "ended", judged=store.judged, sent=run.sent - sent_before)
+    report_progress(before + store.count, total)
+    left = max(0, total - before - store.count) if run.stopped else 0
+    return JudgeOutcome(
+        run.pk,
+        store.judged,
+        before,
+        count_failures(run),
+        left,
+        run.stopped,
+        excluded,
+        len(run.examples),
+        TokensUsed(**run.used).total,
+        compute_cost(run),
+    )
+
+
+def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any) -> Iterator[JudgedTurn]:
+    """Counts what is sent before it is."""
+
+    def replies() -> Iterator[ReplyToJudge]:
+        for item in read_missing(run):
+            run.sent += 1
+            yield item
+
+    if work.model is not None and budget is not None:
+        yield from work.model.judge_all(replies(), budget, tick)
+        return
+    [criterion] = work.schema.criteria
+    for item in read_missing(run):
+        judgment = judge_offline(criterion.key, item.reply.text, work.persona)
+        yield JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
+        tick()
+
+
+def count_failures(run: JudgeRun) -> dict[str, int]:
+    """Replies not judged by their reason, each repeat counted."""
+    found: dict[str, int] = {}
+    for reason in Verdict.objects.filter(run=run).exclude(failure="").values_list("failure", flat=True):
+        found[reason] = found.get(reason, 0) + 1
+    return found
+
+
+def compute_cost(run: JudgeRun) -> float | None:
+    """At the judge's prices; None without any."""
+    prices = run.judge.content.prices
+    used = TokensUsed(**run.used)
+    return None if prices is None else prices.cost(used.prompt, used.completion)
+
+
+def _record(run: JudgeRun, work: _Work, actor: Any, state: str, **counts: int) -> None:
+    """What was sent where is in the audit log, however a run ends."""
+    model = work.model
+    with transaction.atomic():
+        audit.record(
+            "judge",
+            actor=actor,
+            dataset_name=work.campaign.dataset.name,
+            state=state,
+            campaign=work.campaign.name,
+            judge=run.judge.full_name,
+            digest=run.judge.digest,
+            prompt_digest=run.prompt_digest,
+            endpoint=model.endpoint.host if model else "offline",
+            **counts,
+        )

@@ -1,0 +1,27 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from annotations_app.judges.judges import get_judge
+from datasets_app.domain.metadata.yaml_text import dump_yaml
+from datasets_app.management.base import BaseCommand
+
+HELP = """\
+Print a judge as YAML, which import_judge reads.
+
+examples:
+  manage.py export_judge brand@2 > brand.yaml
+
+exit codes:
+  0  printed
+  2  no such judge
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("judge", metavar="NAME", help="a judge, or NAME@VERSION")
+
+    def handle(self, *, judge: str, **options: Any) -> None:
+        self.stdout.write(dump_yaml(get_judge(judge).document), ending="")

@@ -1,0 +1,102 @@
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from annotations_app.campaigns.members import get_campaign
+from annotations_app.domain.judging.judge_document import OFFLINE
+from annotations_app.judges.judges import get_judge
+from annotations_app.judges.parameters import JudgeParameters
+from annotations_app.judges.run_judge import JudgeOutcome, run_judge
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
+
+HELP = """\
+Have a judge answer the criteria of a campaign for each of its replies.
+
+The judge "offline" needs no model: it judges by the persona's lexicon and style rules. Others are
+imported with import_judge. One that calls a model sends it the replies with the turns before them,
+which the dataset must allow for that endpoint (its metadata) and raw text takes an override for.
+
+What was judged is kept as it comes; run the command again to resume. Replies that couldn't be
+judged are counted by their reason, and requested again then.
+
+examples:
+  manage.py run_judge tone-may
+  manage.py run_judge tone-may --judge brand@2 --max-cost 5 --concurrency 16
+  manage.py run_judge tone-may --judge brand --repeat 3
+
+exit codes:
+  0  every reply is judged
+  1  some are not judged, or the budget is spent
+  2  could not run: no such campaign or judge, endpoint not allowed, data not scrubbed
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN")
+        parser.add_argument(
+            "--judge", metavar="NAME", default=OFFLINE, help="a judge, or NAME@VERSION (default: offline)"
+        )
+        parser.add_argument(
+            "--repeat", type=int, default=1, metavar="K", help="judge each reply K times (default: 1)"
+        )
+        parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
+        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
+        parser.add_argument(
+            "--max-cost",
+            type=float,
+            metavar="AMOUNT",
+            help="stop before it costs more, at the judge's prices",
+        )
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why to send raw text to the judge's endpoint"
+        )
+
+    def handle(self, *, campaign: str, judge: str, override: str, **options: Any) -> None:
+        found, chosen = get_campaign(campaign), get_judge(judge)
+        parameters = JudgeParameters(
+            campaign=found.name,
+            judge=chosen.full_name,
+            repeats=options["repeat"],
+            concurrency=options["concurrency"],
+            max_tokens=options["max_tokens_total"],
+            max_cost=options["max_cost"],
+        )
+        outcome = run_job(
+            "run_judge",
+            lambda job: run_judge(
+                found, chosen, parameters.options, override=override, report_progress=job.report_progress
+            ),
+            dataset_name=found.dataset.name,
+            parameters=parameters,
+            progress=Progress("Judging", "replies"),
+        )
+        self._report(chosen.full_name, outcome)
+        if not outcome.is_complete:
+            sys.exit(EXIT_FINDINGS)
+
+    def _report(self, judge: str, outcome: JudgeOutcome) -> None:
+        earlier = f", {outcome.before:,} before" if outcome.before else ""
+        cost = "" if outcome.cost is None else f" for {outcome.cost:.4f}"
+        tokens = f"; {outcome.tokens:,} tokens{cost}" if outcome.tokens else ""
+        judged = format_count(outcome.judged, "judgment")
+        self.stdout.write(f"{judge}: {judged}{earlier}{tokens}.")
+        missing = sum(outcome.not_judged.values())
+        if missing:
+            share = missing / max(1, missing + outcome.judged + outcome.before)
+            self.stdout.write(f"Not judged: {missing:,} ({share:.1%}).")
+        for reason, count in sorted(outcome.not_judged.items()):
+            self.stdout.write(f"  {count:,}: {reason}")
+        if outcome.excluded:
+            self.stdout.write(
+                f"Left out: {format_count(outcome.excluded, 'reply', 'replies')} of excluded sessions."
+            )
+        if outcome.examples:
+            self.stdout.write(f"Left out: {format_count(outcome.examples, 'example')} shown to the judge.")
+        if outcome.stopped:
+            self.stdout.write(f"{outcome.stopped} {outcome.left:,} left; run it again to resume.")

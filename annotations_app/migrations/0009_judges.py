@@ -16,7 +16,7 @@ CREATE TRIGGER verdict_turn_id_changed AFTER UPDATE OF turn_id ON annotations_ap
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotations_app", "0007_label_schemas"),
+        ("annotations_app", "0008_imported_answers"),
         ("datasets_app", "0044_judge_endpoints"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]

@@ -277,7 +277,7 @@ def register_models() -> None:
             "assignment__item__session",
             "assignment__item__turn__turn_index",
             scrubbed={"notes": "labels", "texts": "labels"},
-            harmless={DIGEST: "persona_digest", CODES: "codes"},
+            harmless={DIGEST: "persona_digest", CODES: "codes revealed"},
         ),
     )
     _register_judgments()

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import QuerySet
 
 from annotations_app.domain.judging.judge_document import (
@@ -15,6 +15,7 @@ from annotations_app.domain.judging.judge_document import (
 from annotations_app.models import Judge
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute
 
 # Needs no endpoint, and exists without being imported.
 _BUILT_IN = JudgeDocument(OFFLINE, "The persona's lexicon and style rules, without a model.")
@@ -43,11 +44,8 @@ def save_judge(content: JudgeDocument, *, actor: Any = None) -> JudgeImport:
     change no judgment, are not a new version."""
     document = write_judge(content)
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            # Two imports of a name make two versions.
-            cursor.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended('judge ' || %s, 0))", [content.name]
-            )
+        # Two imports of a name make two versions.
+        execute("SELECT pg_advisory_xact_lock(hashtextextended('judge ' || %s, 0))", [content.name])
         latest = Judge.objects.filter(name=content.name).order_by("-version").first()
         if latest and latest.document == document:
             return JudgeImport(latest, "unchanged")

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django.db import connection
-
 from annotations_app.domain.judging.judge_prompt import MAX_CONTEXT_TURNS, Example, JudgedReply
 from annotations_app.models import Campaign, JudgeRun
+from datasets_app.core.queries import fetch_all, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
 
@@ -69,12 +68,8 @@ class ReplyToJudge(NamedTuple):
 
 def count_replies(campaign: Campaign, examples: Sequence[int]) -> tuple[int, int]:
     """(replies to judge, those of excluded sessions), without ``examples``."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _COUNT_SQL,
-            {"campaign": campaign.pk, "dataset": campaign.dataset_id, "examples": list(examples)},
-        )
-        found: tuple[int, int] = cursor.fetchone()
+    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "examples": list(examples)}
+    found: tuple[int, int] = fetch_one(_COUNT_SQL, values)
     return found
 
 
@@ -92,9 +87,7 @@ def read_missing(run: JudgeRun) -> Iterator[ReplyToJudge]:
                 "after": after,
                 "size": _PAGE_SIZE,
             }
-            with connection.cursor() as cursor:
-                cursor.execute(_MISSING_SQL, values)
-                page = cursor.fetchall()
+            page = fetch_all(_MISSING_SQL, values)
             if not page:
                 break
             after = page[-1][0]
@@ -105,11 +98,10 @@ def read_missing(run: JudgeRun) -> Iterator[ReplyToJudge]:
 
 
 def _read_replies(dataset: int, turns: Sequence[int]) -> dict[int, JudgedReply]:
-    with connection.cursor() as cursor:
-        cursor.execute(_TURNS_SQL, {"dataset": dataset, "turns": list(turns), "before": MAX_CONTEXT_TURNS})
-        said: dict[int, list[tuple[str, str]]] = {}
-        for turn, role, text in cursor.fetchall():
-            said.setdefault(turn, []).append((role, text))
+    values = {"dataset": dataset, "turns": list(turns), "before": MAX_CONTEXT_TURNS}
+    said: dict[int, list[tuple[str, str]]] = {}
+    for turn, role, text in fetch_all(_TURNS_SQL, values):
+        said.setdefault(turn, []).append((role, text))
     return {turn: JudgedReply(turns) for turn, turns in said.items()}
 
 
@@ -118,12 +110,10 @@ def choose_examples(campaign: Campaign, number: int) -> list[tuple[int, Example]
     if not number:
         return []
     labeled = _ANSWERED_SQL if campaign.schema_id else _LABELED_SQL
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _EXAMPLES_SQL.format(labeled=labeled),
-            {"campaign": campaign.pk, "split": EXAMPLE_SPLIT, "number": number},
-        )
-        found = cursor.fetchall()
+    found = fetch_all(
+        _EXAMPLES_SQL.format(labeled=labeled),
+        {"campaign": campaign.pk, "split": EXAMPLE_SPLIT, "number": number},
+    )
     replies = _read_replies(campaign.dataset_id, [turn for turn, _ in found])
     schema = campaign.schema_content
     return [

@@ -5,11 +5,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from annotations_app.judges.model_judge import JudgedTurn
 from annotations_app.models import JudgeRun, Verdict
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute, fetch_value
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.models import Turn
 
@@ -29,10 +30,8 @@ class VerdictStore:
         self.judged = self.failed = self.lost = 0
         self._pending: list[JudgedTurn] = []
         self._synced_at = clock()
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key)
-            if not cursor.fetchone()[0]:
-                raise UserError(f"{run.judge} is judging {run.campaign} just now; wait for its end.")
+        if not fetch_value("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key):
+            raise UserError(f"{run.judge} is judging {run.campaign} just now; wait for its end.")
 
     @property
     def count(self) -> int:
@@ -97,5 +96,5 @@ class VerdictStore:
 
     def close(self) -> None:
         # With a connection that has gone away, so has the lock.
-        with suppress(Exception), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)
+        with suppress(Exception):
+            execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)

@@ -20,6 +20,7 @@ from annotations_app.domain.submission import (
     validate_submission,
 )
 from annotations_app.labeling.judgments import sync_judgment
+from annotations_app.labeling.reveal import find_codes
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.catalog.written_text import find_written
 from datasets_app.core.errors import UserError
@@ -137,6 +138,7 @@ def _save_decision(
         assignment=assignment,
         persona_digest=assignment.persona_digest,
         counted=counts,
+        revealed=_find_revealed(assignment, member, submission) if counts else None,
         **submission._asdict(),
     )
     if counts:
@@ -146,6 +148,13 @@ def _save_decision(
         assignment.decided_at = timezone.now()
         assignment.save(update_fields=["decided_at"])
     return DecisionOutcome(assignment, "counted" if counts else "late")
+
+
+def _find_revealed(assignment: Assignment, member: CampaignMember, submission: Submission) -> Any:
+    """What a judge says, which the annotator gets to know now."""
+    if submission.kind != "label":
+        return None
+    return find_codes(member.campaign, assignment.item.turn_id)
 
 
 def _can_count(assignment: Assignment, member: CampaignMember, submission: Submission) -> bool:

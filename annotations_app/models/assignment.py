@@ -127,6 +127,8 @@ class Decision(models.Model):
     # Under a schema, the answers: see Judgment.
     codes = models.JSONField(null=True, blank=True)
     texts = models.JSONField(null=True, blank=True)
+    # What a judge had said of the reply, where it was shown after this decision: answers by criterion.
+    revealed = models.JSONField(null=True, blank=True)
     notes = models.TextField(null=True, blank=True, help_text="The note, or the reason for a flag.")
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True)

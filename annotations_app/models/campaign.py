@@ -52,6 +52,16 @@ class Campaign(models.Model):
     schema = models.ForeignKey(
         LabelSchema, models.PROTECT, null=True, blank=True, related_name="campaigns", db_index=False
     )
+    # Its verdict on a reply is shown to annotators once they have decided on it.
+    revealed_judge = models.ForeignKey(
+        "annotations_app.Judge",
+        models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+        db_index=False,
+    )
     guidelines = models.TextField(blank=True, help_text="Markdown, shown next to the reply.")
     overlap = models.PositiveSmallIntegerField(
         "annotators per reply",

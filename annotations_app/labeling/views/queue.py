@@ -14,6 +14,7 @@ from annotations_app.domain.guidelines import render_guidelines
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
 from annotations_app.labeling.lease_next import QueueState, campaign_state, lease_next
 from annotations_app.labeling.progress import MAX_RECENT_DECISIONS, annotator_progress, recent_decisions
+from annotations_app.labeling.reveal import list_revealed
 from annotations_app.labeling.views.access import (
     is_script_request,
     redirect_to_queue,
@@ -107,9 +108,12 @@ def _recent_decisions(member: CampaignMember, is_raw: bool) -> list[RecentDecisi
     campaign = member.campaign
     if not member.active or (is_raw and not campaign.overridden):
         return []
-    return [
-        build_recent_decision(row, campaign.schema_content) for row in recent_decisions(campaign, member.user)
-    ]
+    rows = recent_decisions(campaign, member.user)
+    recent = [build_recent_decision(row, campaign.schema_content) for row in rows]
+    revealed = list_revealed(campaign, [row for row in rows if row.state == Assignment.State.LABELLED])
+    for one in recent:
+        one.verdict = revealed.get(one.pk)
+    return recent
 
 
 def _update_context(

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from annotations_app.labeling.reveal import RevealedVerdict
 from annotations_app.models import Assignment
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Schema, decode_answers
@@ -30,6 +31,8 @@ class RecentDecision:
     confidence: float | None
     # Under a schema, by criterion as files have them.
     answers: dict[str, Any] | None = None
+    # What a judge says, shown from now on.
+    verdict: RevealedVerdict | None = None
 
     @property
     def label(self) -> str:

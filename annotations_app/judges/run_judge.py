@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.judging.judge_prompt import build_system_prompt, hash_prompt, select_questions
 from annotations_app.domain.judging.offline_judge import judge_offline
+from annotations_app.judges.judge_rows import count_not_judged
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
 from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
 from annotations_app.judges.verdict_store import VerdictStore
@@ -207,7 +208,7 @@ def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: Progres
         run.pk,
         store.judged,
         before,
-        count_failures(run),
+        count_not_judged(run)[1],
         left,
         run.stopped,
         excluded,
@@ -233,14 +234,6 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
         judgment = judge_offline(criterion.key, item.reply.text, work.persona)
         yield JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
         tick()
-
-
-def count_failures(run: JudgeRun) -> dict[str, int]:
-    """Replies not judged by their reason, each repeat counted."""
-    found: dict[str, int] = {}
-    for reason in Verdict.objects.filter(run=run).exclude(failure="").values_list("failure", flat=True):
-        found[reason] = found.get(reason, 0) + 1
-    return found
 
 
 def compute_cost(run: JudgeRun) -> float | None:

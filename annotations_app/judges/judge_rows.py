@@ -1,0 +1,137 @@
+"""SQL for what judges and people say of the replies of a campaign. The server packs it into a few strings."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from annotations_app.domain.label_table import IntArray
+from annotations_app.models import Campaign, JudgeRun
+from datasets_app.core.queries import fetch_all, fetch_column
+from datasets_app.domain.labels.criterion import Criterion
+from datasets_app.domain.labels.on_brand import ON_BRAND
+
+MAX_TAGS = 20
+SPLITS = ("none", "train", "validation", "test")
+_VERDICTS_SQL = """
+SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea)
+FROM annotations_app_verdict
+WHERE run_id = %(run)s AND repeat = 0 AND failure = '' AND codes ? %(key)s GROUP BY turn_id >> 16
+"""
+_REPEATS_SQL = """
+SELECT string_agg(int8send(f.turn_id) || int8send((f.codes->>%(key)s)::bigint)
+    || int8send((r.codes->>%(key)s)::bigint), ''::bytea)
+FROM annotations_app_verdict f
+JOIN annotations_app_verdict r ON r.run_id = f.run_id AND r.turn_id = f.turn_id AND r.repeat > 0
+WHERE f.run_id = %(run)s AND f.repeat = 0 AND f.failure = '' AND r.failure = ''
+AND f.codes ? %(key)s AND r.codes ? %(key)s GROUP BY f.turn_id >> 16
+"""
+# What was said before a verdict was shown, where one was.
+_COMMITTED = """
+LEFT JOIN (
+    SELECT DISTINCT ON (d.assignment_id) d.assignment_id, d.label, d.codes FROM annotations_app_decision d
+    JOIN annotations_app_assignment a ON a.id = d.assignment_id
+    WHERE a.campaign_id = %(campaign)s AND d.kind = 'label' AND d.counted AND d.revealed IS NOT NULL
+    ORDER BY d.assignment_id, d.id
+) first
+"""
+# An adjudicated label replaces those of annotators.
+_ON_BRAND_SQL = f"""
+WITH settled AS (
+    SELECT a.turn_id, a.label FROM annotations_app_annotation a
+    JOIN annotations_app_campaignitem i ON i.turn_id = a.turn_id AND i.campaign_id = %(campaign)s
+    WHERE a.dataset_id = %(dataset)s AND a.persona_id = %(persona)s AND a.kind = 'adjudicated'
+)
+SELECT string_agg(int8send(turn_id) || int8send(label::bigint), ''::bytea) FROM (
+    SELECT turn_id, label FROM settled
+    UNION ALL
+    SELECT l.turn_id, COALESCE(first.label, l.label) FROM annotations_app_annotation l
+    LEFT JOIN annotations_app_assignment s ON s.annotation_id = l.id
+    {_COMMITTED} ON first.assignment_id = s.id
+    WHERE l.campaign_id = %(campaign)s AND l.kind = 'label'
+    AND NOT EXISTS (SELECT FROM settled WHERE settled.turn_id = l.turn_id)
+) said GROUP BY turn_id >> 16
+"""  # constants of this module # nosec B608
+_ANSWERS_SQL = f"""
+SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea) FROM (
+    SELECT j.turn_id, COALESCE(first.codes, j.codes) AS codes FROM annotations_app_judgment j
+    {_COMMITTED} ON first.assignment_id = j.assignment_id
+    WHERE j.campaign_id = %(campaign)s AND j.kind = 'label'
+) said WHERE codes ? %(key)s GROUP BY turn_id >> 16
+"""  # constants of this module # nosec B608
+_SESSIONS_SQL = """
+SELECT string_agg(int8send(i.turn_id) || int8send(i.session_id) || int8send(
+    COALESCE(array_position(%(splits)s::text[], s.split::text), 1) - 1), ''::bytea)
+FROM annotations_app_campaignitem i
+JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
+WHERE i.campaign_id = %(campaign)s GROUP BY i.turn_id >> 16
+"""
+_TAGS_SQL = """
+SELECT tag, string_agg(int8send(t.id), ''::bytea) FROM annotations_app_campaignitem i
+JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = i.turn_id
+CROSS JOIN LATERAL unnest(t.tags) AS tag
+WHERE i.campaign_id = %(campaign)s GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %(limit)s
+"""
+_FAILURES_SQL = """
+SELECT failure, count(*) FROM annotations_app_verdict WHERE run_id = %s GROUP BY failure ORDER BY 2 DESC
+"""
+
+
+class Sessions(NamedTuple):
+    """Replies of a campaign, ascending by turn, with their session and the number of their split."""
+
+    turn: IntArray
+    session: IntArray
+    split: IntArray
+    splits: tuple[str, ...] = SPLITS
+
+    def of(self, turns: IntArray) -> IntArray:
+        return self.session[np.searchsorted(self.turn, turns)]
+
+    def split_of(self, turns: IntArray) -> IntArray:
+        return self.split[np.searchsorted(self.turn, turns)]
+
+
+def read_verdicts(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray]:
+    """(turn, stored answer) of each first judgment, without those that failed."""
+    return _read(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+
+
+def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray, IntArray]:
+    """(turn, first answer, another one)."""
+    return _read(_REPEATS_SQL, 3, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+
+
+def read_people(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:
+    """(turn, stored answer) of each label, as it was before a verdict was shown."""
+    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "key": criterion.key}
+    if campaign.schema_id is None:
+        assert criterion.key == ON_BRAND.key  # nothing else is asked  # nosec B101
+        return _read(_ON_BRAND_SQL, 2, persona=campaign.persona.persona_id, **values)  # type: ignore[return-value]
+    return _read(_ANSWERS_SQL, 2, **values)  # type: ignore[return-value]
+
+
+def read_sessions(campaign: Campaign) -> Sessions:
+    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "splits": list(SPLITS)}
+    turn, session, split = _read(_SESSIONS_SQL, 3, **values)
+    order = np.argsort(turn)
+    return Sessions(turn[order], session[order], split[order])
+
+
+def read_tags(campaign: Campaign) -> dict[str, IntArray]:
+    """The turns of each of the most frequent tags."""
+    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "limit": MAX_TAGS}
+    return {
+        tag: np.frombuffer(packed, ">i8").astype(np.int64) for tag, packed in fetch_all(_TAGS_SQL, values)
+    }
+
+
+def count_not_judged(run: JudgeRun) -> tuple[int, dict[str, int]]:
+    """(judgments, those that failed by their reason)."""
+    counts = dict(fetch_all(_FAILURES_SQL, [run.pk]))
+    return counts.pop("", 0), counts
+
+
+def _read(sql: str, columns: int, **values: object) -> tuple[IntArray, ...]:
+    parts = [np.frombuffer(packed, ">i8") for packed in fetch_column(sql, values)]
+    numbers = np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+    return tuple(numbers.reshape(-1, columns).T)

@@ -1,0 +1,265 @@
+"""How far a judge can be trusted: its verdicts against what most people say, by agreement statistics."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annotations_app.domain.agreement.agreement_report import Comparison, Statistic
+from annotations_app.domain.agreement.comparisons import Observations, compare_observations
+from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
+from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.domain.scales import NOMINAL, Measurement, Scale
+from annotations_app.judges.judge_rows import (
+    count_not_judged,
+    read_people,
+    read_repeats,
+    read_sessions,
+    read_tags,
+    read_verdicts,
+)
+from annotations_app.judges.reveal import Following, measure_following
+from annotations_app.judges.run_judge import compute_cost, schema_of
+from annotations_app.models import JudgeRun
+from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.model_calls.budget import TokensUsed
+
+NOTHING_COMPARED = "no reply has both a verdict and a label of most people"
+
+
+class LevelRate(NamedTuple):
+    """Of the replies to which most people give this answer, the share to which the judge does. Of a yes/no
+    criterion the true-positive rate (yes) and the true-negative rate (no)."""
+
+    name: str
+    people: int
+    rate: Statistic
+
+
+class Compared(NamedTuple):
+    """A judge against the consensus of people; rows of the comparison's table are those of the judge."""
+
+    name: str
+    comparison: Comparison
+    rates: list[LevelRate]
+
+    def as_json(self) -> dict[str, Any]:
+        rates = [{**one._asdict(), "rate": one.rate.as_json()} for one in self.rates]
+        return {"name": self.name, **self.comparison.as_json(), "rates": rates}
+
+
+class MeasuredCriterion(NamedTuple):
+    """``ties`` are replies on which people have no majority; ``unlabeled`` those that nobody labeled.
+    ``itself`` compares repeated judgments of a reply with the first. ``tag`` is one of several."""
+
+    criterion: Criterion
+    tag: str
+    judged: int
+    unlabeled: int
+    ties: int
+    whole: Compared
+    parts: dict[str, list[Compared]]
+    itself: Comparison | None
+
+    @property
+    def title(self) -> str:
+        return f"{self.criterion.question} {self.tag}".strip()
+
+    @property
+    def confusion(self) -> list[tuple[str, tuple[int, ...]]]:
+        """(what the judge says, how often people say each)."""
+        names = [rate.name for rate in self.whole.rates]
+        return list(zip(names, self.whole.comparison.table, strict=True))
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "criterion": self.criterion.key,
+            "tag": self.tag or None,
+            "judged": self.judged,
+            "unlabeled": self.unlabeled,
+            "ties": self.ties,
+            "agreement": self.whole.as_json(),
+            "by": {kind: [one.as_json() for one in parts] for kind, parts in self.parts.items()},
+            "itself": self.itself and self.itself.as_json(),
+        }
+
+
+class JudgeReport(NamedTuple):
+    """``not_judged`` counts replies without a judgment by the reason; ``cost`` is that of a thousand
+    judgments, None without prices."""
+
+    run: JudgeRun
+    judged: int
+    not_judged: dict[str, int]
+    criteria: list[MeasuredCriterion]
+    following: list[Following]
+    cost: float | None
+
+    @property
+    def missing(self) -> int:
+        return sum(self.not_judged.values())
+
+    @property
+    def missing_share(self) -> float:
+        return self.missing / max(1, self.judged + self.missing)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "judge": self.run.judge.full_name,
+            "prompt_digest": self.run.prompt_digest,
+            "judged": self.judged,
+            "not_judged": self.not_judged,
+            "not_judged_share": self.missing_share,
+            "tokens": TokensUsed(**self.run.used).total,
+            "cost_per_thousand": self.cost,
+            "criteria": [one.as_json() for one in self.criteria],
+            "following": [{**one._asdict(), "share": one.share} for one in self.following],
+        }
+
+
+class _Matched(NamedTuple):
+    """Of each reply with both, sorted by session: turn, session, and what the judge and most people say."""
+
+    turn: IntArray
+    session: IntArray
+    judge: IntArray
+    people: IntArray
+
+
+def measure_judge(run: JudgeRun) -> JudgeReport:
+    """Where people were shown a verdict, what they said before counts."""
+    sessions = read_sessions(run.campaign)
+    tags = read_tags(run.campaign)
+    criteria = [
+        measured
+        for criterion in schema_of(run.campaign).criteria
+        if criterion.levels
+        for measured in _measure(run, criterion, sessions, tags)
+    ]
+    judged, reasons = count_not_judged(run)
+    cost = compute_cost(run)
+    is_revealed = run.campaign.revealed_judge_id == run.judge_id
+    return JudgeReport(
+        run,
+        judged,
+        reasons,
+        criteria,
+        measure_following(run.campaign) if is_revealed else [],
+        1000 * cost / judged if cost is not None and judged else None,
+    )
+
+
+def _measure(
+    run: JudgeRun, criterion: Criterion, sessions: Any, tags: dict[str, IntArray]
+) -> Iterator[MeasuredCriterion]:
+    verdict_turn, verdict = read_verdicts(run, criterion)
+    if not len(verdict_turn):
+        return
+    label_turn, label = read_people(run.campaign, criterion)
+    again_turn, first, again = read_repeats(run, criterion)
+    for tag, names, read in _list_scales(criterion):
+        turns, codes, ties = _find_consensus(label_turn, read(label), len(names))
+        matched = _match(verdict_turn, read(verdict), turns, codes, sessions)
+        scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
+        weights = scale.weights(len(names))
+        itself = None
+        if len(again_turn):
+            repeats = _match(again_turn, read(again), again_turn, read(first), sessions, pairwise=True)
+            [itself] = _compare(repeats, np.zeros(len(repeats.turn), np.int64), 1, weights)
+        yield MeasuredCriterion(
+            criterion,
+            tag,
+            len(verdict_turn),
+            int((~np.isin(verdict_turn, label_turn)).sum()),
+            ties,
+            _compare_whole("all", matched, names, weights),
+            {
+                "split": _compare_parts(_split_parts(matched, sessions), matched, names, weights),
+                "tag": _compare_parts(tags, matched, names, weights),
+            },
+            itself,
+        )
+
+
+def _list_scales(criterion: Criterion) -> Iterator[tuple[str, list[str], Any]]:
+    """(tag, names of the answers, from stored answers to their codes)."""
+    if criterion.kind != Kind.TAGS:
+        yield "", [level.name for level in criterion.levels], lambda value: value
+        return
+    for code, level in enumerate(criterion.levels):
+        yield level.name, ["No", "Yes"], lambda value, code=code: (value >> code) & 1
+
+
+def _find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[IntArray, IntArray, int]:
+    """(turns with a majority, what it says, the number of ties)."""
+    turns, place = np.unique(turn, return_inverse=True)
+    counts = np.bincount(place * categories + label, minlength=len(turns) * categories)
+    counts = counts.reshape(-1, categories)
+    most = counts.max(axis=1, initial=0)
+    clear = (counts == most[:, None]).sum(axis=1) == 1
+    return turns[clear], counts[clear].argmax(axis=1), int((~clear).sum())
+
+
+def _match(
+    verdict_turn: IntArray,
+    verdict: IntArray,
+    turn: IntArray,
+    label: IntArray,
+    sessions: Any,
+    *,
+    pairwise: bool = False,
+) -> _Matched:
+    """``pairwise``: both are of the same turns, in the same order."""
+    if pairwise:
+        there = np.ones(len(turn), bool)
+        people = label
+    else:
+        place = np.searchsorted(turn, verdict_turn).clip(max=max(0, len(turn) - 1))
+        there = turn[place] == verdict_turn if len(turn) else np.zeros(len(verdict_turn), bool)
+        people = label[place[there]] if len(turn) else np.zeros(0, np.int64)
+    turns, judge = verdict_turn[there], verdict[there]
+    session = sessions.of(turns)
+    order = np.argsort(session, kind="stable")
+    return _Matched(turns[order], session[order], judge[order], people[order])
+
+
+def _compare(matched: _Matched, group: IntArray, groups: int, weights: FloatArray) -> list[Comparison]:
+    others = np.eye(len(weights))[matched.people].T if len(matched.turn) else np.zeros((len(weights), 0))
+    observations = Observations(group, matched.judge, np.ascontiguousarray(others), matched.session)
+    return compare_observations(observations, groups, weights, NOTHING_COMPARED)
+
+
+def _compare_whole(name: str, matched: _Matched, names: list[str], weights: FloatArray) -> Compared:
+    [comparison] = _compare(matched, np.zeros(len(matched.turn), np.int64), 1, weights)
+    rates = [_rate_level(level, code, matched) for code, level in enumerate(names)]
+    return Compared(name, comparison, rates)
+
+
+def _rate_level(name: str, code: int, matched: _Matched) -> LevelRate:
+    said = matched.people == code
+    if not said.any():
+        return LevelRate(name, 0, Statistic(None, note="undefined: people never say so"))
+    hits = (matched.judge[said] == code).astype(np.float64)
+    rate = float(hits.mean())
+    influence = ((hits - rate) / len(hits))[None]
+    group = np.zeros(len(hits), np.int64)
+    squares, sessions = sum_squared_influence(group, matched.session[said], influence, 1)
+    interval = jackknife_interval(rate, float(squares[0][0]), int(sessions[0]), 0.0)
+    return LevelRate(name, len(hits), interval)
+
+
+def _split_parts(matched: _Matched, sessions: Any) -> dict[str, IntArray]:
+    split = sessions.split_of(matched.turn)
+    return {name: matched.turn[split == number] for number, name in enumerate(sessions.splits)}
+
+
+def _compare_parts(
+    parts: dict[str, IntArray], matched: _Matched, names: list[str], weights: FloatArray
+) -> list[Compared]:
+    compared = []
+    for name, turns in parts.items():
+        inside = np.isin(matched.turn, turns)
+        if inside.any():
+            part = _Matched(*(column[inside] for column in matched))
+            compared.append(_compare_whole(name, part, names, weights))
+    return compared

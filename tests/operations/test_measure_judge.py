@@ -1,0 +1,74 @@
+"""A judge against people: rates, confusion and agreement, counted again by hand."""
+
+from pathlib import Path
+
+import pytest
+
+from annotations_app.judges.judges import get_judge
+from annotations_app.judges.measure import measure_judge
+from annotations_app.judges.run_judge import JudgeOptions, run_judge
+from annotations_app.models import Annotation, Campaign, JudgeRun, Verdict
+from datasets_app.models import Session
+from tests.campaigns import label_all_replies, make_campaign, make_replies
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> JudgeRun:
+    """40 replies: people say yes to every second, the judge misses four of them and takes two others; the
+    last two are not judged."""
+    campaign = make_campaign(make_replies(tmp_path, 40), "ana", "ben", "cy", overlap=3)
+    run_judge(campaign, get_judge("offline"), JudgeOptions(repeats=2))
+    for name in ("ana", "ben", "cy"):
+        label_all_replies(campaign, name)
+    turns = list(campaign.items.order_by("turn_id").values_list("turn_id", flat=True))
+    for place, turn in enumerate(turns):
+        Annotation.objects.filter(turn_id=turn).update(label=place % 2)
+        judge = place % 2 if place not in (1, 3, 5, 7, 0, 2) else 1 - place % 2
+        failure = "no answer in time" if place >= 38 else ""
+        codes = {} if failure else {"on_brand": judge}
+        Verdict.objects.filter(turn_id=turn, repeat=0).update(codes=codes, failure=failure)
+        Verdict.objects.filter(turn_id=turn, repeat=1).update(codes={"on_brand": 1 if place < 10 else judge})
+        Session.objects.filter(turns__pk=turn, dataset=campaign.dataset).update(
+            split=("train", "test")[place >= 20]
+        )
+    # One reply is a tie of two labels, and one has none.
+    Annotation.objects.filter(turn_id=turns[20], annotator="ana").delete()
+    Annotation.objects.filter(turn_id=turns[20], annotator="ben").update(label=1)
+    Annotation.objects.filter(turn_id=turns[22]).delete()
+    return JudgeRun.objects.select_related("judge", "campaign").get()
+
+
+def test_rates_confusion_and_what_is_not_judged(run: JudgeRun) -> None:
+    report = measure_judge(run)
+    assert (report.judged, report.missing) == (78, 2)
+    assert report.not_judged == {"no answer in time": 2}
+    assert report.missing_share == pytest.approx(0.025)
+    [measured] = report.criteria
+    # 38 are judged; a tie and an unlabeled one are left out. People: 19 yes, 17 no.
+    assert (measured.judged, measured.ties, measured.unlabeled) == (38, 1, 1)
+    assert measured.confusion == [("Off-brand", (15, 4)), ("On-brand", (2, 15))]
+    no, yes = measured.whole.rates
+    assert (no.people, no.rate.value) == (17, pytest.approx(15 / 17))
+    assert (yes.people, yes.rate.value) == (19, pytest.approx(15 / 19))
+    assert yes.rate.low is not None
+    assert yes.rate.high is not None
+    assert yes.rate.low < 15 / 19 < yes.rate.high
+    assert measured.whole.comparison.raw_agreement.value == pytest.approx(30 / 36)
+    splits = {part.name: part.comparison.n for part in measured.parts["split"]}
+    assert splits == {"train": 20, "test": 16}
+    assert measured.itself is not None
+    # Of the first ten, three say otherwise in the repeat than "yes": 4, 6, 8, and 1, 3, 5, 7.
+    assert measured.itself.n == 38
+    assert measured.itself.raw_agreement.value == pytest.approx(31 / 38)
+    assert report.as_json()["criteria"][0]["agreement"]["n"] == 36
+
+
+def test_without_labels_there_is_nothing_to_compare_and_the_report_says_so(tmp_path: Path) -> None:
+    campaign: Campaign = make_campaign(make_replies(tmp_path, 5), "ana")
+    run_judge(campaign, get_judge("offline"))
+    [measured] = measure_judge(JudgeRun.objects.get()).criteria
+    assert measured.whole.comparison.n == 0
+    assert measured.whole.rates[0].rate.value is None
+    assert measured.unlabeled == 5

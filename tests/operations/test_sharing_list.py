@@ -202,7 +202,7 @@ def test_a_signature_holds_until_something_comes_or_changes(dataset: Dataset, tm
     assert "a scrub has changed it since" in listed(dataset)["legal"].reason
     sign_review(dataset, actor=dana)
     edit_dataset(dataset.pk, {"license": "CC0-1.0"}, actor=None)
-    assert "metadata, tags, labels, splits or choice of sessions" in listed(dataset)["legal"].reason
+    assert "its data, metadata, labels, kept terms or personas" in listed(dataset)["legal"].reason
     sign_review(dataset, actor=dana)
     tag_sessions(dataset, list(Session.objects.values_list("pk", flat=True)), "reviewed")
     assert current_review(dataset) is None

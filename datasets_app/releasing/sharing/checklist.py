@@ -8,7 +8,9 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, TextField
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.formats import date_format
 
@@ -129,6 +131,10 @@ def build_release_checklist(release: Release) -> list[ChecklistItem]:
     return [signed if item.title == REVIEW_TITLE else item for item in items]
 
 
+# Which terms are kept, as .meta.yaml says: of a dataset or, without its name, of all.
+KEEPING_ACTIONS = ("add_scrub_mark", "remove_scrub_mark")
+# So do the terms of personas, which are edited for themselves.
+PERSONA_ACTIONS = ("import_persona", "delete_persona")
 # What changes the bytes of exports and packages, besides imports and scrubs, of which more is known.
 CHANGING_ACTIONS = (
     "edit_dataset",
@@ -146,13 +152,21 @@ CHANGING_ACTIONS = (
     "import_annotations",
     "adjudicate",
     "requeue_stale",
+    *KEEPING_ACTIONS,
 )
 
 
 def was_edited_since(dataset: Dataset, at: datetime) -> bool:
-    """Whether what a package holds was changed: metadata, tags, labels, splits, or which sessions."""
-    events = AuditEvent.objects.filter(dataset_name=dataset.name, at__gt=at, action__in=CHANGING_ACTIONS)
-    return events.exists() or hooks.labels.was_labeled_since(dataset, at)
+    """Whether what a package holds was changed: metadata, tags, labels, splits, kept terms, personas, or
+    which sessions."""
+    events = AuditEvent.objects.filter(at__gt=at)
+    own = events.filter(dataset_name=dataset.name, action__in=CHANGING_ACTIONS)
+    of_all = events.filter(dataset_name="", action__in=KEEPING_ACTIONS)
+    persona = Cast(KeyTextTransform("persona_id", OuterRef("details")), TextField())
+    users = Session.objects.filter(dataset=dataset, persona_id=persona)
+    of_personas = events.filter(Exists(users), action__in=PERSONA_ACTIONS)
+    changes = (own, of_all, of_personas)
+    return any(found.exists() for found in changes) or hooks.labels.was_labeled_since(dataset, at)
 
 
 class _DatasetEvidence:
@@ -195,7 +209,7 @@ class _DatasetEvidence:
         if self.last_scrub != self.review.last_scrub:
             return "a scrub has changed it since"
         if was_edited_since(self.review.dataset, self.review.signed_at):
-            return "its metadata, tags, labels, splits or choice of sessions have been changed since"
+            return "its data, metadata, labels, kept terms or personas have been changed since"
         return ""
 
     def found_by_checks(self, kinds: Collection[str]) -> dict[str, int]:

@@ -61,7 +61,7 @@ def sign_review(
     reviewed_at: datetime | None = None,
 ) -> SharingReview:
     """Store the signature of the account ``actor``. It holds until sessions are added or scrubbed, or
-    metadata, tags, labels, splits or the choice of sessions change.
+    metadata, tags, labels, splits, kept terms, personas or the choice of sessions change.
 
     Raises UserError, also if the dataset is no longer what was ``reviewed``.
     """

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.options import BaseModelAdmin
 from django.contrib.auth.admin import GroupAdmin as BaseGroupAdmin
@@ -167,6 +168,17 @@ class UserAdmin(SensitiveAdmin, BaseUserAdmin, ModelAdmin):
         context["state_color"] = {"active": "good", "invited": "info"}.get(state, "neutral")
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **context})
 
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not _outranks(obj, request.user)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not _outranks(obj, request.user)
+
+    def response_action(self, request: HttpRequest, queryset: Any) -> Any:
+        """Actions see no account that the person couldn't change on its page."""
+        own = queryset if request.user.is_superuser else queryset.exclude(is_superuser=True)
+        return super().response_action(request, own)
+
     def response_add(self, request: HttpRequest, obj: User, post_url_continue: Any = None) -> HttpResponse:
         _invite(request, obj)
         return super().response_add(request, obj, post_url_continue)
@@ -201,9 +213,15 @@ class UserAdmin(SensitiveAdmin, BaseUserAdmin, ModelAdmin):
         _apply(request, users, accounts.allow_company_sign_in, text)
 
 
+def _outranks(user: User | None, other: Any) -> bool:
+    """Who could set a superuser's password would be one."""
+    return user is not None and user.is_superuser and not other.is_superuser
+
+
 def _invite(request: HttpRequest, user: User) -> None:
+    base_url = settings.BASE_URL or f"{request.scheme}://{request.get_host()}"
     try:
-        link = accounts.invite(user, f"{request.scheme}://{request.get_host()}", actor=request.user)
+        link = accounts.invite(user, base_url, actor=request.user)
     except UserError as error:
         messages.error(request, error.message)
     except OSError as error:

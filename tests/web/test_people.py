@@ -9,6 +9,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.urls import reverse
 from django.utils import timezone
 
+from datasets_app.models import AuditEvent
 from datasets_app.templatetags.people_display import find_initials
 
 PASSWORD = "a correct horse battery staple"
@@ -92,6 +93,33 @@ def test_only_superusers_make_superusers(sign_in: Any) -> None:
     ana.refresh_from_db()
     assert not ana.is_superuser
     assert not ana.user_permissions.exists()
+
+
+def test_nobody_becomes_a_superuser_by_changing_one(sign_in: Any) -> None:
+    client = sign_in("viewer")
+    wanted = ["view_user", "change_user", "delete_user"]
+    client.user.user_permissions.add(*Permission.objects.filter(codename__in=wanted))
+    boss = User.objects.create_superuser("boss", "boss@example.org", PASSWORD)
+    sent = {"username": "boss", "email": "me@example.org", "is_active": "on"}
+    assert client.post(reverse("admin:auth_user_change", args=[boss.pk]), sent).status_code == 403
+    new = {"password1": "x" + PASSWORD, "password2": "x" + PASSWORD}
+    assert client.post(reverse("admin:auth_user_password_change", args=[boss.pk]), new).status_code == 403
+    assert client.post(reverse("admin:auth_user_delete", args=[boss.pk]), {"post": "yes"}).status_code == 403
+    people = reverse("admin:auth_user_changelist")
+    for action in (
+        "send_link",
+        "remove_second_factors",
+        "end_sessions",
+        "allow_company_sign_in",
+        "delete_selected",
+    ):
+        page = client.post(
+            people, {"action": action, "_selected_action": boss.pk, "post": "yes"}, follow=True
+        )
+        assert "/password/reset/" not in page.content.decode()
+    assert not AuditEvent.objects.filter(details__account="boss").exclude(action="permissions").exists()
+    boss.refresh_from_db()
+    assert (boss.email, boss.check_password(PASSWORD)) == ("boss@example.org", True)
 
 
 def test_buttons_of_a_person_do_what_the_list_does(sign_in: Any) -> None:

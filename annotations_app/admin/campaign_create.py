@@ -109,6 +109,7 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
             answers.get("tag", ""),
             answers.get("split", ""),
             bool(persona) and gold > 0,
+            schema.pk if (schema := answers.get("schema")) else None,
         )
     )
     replies = min(replies, answers.get("max_replies") or replies)

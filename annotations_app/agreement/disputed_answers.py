@@ -7,33 +7,22 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from annotations_app.criteria.disputes import measure_disputes
 from annotations_app.models import Campaign, Judgment
 from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.schema import Answers, Schema, describe_stored
 from datasets_app.domain.labels.values import Stored, Value, decode_value
 
-# Of several criteria the most disputed one counts. As that of the built-in criterion, 1,000,000 is a tie.
-DISPUTED_SQL = """
+DISPUTED_SQL = f"""
 SELECT turn_id, labels, NULL::bigint AS on_brand, dispute, settled FROM (
-    SELECT turn_id, max(labels) AS labels, max(dispute) AS dispute,
-           EXISTS (SELECT FROM annotations_app_judgment d
-                   WHERE d.turn_id = criteria.turn_id AND d.persona_id = %(persona)s
-                     AND d.schema_id = %(schema)s AND d.kind = 'adjudicated') AS settled
-    FROM (
-        SELECT turn_id, sum(votes)::bigint AS labels,
-               least(1000000, 2000000 * (sum(votes)::bigint - max(votes)) / sum(votes)::bigint) AS dispute
-        FROM (
-            SELECT j.turn_id, answer.key, count(*) AS votes
-            FROM annotations_app_judgment j CROSS JOIN LATERAL jsonb_each(j.codes) answer
-            WHERE j.campaign_id = %(campaign)s AND j.kind = 'label'
-            GROUP BY j.turn_id, answer.key, answer.value
-        ) answers
-        GROUP BY turn_id, key
-    ) criteria
-    GROUP BY turn_id HAVING max(dispute) > 0
-) replies
+    SELECT *, EXISTS (SELECT FROM annotations_app_judgment d
+                      WHERE d.turn_id = replies.turn_id AND d.persona_id = %(persona)s
+                        AND d.schema_id = %(schema)s AND d.kind = 'adjudicated') AS settled
+    FROM ({measure_disputes("j.campaign_id = %(campaign)s")}) replies
+    WHERE dispute > 0
+) disputed
 WHERE (NOT settled OR %(settled)s)
-"""
+"""  # constants of this module # nosec B608
 
 
 class Tally(NamedTuple):

@@ -115,6 +115,7 @@ def _reply_filter(campaign: Campaign) -> ReplyFilter:
         campaign.tag,
         campaign.split,
         campaign.gold_share > 0,
+        campaign.schema_id,
     )
 
 

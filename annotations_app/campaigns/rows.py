@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from annotations_app.criteria.disputes import measure_disputes
 from datasets_app.core.queries import execute, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.sql import count_minority
@@ -14,14 +15,13 @@ WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:spac
   AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
 """
 _HAS_ADJUDICATED_SQL = """
-EXISTS (SELECT FROM annotations_app_annotation k
-        WHERE k.turn_id = t.id AND k.persona_id = %(persona)s AND k.kind = 'adjudicated')
+EXISTS (SELECT FROM {labels} k
+        WHERE k.turn_id = t.id AND k.persona_id = %(persona)s AND k.kind = 'adjudicated'{under})
 """
 _EXISTS_SQL = (
-    f"SELECT EXISTS (SELECT {_REPLIES_SQL}), %(gold)s AND EXISTS "
-    f"(SELECT {_REPLIES_SQL} AND {_HAS_ADJUDICATED_SQL})"
+    f"SELECT EXISTS (SELECT {_REPLIES_SQL}), %(gold)s AND EXISTS (SELECT {_REPLIES_SQL} AND {{known}})"
 )
-_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {_HAS_ADJUDICATED_SQL}) {_REPLIES_SQL}"
+_COUNT_SQL = f"SELECT count(*), count(*) FILTER (WHERE %(gold)s AND {{known}}) {_REPLIES_SQL}"
 # How divided the existing labels are, from 0 (all agree) to 1 (half and half).
 _DISPUTE_JOIN_SQL = f"""
 LEFT JOIN (
@@ -31,6 +31,10 @@ LEFT JOIN (
     GROUP BY turn_id
 ) existing ON existing.turn_id = chosen.turn
 """
+_DISPUTED_ANSWERS = measure_disputes(
+    "j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s AND j.schema_id = %(schema)s"
+)
+_DISPUTED_ANSWERS_JOIN_SQL = f"LEFT JOIN ({_DISPUTED_ANSWERS}) existing ON existing.turn_id = chosen.turn"
 # Ordered by a hash of their keys: the same seed gives the same order. Turns of a session stay together.
 _ORDERS = {
     "random": ("", "hashint8extended(turn, %(seed)s), turn"),
@@ -66,24 +70,35 @@ _ANALYZE = "ANALYZE annotations_app_campaignitem"
 
 
 class ReplyFilter(NamedTuple):
-    """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given."""
+    """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given.
+
+    Gold ones have an adjudicated label or, under a ``schema`` (primary key), an adjudicated decision.
+    """
 
     dataset: int
     persona: str
     tag: str
     split: str
     gold: bool
+    schema: int | None = None
+
+    @property
+    def known(self) -> str:
+        if self.schema is None:
+            return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_annotation", under="")
+        under = " AND k.schema_id = %(schema)s"
+        return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_judgment", under=under)
 
 
 def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
     """(whether there is any such reply, whether one of them has an adjudicated label)."""
-    replies, known = fetch_one(_EXISTS_SQL, reply_filter._asdict())
+    replies, known = fetch_one(_EXISTS_SQL.format(known=reply_filter.known), reply_filter._asdict())
     return replies, known
 
 
 def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
     """(replies, those of them with an adjudicated label: 0 unless the campaign has gold items)."""
-    replies, known = fetch_one(_COUNT_SQL, reply_filter._asdict())
+    replies, known = fetch_one(_COUNT_SQL.format(known=reply_filter.known), reply_filter._asdict())
     return replies, known
 
 
@@ -99,9 +114,11 @@ def create_items(
 ) -> int:
     """Create the items in the caller's transaction; returns how many."""
     joined, ordered = _ORDERS[order]
+    if joined and reply_filter.schema is not None:
+        joined = _DISPUTED_ANSWERS_JOIN_SQL
     sql = _FILL_SQL.format(
         replies=_REPLIES_SQL,
-        known=_HAS_ADJUDICATED_SQL,
+        known=reply_filter.known,
         joined=joined,
         order=ordered,
         limit=_LIMIT_SQL.format(order=ordered) if max_replies else "",

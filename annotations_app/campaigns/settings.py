@@ -165,14 +165,6 @@ def _validate_selection(settings: CampaignSettings) -> None:
         raise InvalidSetting(
             "order", f"The order must be one of {', '.join(Campaign.Order.values)}, not {settings.order!r}."
         )
-    if settings.schema is not None and settings.gold_share:
-        raise InvalidSetting(
-            "gold_share", "Gold replies have labels of the built-in criterion; set the gold share to 0."
-        )
-    if settings.schema is not None and settings.order == Campaign.Order.DISPUTED:
-        raise InvalidSetting(
-            "order", "Replies are disputed by the built-in criterion; choose another order for this schema."
-        )
     for field, limit in (("tag", MAX_TAG_LENGTH), ("split", MAX_SPLIT_LENGTH)):
         value = getattr(settings, field)
         if len(value) > limit or "\0" in value:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import Count
 from django.test.utils import CaptureQueriesContext
 
+from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.campaigns.edit import edit_campaign
-from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.progress import recent_decisions
 from annotations_app.labeling.requeue_stale import requeue_stale
@@ -19,7 +20,7 @@ from annotations_app.labels.export_judgments import JudgmentScope, export_judgme
 from annotations_app.models import Annotation, Campaign, Decision, Judgment, Rater
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.models import Dataset, JobRun
+from datasets_app.models import Dataset, JobRun, Turn
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.campaigns import find_inconsistencies, lease_for, make_campaign, make_replies, submit
 from tests.factories import run_task
@@ -208,12 +209,36 @@ def test_built_in_campaigns_cost_what_they_did(quality: Campaign, dataset: Datas
     assert counts["round-1"] == counts["plain"] + 1
 
 
-def test_gold_and_disputes_are_those_of_the_built_in_criterion(dataset: Dataset) -> None:
-    schema = import_schema(QUALITY).schema
-    for field, options in (("gold_share", {"gold_share": 0.1}), ("order", {"order": "disputed"})):
-        with pytest.raises(InvalidSetting, match="built-in criterion") as refused:
-            make_campaign(dataset, "ana", schema=schema, **options)
-        assert refused.value.field == field
+def test_gold_replies_are_those_adjudicated_under_the_schema(quality: Campaign) -> None:
+    options: dict[str, Any] = {"schema": quality.schema, "name": "with-gold", "gold_share": 0.5}
+    turns = list(quality.items.order_by("position").values_list("turn", flat=True))
+    with pytest.raises(UserError, match="adjudicated label"):
+        make_campaign(quality.dataset, "ana", **options)
+    adjudicate(
+        Turn.objects.get(pk=turns[3]), "warm_v1", answers=ANSWERS, reason="", campaign=quality, actor=None
+    )
+    campaign = make_campaign(quality.dataset, "ana", **options)
+    assert list(campaign.items.filter(gold=True).values_list("turn", flat=True)) == [turns[3]]
+    while current := lease_for(campaign, "ana").current:
+        judge(current)
+    assert campaign.members.get().gold_labelled == 1
+    assert Judgment.objects.filter(campaign=campaign, kind="label").count() == 6
+    with pytest.raises(UserError, match="adjudicated label"):
+        make_campaign(quality.dataset, "ana", name="on-brand", gold_share=0.2)
+
+
+def test_the_most_disputed_replies_come_first(quality: Campaign) -> None:
+    said: dict[str, list[dict[str, Any]]] = {
+        "ana": [ANSWERS, ANSWERS, ANSWERS],
+        "ben": [ANSWERS, {**ANSWERS, "helpful": 1}, {**ANSWERS, "why": "Too long."}],
+    }
+    for name, given in said.items():
+        for answers in given:
+            judge(lease_for(quality, name).current, answers)
+    counted = Judgment.objects.values("turn").annotate(helpful=Count("codes__helpful", distinct=True))
+    [disputed] = [row["turn"] for row in counted if row["helpful"] == 2]
+    again = make_campaign(quality.dataset, "ana", name="again", schema=quality.schema, order="disputed")
+    assert again.items.order_by("position").first().turn_id == disputed
 
 
 def test_labels_of_an_earlier_persona_are_queued_again_and_none_counts_twice(quality: Campaign) -> None:

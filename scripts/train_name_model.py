@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets_app.domain.pii.names import gazetteer as packaged_gazetteer
-from datasets_app.domain.pii.names.name_network import FastTagger
-from datasets_app.domain.pii.names.name_weights import read_weights
+from datasets_app.domain.pii.names.name_network import FastTagger, read_weights
 from datasets_app.domain.pii.names.names import PIPELINE_PATH
 from scripts.name_model import corpora, gazetteer, scoring, templates, training
 from scripts.name_model.corpora import Text

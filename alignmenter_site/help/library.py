@@ -1,14 +1,155 @@
 """The files of docs/, read once per process, and the search in them."""
 
+import posixpath
 import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
+import nh3
 from django.conf import settings
 from django.urls import reverse
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
-from alignmenter_site.help.markdown import Document, Section, render_document
+_ALLOWED_TAGS = {
+    "p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "div",
+    "h1", "h2", "h3", "h4", "h5", "h6", "a", "img", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+_ALLOWED_ATTRIBUTES = {
+    "a": {"href", "rel", "target"},
+    "img": {"src", "alt"},
+    "ol": {"start"},
+    "th": {"scope"},
+    "div": {"class", "tabindex", "role", "aria-label"},
+    **{f"h{level}": {"id"} for level in range(1, 7)},
+}
+
+
+class Section(NamedTuple):
+    """A heading and the text up to the next one. ``level`` is 1 for the title of the page."""
+
+    anchor: str
+    title: str
+    level: int
+    text: str
+
+
+class Document(NamedTuple):
+    """A page of the help: its title, its HTML and its sections in order."""
+
+    title: str
+    html: str
+    sections: list[Section]
+
+
+# Returns the address of a file of docs/, by its path there; None if the help doesn't have it.
+AddressOf = Callable[[str], str | None]
+
+
+def render_document(text: str, path: str, address_of: AddressOf) -> Document:
+    """``path`` is the file's path within docs/, from which its links are relative."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    tokens = parser.parse(text)
+    sections = list(_read_sections(tokens))
+    _set_anchors(tokens, [section.anchor for section in sections if section.level])
+    for token in tokens:
+        if token.children:
+            token.children = list(_rewrite_links(token.children, path, address_of))
+    html = parser.renderer.render(list(_wrap_tables(tokens)), parser.options, {})
+    clean = nh3.clean(html, tags=_ALLOWED_TAGS, attributes=_ALLOWED_ATTRIBUTES, link_rel=None)
+    title = next((section.title for section in sections if section.level == 1), path)
+    return Document(title, clean, sections)
+
+
+def make_anchor(title: str, used: set[str]) -> str:
+    """The anchor GitHub gives a heading: "Four eyes" → "four-eyes", and "four-eyes-1" for the next one."""
+    base = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+    anchor, number = base, 0
+    while anchor in used:
+        number += 1
+        anchor = f"{base}-{number}"
+    used.add(anchor)
+    return anchor
+
+
+def _plain_text(token: Token) -> str:
+    children = token.children or []
+    return "".join(" " if child.type == "softbreak" else child.content for child in children)
+
+
+def _read_sections(tokens: list[Token]) -> Iterator[Section]:
+    """Level 0 is text before the first heading."""
+    used: set[str] = set()
+    anchor, title, level, words = "", "", 0, list[str]()
+    for index, token in enumerate(tokens):
+        if token.type == "heading_open":
+            if level or words:
+                yield Section(anchor, title, level, " ".join(words))
+            title, words = _plain_text(tokens[index + 1]), []
+            anchor, level = make_anchor(title, used), int(token.tag[1])
+        elif token.type == "inline" and tokens[index - 1].type != "heading_open":
+            words.append(_plain_text(token))
+        elif token.type in {"fence", "code_block"}:
+            words.append(token.content)
+    yield Section(anchor, title, level, " ".join(words))
+
+
+def _set_anchors(tokens: list[Token], anchors: list[str]) -> None:
+    headings = [token for token in tokens if token.type == "heading_open"]
+    for token, anchor in zip(headings, anchors, strict=True):
+        token.attrSet("id", anchor)
+
+
+def _wrap_tables(tokens: list[Token]) -> Iterator[Token]:
+    """Wide tables and code scroll within the page, by keyboard as well."""
+    for token in tokens:
+        if token.type == "th_open":
+            token.attrSet("scope", "col")
+        is_table, is_code = token.type == "table_open", token.type in {"fence", "code_block"}
+        if is_table or is_code:
+            opened = Token("box_open", "div", 1)
+            opened.attrs = {
+                "class": "h-scroll", "tabindex": "0", "role": "region",
+                "aria-label": "Table" if is_table else "Code",
+            }  # fmt: skip
+            yield opened
+        yield token
+        if token.type == "table_close" or is_code:
+            yield Token("box_close", "div", -1)
+
+
+def _rewrite_links(children: list[Token], path: str, address_of: AddressOf) -> Iterator[Token]:
+    """Links to other files of docs/ lead to their pages; links out of docs/ become plain text."""
+    is_dropped = False
+    for token in children:
+        if token.type == "link_open":
+            address = _find_address(str(token.attrGet("href") or ""), path, address_of)
+            is_dropped = address is None
+            if address is None:
+                continue
+            token.attrSet("href", address)
+            if urlsplit(address).netloc:
+                token.attrSet("rel", "noopener noreferrer")
+                token.attrSet("target", "_blank")
+        elif token.type == "link_close" and is_dropped:
+            is_dropped = False
+            continue
+        elif token.type == "image":
+            token.attrSet("src", _find_address(str(token.attrGet("src") or ""), path, address_of) or "")
+        yield token
+
+
+def _find_address(link: str, path: str, address_of: AddressOf) -> str | None:
+    parts = urlsplit(link)
+    if parts.scheme in {"http", "https", "mailto"} or (not parts.path and parts.fragment):
+        return link
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), parts.path))
+    address = address_of(target)
+    return f"{address}#{parts.fragment}" if address and parts.fragment else address
+
 
 START_PAGE = "index"
 PICTURE_TYPES = {".png": "image/png", ".webp": "image/webp", ".jpg": "image/jpeg", ".svg": "image/svg+xml"}

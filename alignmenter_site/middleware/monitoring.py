@@ -15,8 +15,7 @@ from django.utils.crypto import constant_time_compare
 
 from alignmenter_site.logs import log_context
 from alignmenter_site.monitoring.health import find_failures
-from alignmenter_site.monitoring.metrics import CONTENT_TYPE, render_metrics
-from alignmenter_site.monitoring.request_times import record_request
+from alignmenter_site.monitoring.metrics import CONTENT_TYPE, record_request, render_metrics
 
 REQUEST_ID = "X-Request-ID"
 _VALID_ID = re.compile(r"[A-Za-z0-9-]{8,64}")

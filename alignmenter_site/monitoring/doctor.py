@@ -24,9 +24,9 @@ from alignmenter_site.keys import hash_key, release_key
 from alignmenter_site.mail import mail_is_configured
 from alignmenter_site.monitoring import health
 from datasets_app.backups.schedule import last_backup_at
-from datasets_app.core.clock import measure_clock_difference
 from datasets_app.core.disk_space import measure_room
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import measure_clock_difference
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.names.names import load_name_finder
 from datasets_app.domain.wording import format_count

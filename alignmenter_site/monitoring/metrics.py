@@ -1,21 +1,90 @@
 """Metrics in the text format of Prometheus. They are counts and ages, without names of datasets or people."""
 
+import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import redis
+from django.conf import settings
 from django.db.models import Count, Max, Min, Sum
 from django.utils import timezone
 
-from alignmenter_site.monitoring import health, request_times
+from alignmenter_site.monitoring import health
 from annotations_app.models import Annotation
 from datasets_app.backups.schedule import last_backup_at
 from datasets_app.core.disk_space import measure_room
 from datasets_app.jobs import queue
 from datasets_app.models import AuditHeadPlace, JobRun, ScrubChunk
 from datasets_app.retention.due import list_due_datasets
+
+# How long pages take, counted by all web processes together.
+#
+# The counts are in Redis, whose increments no two processes can lose, and begin anew when it forgets them.
+# Like Prometheus' histograms they only ever grow in between.
+KEY = "alignmenter:request_seconds"
+BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+RETRY_SECONDS = 15.0
+_away_until = 0.0
+
+
+class ViewTimes(NamedTuple):
+    """Requests of a view with one class of status: of each bucket, of all, and their seconds in all."""
+
+    buckets: list[int]
+    count: int
+    seconds: float
+
+
+def record_request(view: str, status: int, seconds: float) -> None:
+    """Never fails, and asks no server that was away within the last seconds."""
+    global _away_until
+    if time.monotonic() < _away_until:
+        return
+    name = f"{view}|{status // 100}xx"
+    try:
+        with _connect().pipeline(transaction=False) as pipeline:
+            # One bucket only; reading adds up those below.
+            bucket = next((limit for limit in BUCKETS if seconds <= limit), None)
+            if bucket is not None:
+                pipeline.hincrby(KEY, f"{name}|{bucket}", 1)
+            pipeline.hincrby(KEY, f"{name}|count", 1)
+            pipeline.hincrbyfloat(KEY, f"{name}|sum", round(seconds, 6))
+            pipeline.execute()
+    except (redis.RedisError, OSError):
+        _away_until = time.monotonic() + RETRY_SECONDS
+
+
+def read_times() -> dict[tuple[str, str], ViewTimes]:
+    """By view and class of status, such as ("admin:index", "2xx"). Raises RedisError, OSError."""
+    fields: dict[tuple[str, str], dict[str, float]] = {}
+    for key, value in _connect().hgetall(KEY).items():
+        view, status, part = key.decode().rsplit("|", 2)
+        fields.setdefault((view, status), {})[part] = float(value)
+    times = {}
+    for name, parts in sorted(fields.items()):
+        below, buckets = 0, []
+        for limit in BUCKETS:
+            below += int(parts.get(str(limit), 0))
+            buckets.append(below)
+        times[name] = ViewTimes(buckets, int(parts.get("count", 0)), parts.get("sum", 0.0))
+    return times
+
+
+def _connect() -> "redis.Redis[bytes]":
+    global _client
+    # A second client would close the connections of the first one as it is dropped, while they are in use.
+    with _lock:
+        if _client is None:
+            _client = redis.Redis.from_url(str(settings.RQ_QUEUES["default"]["URL"]), socket_timeout=1)
+        return _client
+
+
+_lock = threading.Lock()
+_client: "redis.Redis[bytes] | None" = None
+
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _REQUESTS = "alignmenter_request_duration_seconds"
@@ -61,9 +130,9 @@ def _data_metrics() -> Iterator[str]:
 
 def _request_metrics() -> Iterator[str]:
     yield from _describe(_REQUESTS, "histogram", "Seconds that requests took, by view.")
-    for (view, status), times in request_times.read_times().items():
+    for (view, status), times in read_times().items():
         labels = f'view="{view}",status="{status}"'
-        for limit, count in zip(request_times.BUCKETS, times.buckets, strict=True):
+        for limit, count in zip(BUCKETS, times.buckets, strict=True):
             yield f'{_REQUESTS}_bucket{{{labels},le="{limit}"}} {count}'
         yield f'{_REQUESTS}_bucket{{{labels},le="+Inf"}} {times.count}'
         yield f"{_REQUESTS}_sum{{{labels}}} {times.seconds:g}"

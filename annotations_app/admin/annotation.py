@@ -37,8 +37,7 @@ from annotations_app.models import Annotation
 from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.filters import VisibleRelatedFilter
-from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.model_admin import ModelAdmin, VisibleRelatedFilter
 from datasets_app.models import Dataset, Persona
 from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.tables.formats import TableFileError

@@ -21,9 +21,8 @@ from annotations_app.demo import pages as demo_pages
 from annotations_app.estimates.pages import campaign_quality
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
-from datasets_app.core.web.filters import VisibleRelatedFilter
+from datasets_app.core.web.model_admin import ReadOnlyAdmin, VisibleRelatedFilter
 from datasets_app.core.web.pages import dataset_breadcrumbs
-from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import ago
 

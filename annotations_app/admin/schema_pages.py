@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST, require_safe
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from annotations_app.campaigns.pages_common import (
     admin_url,
@@ -25,6 +24,7 @@ from annotations_app.criteria.schemas import (
 )
 from annotations_app.models import LabelSchema
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.pages import parse_pk, render_page
 from datasets_app.domain.labels.schema_document import (
     MAX_CHARACTERS,
@@ -48,13 +48,11 @@ criteria:
 
 
 class SchemaForm(forms.Form):
-    text = forms.CharField(
+    text = fields.LongText(
         label="Schema",
         max_length=MAX_CHARACTERS,
         strip=False,
-        widget=UnfoldAdminTextareaWidget(
-            attrs={"class": "ad-low ad-guidelines lead-code", "rows": "24", "spellcheck": "false"}
-        ),
+        attrs={"class": "ad-low ad-guidelines lead-code", "rows": "24", "spellcheck": "false"},
         help_text="YAML. Saving another text under a known name makes its next version.",
     )
 

@@ -4,15 +4,35 @@ from collections import defaultdict
 from typing import Any
 
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations_app.agreement.dataset_panel import annotations_panel
+from annotations_app.agreement.figures import count_recent_disputes
+from annotations_app.campaigns.announce import announce_disputes, announce_end, list_completed
 from annotations_app.demo import DEMO_DATASET
 from annotations_app.hooks.access import ADD as ADD_CAMPAIGN
 from annotations_app.hooks.access import ANNOTATE
-from annotations_app.hooks.announcements import announce_campaigns
 from annotations_app.hooks.session_labels import list_selection_links
-from annotations_app.models import Annotation
+from annotations_app.models import Annotation, Campaign
 from datasets_app.hooks import AttentionItem
+
+MAX_CAMPAIGNS = 200
+
+
+def announce_campaigns() -> None:
+    """Completed campaigns, and those with disagreements. No decision has to look for either."""
+    for campaign in list_completed():
+        announce_end(campaign, complete=True)
+    unfinished = Campaign.objects.filter(status__in=[Campaign.Status.OPEN, Campaign.Status.PAUSED])
+    campaigns = {
+        campaign.pk: campaign
+        for campaign in unfinished.select_related("dataset").order_by("-pk")[:MAX_CAMPAIGNS]
+    }
+    week = f"{timezone.now():%G-W%V}"
+    for pk, replies in count_recent_disputes(list(campaigns)).items():
+        if replies:
+            announce_disputes(campaigns[pk], replies, week)
+
 
 __all__ = [
     "ADD_CAMPAIGN",

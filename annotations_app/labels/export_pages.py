@@ -1,13 +1,12 @@
 """The form to select labels of a campaign for export; starts the job."""
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
-from unfold.widgets import UnfoldAdminRadioSelectWidget
 
 from annotations_app.campaigns.pages_common import render_campaign_page, require_permissions, visible_campaign
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
 from annotations_app.labels.parameters import LabelExportParameters
 from datasets_app.catalog import gates
+from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import JobRun
@@ -23,11 +22,10 @@ MAX_EXPORTS = 5
 
 
 class ExportLabelsForm(OverrideForm):
-    labels = forms.ChoiceField(
+    labels = fields.Radio(
         label="Which labels",
         choices=[(choice, SELECTION_LABELS[choice]) for choice in LABEL_SELECTIONS],
         initial=DEFAULT_SELECTION,
-        widget=UnfoldAdminRadioSelectWidget,
         help_text="A calibration counts each line as a sample, so it needs exactly one label per reply.",
     )
     override = OverrideField(

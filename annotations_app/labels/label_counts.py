@@ -23,8 +23,7 @@ from annotations_app.domain.label_table import (
     build_label_table,
     order_by_session,
 )
-from datasets_app.core.copy import open_copy
-from datasets_app.core.queries import fetch_all, fetch_column
+from datasets_app.core.queries import fetch_all, fetch_column, open_copy
 
 # Turns whose numbers differ only in the lower bits share one string.
 TURN_BITS = 16

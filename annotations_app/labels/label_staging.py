@@ -24,8 +24,7 @@ from annotations_app.labels.label_places import ORIGINAL_SESSION, ORIGINAL_TURN,
 from annotations_app.models import Annotation
 from datasets_app.catalog.rows.partitions import record_keys, require_partition
 from datasets_app.catalog.rows.turn_writer import encode_jsonb
-from datasets_app.core.copy import open_copy
-from datasets_app.core.queries import execute, fetch_all
+from datasets_app.core.queries import execute, fetch_all, open_copy
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.domain.labels.rater import Rater, RaterKind
 from datasets_app.models import Dataset

@@ -9,9 +9,9 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
 from datasets_app.access.tokens import revoke_token
+from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import render_page, require_permissions
 from datasets_app.core.web.paging import paginate_newest_first
-from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import ApiToken
 
 

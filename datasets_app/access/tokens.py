@@ -12,7 +12,7 @@ from django.utils import timezone
 from datasets_app.access.scopes import SCOPES, list_permissions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.locks import lock_person
+from datasets_app.core.queries import lock_person
 from datasets_app.models import ApiAnswer, ApiToken, Dataset
 
 TOKEN_PREFIX = "aldu_"  # so that scanners for leaked secrets recognize one # nosec B105

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from datasets_app import hooks
-from datasets_app.browsing.mentions import list_mentions
+from datasets_app.browsing.comments import list_mentions
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.core.web.pages import dataset_url

@@ -31,7 +31,7 @@ from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, CheckFinding, Dataset, JobRun
-from datasets_app.scrubbing.snippets import load_check_excerpts
+from datasets_app.scrubbing.proposals import load_check_excerpts
 from datasets_app.splitting.rows import count_splits
 
 

@@ -8,8 +8,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminTextInputWidget,
 )
@@ -18,6 +16,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.sharing_requirements import NO_CANARY
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
@@ -38,25 +37,17 @@ class EditForm(forms.ModelForm):
             "attribution": UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "3"}),
         }
 
-    endpoints = forms.CharField(
+    endpoints = fields.LongText(
         label="Endpoints of judges",
         required=False,
-        widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "2"}),
+        attrs={"class": "ad-low", "rows": "2"},
         help_text="Base URLs of models to which its texts may be sent for judgment, one on each line.",
     )
-    canary_percent = forms.FloatField(
-        label="Planted values that may survive a scrub (%)",
-        required=False,
-        min_value=0.001,
-        max_value=100,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
+    canary_percent = fields.Decimal(
+        label="Planted values that may survive a scrub (%)", required=False, min_value=0.001, max_value=100
     )
-    audit_readings = forms.IntegerField(
-        label="Turns that people must have read",
-        required=False,
-        min_value=0,
-        max_value=MAX_SAMPLE,
-        widget=UnfoldAdminIntegerFieldWidget,
+    audit_readings = fields.Integer(
+        label="Turns that people must have read", required=False, min_value=0, max_value=MAX_SAMPLE
     )
 
     def __init__(self, *args: Any, may_read: bool, **options: Any) -> None:

@@ -24,6 +24,7 @@ from datasets_app.admin.job_facts import (
 )
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_url,
     get_visible_dataset,
@@ -33,7 +34,6 @@ from datasets_app.core.web.pages import (
     render_page,
     require_permissions,
 )
-from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.importing.pages import stored_upload

@@ -1,15 +1,14 @@
 """Change the origin of a dataset, with a reason."""
 
-from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminSelectWidget
 
 from datasets_app.admin.parameters import OriginParameters
 from datasets_app.catalog.edit import change_origin
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
@@ -19,7 +18,7 @@ from datasets_app.models import Dataset
 
 
 class OriginForm(OverrideForm):
-    origin = forms.ChoiceField(choices=Dataset.Origin, widget=UnfoldAdminSelectWidget)
+    origin = fields.Choice(choices=Dataset.Origin)
     override = OverrideField("Reason")
 
 

@@ -14,6 +14,7 @@ from datasets_app import hooks
 from datasets_app.browsing.comment_pages import load_comments
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.partitions import find_dataset_of_session
+from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,
@@ -22,7 +23,6 @@ from datasets_app.core.web.pages import (
     render_page,
     require_permissions,
 )
-from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.core.web.turns import format_turns
 from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.turn_metadata import arrange_metadata, list_steps

@@ -18,6 +18,7 @@ from datasets_app.catalog.rows.partitions import find_dataset_of_turn
 from datasets_app.catalog.rows.turn_pages import PageQuery, TurnKey, page_turns
 from datasets_app.catalog.search import MAX_DATASETS_SEARCHED, MAX_HITS, make_excerpt, search_turns
 from datasets_app.core.web.dataset_page import frame_context
+from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     get_visible_dataset,
@@ -33,7 +34,6 @@ from datasets_app.core.web.paging import (
     parse_numbers,
     parse_page_request,
 )
-from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.models import Dataset, Turn
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 from datasets_app.templatetags.datasets_display import turn_url

@@ -13,9 +13,9 @@ from datasets_app.auditing.events import AuditFilter, filter_events, list_field_
 from datasets_app.auditing.export_audit import AUDIT_FORMATS
 from datasets_app.auditing.heads import head_place_rows
 from datasets_app.auditing.parameters import AuditExportParameters
+from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import parse_pk, render_page, require_permissions
 from datasets_app.core.web.paging import paginate_latest_first
-from datasets_app.core.web.read_only import ReadOnlyAdmin
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, Dataset, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case

@@ -7,7 +7,7 @@ since the backup was made is deleted again.
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import psycopg
 from django.core.management import call_command
@@ -15,18 +15,47 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from datasets_app.auditing.heads import heads_path
-from datasets_app.backups.archive import Handlers
+from datasets_app.backups import places
+from datasets_app.backups.archive import Handlers, read_archive
 from datasets_app.backups.clients import Server, find_server
 from datasets_app.backups.load_database import DatabaseLoader
-from datasets_app.backups.manifest import check_manifest
-from datasets_app.backups.read_backup import Verified, read_backup, verify_backup
+from datasets_app.backups.manifest import check_manifest, is_signed
 from datasets_app.backups.stored_files import FileRestorer, clear_names
+from datasets_app.backups.streams import decrypt_from
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.wording import format_count
 from datasets_app.models import JobRun
 from datasets_app.retention.reapply_erasures import reapply_erasures
+
+
+class Verified(NamedTuple):
+    """``parts``: the SHA-256 of each part of the dump."""
+
+    manifest: dict[str, Any]
+    contents: dict[str, Any]
+    parts: list[bytes]
+
+
+def verify_backup(place: str, identities: list[Any]) -> Verified:
+    """Decrypt all of it, and compare it with its digests and its signature. Raises :class:`UserError`."""
+    manifests: list[dict[str, Any]] = []
+    parts: list[bytes] = []
+    handlers = Handlers(
+        manifest=manifests.append, part=lambda part: parts.append(hashlib.sha256(part).digest())
+    )
+    contents = read_backup(place, identities, handlers)
+    return Verified(manifests[0], contents, parts)
+
+
+def read_backup(place: str, identities: list[Any], handlers: Handlers) -> dict[str, Any]:
+    """Pass on what is in it; returns its list of contents, once all of it was found to be right."""
+    if not place.startswith(places.BUCKET_SCHEME) and not Path(place).is_file():
+        raise UserError(f"There is no file {place}.")
+    with places.open_place(place) as source, decrypt_from(source, identities) as stream:
+        return read_archive(stream, handlers, is_signed)
+
 
 _OTHER_SESSIONS = """
 SELECT count(*) FROM pg_stat_activity

@@ -1,17 +1,48 @@
 """Comments on sessions. They may quote the text, so they are read, scrubbed and deleted as the text is."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
+from datasets_app.hooks import AttentionItem
 from datasets_app.models import Dataset, Session, SessionComment
 from datasets_app.models.browsing import MAX_COMMENT_LENGTH
+
+MENTIONED_FOR = timedelta(days=14)
+
+
+def list_mentions(user: Any) -> list[AttentionItem]:
+    """Datasets in whose comments the user was mentioned in the last days."""
+    recent = SessionComment.objects.filter(
+        mentions__contains=[user.pk],
+        created_at__gt=timezone.now() - MENTIONED_FOR,
+        dataset__in=Dataset.objects.visible_to(user),
+    ).exclude(author=user)
+    latest: dict[str, list[SessionComment]] = {}
+    for found in recent.select_related("dataset").order_by("-id")[:100]:
+        latest.setdefault(found.dataset.name, []).append(found)
+    return [
+        AttentionItem(
+            "warn",
+            "alternate_email",
+            name,
+            f"mentions you in {format_count(len(found), 'comment')}",
+            f"{reverse('admin:datasets_app_session_change', args=[found[0].session_id])}#comments",
+            "Open the last one",
+        )
+        for name, found in latest.items()
+    ]
+
 
 MAX_MENTIONS = 20
 # A user name, of the characters that Django allows; not the second part of an e-mail address.

@@ -33,7 +33,7 @@ from datasets_app.catalog.rows.fact_rows import TEXT_FIELDS, fetch_facts
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
-from datasets_app.core.approval import require_second_person
+from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.detector import DETECTION_VERSION

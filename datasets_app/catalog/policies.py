@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from datasets_app.catalog.dataset_facts import ADVICE, DatasetFacts, Remedy, format_kinds
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
-from datasets_app.domain.reasons import MAX_REASON_CHARACTERS, normalize_reason
-from datasets_app.domain.wording import format_count
+from datasets_app.domain.wording import MAX_REASON_CHARACTERS, format_count, normalize_reason
 from datasets_app.models import Dataset
 
 # Labels for calibration must not come from the split that the calibration is tested on.

@@ -1,18 +1,83 @@
 """Recognizes erased sessions that would come back, in what is about to be added to a dataset."""
 
+import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.catalog import erasures_file, gates, policies
+from datasets_app.catalog import gates, policies
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
+from datasets_app.core.append_file import append_text
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.tombstones import digest_content, digest_dataset, digest_erased_id, digest_ids
 from datasets_app.models import Dataset, Session, Tombstone
+
+
+# The copy of all tombstones outside the database: the file `erasures` under var.
+#
+# A line adds a digest, or lifts one that an override brought back; the last line of a digest counts.
+def erasures_path() -> Path:
+    return Path(settings.VAR_DIR) / "erasures"
+
+
+def append(tombstones: Iterable[Tombstone]) -> None:
+    _append_lines({"digest": row.digest, "erased_at": row.erased_at.isoformat()} for row in tombstones)
+
+
+def append_lifted(digests: Iterable[str]) -> None:
+    _append_lines({"digest": digest, "lifted": True} for digest in digests)
+
+
+def read(path: Path | None = None) -> dict[str, datetime]:
+    """Digest → when it was erased. Raises UserError if a line can't be read."""
+    path = path or erasures_path()
+    known: dict[str, datetime] = {}
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return {}
+    for number, line in enumerate(lines, 1):
+        try:
+            entry = json.loads(line)
+            if entry.get("lifted"):
+                known.pop(entry["digest"], None)
+            else:
+                known[entry["digest"]] = datetime.fromisoformat(entry["erased_at"])
+        except (ValueError, KeyError, AttributeError, TypeError):
+            raise UserError(
+                f"Line {number} of {path.name} can't be read; restore the file from a copy."
+            ) from None
+    return known
+
+
+def append_missing() -> int:
+    """Add the tombstones of the database that the file lacks; returns how many."""
+    known = read()
+    missing = [row for row in Tombstone.objects.order_by("erased_at") if row.digest not in known]
+    append(missing)
+    return len(missing)
+
+
+def list_missing_in_database(known: dict[str, datetime]) -> list[Tombstone]:
+    """As after restoring a backup that is older than an erasure."""
+    stored = set(Tombstone.objects.values_list("digest", flat=True))
+    return [
+        Tombstone(digest=digest, erased_at=erased_at)
+        for digest, erased_at in known.items()
+        if digest not in stored
+    ]
+
+
+def _append_lines(entries: Iterable[dict[str, Any]]) -> None:
+    if text := "".join(json.dumps(entry) + "\n" for entry in entries):
+        append_text(erasures_path(), text)
+
 
 MAX_LISTED = 100
 
@@ -33,7 +98,7 @@ def bury_sessions(dataset: Dataset, sessions: Iterable[Session], erased_at: date
             digests.append(content)
     rows = [Tombstone(digest=digest, erased_at=erased_at) for digest in digests]
     Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
-    transaction.on_commit(lambda: erasures_file.append(rows), robust=True)
+    transaction.on_commit(lambda: append(rows), robust=True)
 
 
 def bury_datasets(names: Iterable[str], deleted_at: datetime) -> None:
@@ -41,7 +106,7 @@ def bury_datasets(names: Iterable[str], deleted_at: datetime) -> None:
     key = hash_key()
     rows = [Tombstone(digest=digest_dataset(name, key), erased_at=deleted_at) for name in names]
     Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
-    transaction.on_commit(lambda: erasures_file.append(rows), robust=True)
+    transaction.on_commit(lambda: append(rows), robust=True)
 
 
 def list_deleted_datasets(additional: Iterable[Tombstone] = ()) -> list[Dataset]:
@@ -116,7 +181,7 @@ class ErasedSessions:
         gates.enforce(policies.decide_erased_sessions(len(self.found), request), dataset, actor)
         if lifted := sorted({digest for digests in self.found.values() for digest in digests}):
             Tombstone.objects.filter(digest__in=lifted).delete()
-            transaction.on_commit(lambda: erasures_file.append_lifted(lifted), robust=True)
+            transaction.on_commit(lambda: append_lifted(lifted), robust=True)
 
 
 def list_problems(findings: Iterable[Finding], file_name: str = "") -> dict[str, Any]:

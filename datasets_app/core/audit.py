@@ -8,8 +8,37 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from datasets_app.core.approval import current_approver
+from django.conf import settings
+
+from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent
+
+_approver: ContextVar[str] = ContextVar("approver", default="")
+
+
+@contextmanager
+def approved_by(name: str) -> Iterator[None]:
+    """Events that are recorded meanwhile name the person who approved them."""
+    token = _approver.set(name)
+    try:
+        yield
+    finally:
+        _approver.reset(token)
+
+
+def current_approver() -> str:
+    return _approver.get()
+
+
+def require_second_person() -> None:
+    """Call it in whatever needs four eyes. Raises UserError unless a second person has approved it, or the
+    installation doesn't ask for that."""
+    if settings.FOUR_EYES and not _approver.get():
+        raise UserError(
+            "A second person has to approve this (ALIGNMENTER_FOUR_EYES is on). Request it in the admin, "
+            "where it waits on the page Requests."
+        )
+
 
 NOT_SIGNED_IN = "not signed in"
 

@@ -1,8 +1,19 @@
-"""Statements of SQL that the ORM can't say, and their rows, on the default connection."""
+"""The default connection: statements that the ORM can't say, COPY, locks, the server's clock."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import connection
+from django.utils import timezone
+from psycopg import Copy
+
+
+@contextmanager
+def open_copy(query: Any) -> Iterator[Copy]:
+    """A COPY on the current connection. Django wraps the errors of ``execute`` but not those of COPY."""
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(query) as copy:
+        yield copy
 
 
 def execute(sql: str, values: Any = None) -> int:
@@ -31,3 +42,17 @@ def fetch_one(sql: str, values: Any = None) -> Any:
 def fetch_value(sql: str, values: Any = None) -> Any:
     """The first value of the first row."""
     return fetch_all(sql, values)[0][0]
+
+
+# Any number: the first half of the lock's name, the second is the person.
+_PERSON_LOCK = 7_203_012
+
+
+def lock_person(user: Any) -> None:
+    """Make requests of one person wait for each other, so that a count holds until the row is added."""
+    execute("SELECT pg_advisory_xact_lock(%s, %s)", [_PERSON_LOCK, user.pk])
+
+
+def measure_clock_difference() -> float:
+    """In seconds."""
+    return abs(float((timezone.now() - fetch_value("SELECT clock_timestamp()")).total_seconds()))

@@ -1,5 +1,12 @@
 """Words that pages, commands and documents share."""
 
+MAX_REASON_CHARACTERS = 500
+
+
+def normalize_reason(text: str) -> str:
+    """``text`` on one line, as the audit log keeps it."""
+    return " ".join(text.split())
+
 
 def format_count(count: int, singular: str, plural: str | None = None) -> str:
     """``1 session``, ``1,200 sessions``; give the ``plural`` where it takes more than an "s"."""

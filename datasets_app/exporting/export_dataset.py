@@ -12,10 +12,15 @@ from django.db import transaction
 
 from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
-from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
-from datasets_app.catalog.rows.turn_lines import read_lines
-from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, NOT_EXCLUDED, Selection, read_turns
+from datasets_app.catalog.rows.turn_reader import (
+    ALL_SESSIONS,
+    NOT_EXCLUDED,
+    Selection,
+    read_lines,
+    read_turns,
+)
+from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress

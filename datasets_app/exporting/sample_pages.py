@@ -5,10 +5,10 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET
-from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from datasets_app.catalog import facts, gates
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
@@ -28,33 +28,26 @@ _DEFAULTS = SampleOptions(DEFAULT_SIZE)
 
 
 class SampleForm(OverrideForm):
-    size = forms.IntegerField(
+    size = fields.Integer(
         label="Sessions",
         min_value=1,
         max_value=MAX_SAMPLE,
         initial=_DEFAULTS.size,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="Fewer if the dataset has fewer; excluded sessions are never drawn.",
     )
-    by = forms.ChoiceField(
+    by = fields.Choice(
         label="How",
         choices=GROUPING_CHOICES,
-        widget=UnfoldAdminSelectWidget,
         help_text="Where a group has too few sessions, the others fill up the sample.",
     )
-    seed = forms.IntegerField(
+    seed = fields.Integer(
         initial=_DEFAULTS.seed,
         min_value=-(2**63),
         max_value=2**63 - 1,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="The same seed draws the same sessions.",
     )
-    name = forms.CharField(
-        label="New dataset",
-        required=False,
-        max_length=100,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
-        help_text="Leave empty for a file to download.",
+    name = fields.Text(
+        label="New dataset", required=False, max_length=100, help_text="Leave empty for a file to download."
     )
     override = OverrideField("Reason for the override")
 

@@ -5,13 +5,11 @@ from typing import Any
 
 from django import forms
 from unfold.widgets import (
-    UnfoldAdminRadioSelectWidget,
-    UnfoldAdminSelectWidget,
     UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
 )
 
 from datasets_app.catalog import gates, policies
+from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import (
@@ -59,76 +57,61 @@ class ImportOptionsForm(forms.Form):
         error_messages={"invalid": NAME_RULE},
     )
     # Without a default: it decides which rules apply.
-    origin = forms.ChoiceField(
+    origin = fields.Choice(
         choices=[("", "Choose an origin"), *Dataset.Origin.choices],
-        widget=UnfoldAdminSelectWidget,
         help_text="Production data contains text by real people.",
         error_messages={"required": "Choose the origin: it decides which rules apply to the dataset."},
     )
-    persona = forms.CharField(
+    persona = fields.Text(
         label="Persona",
         required=False,
         max_length=500,
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
+        attrs={"list": "personas"},
         help_text="The persona ID for sessions that have none.",
     )
-    format = forms.ChoiceField(
-        choices=[("auto", "Detect automatically"), *IMPORT_FORMAT_LABELS.items()],
-        widget=UnfoldAdminSelectWidget,
-    )
-    assistant = forms.CharField(
+    format = fields.Choice(choices=[("auto", "Detect automatically"), *IMPORT_FORMAT_LABELS.items()])
+    assistant = fields.Text(
         label="Assistant",
         required=False,
         max_length=200,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For messengers and tables: the participant who is the assistant; empty takes all but the "
         "first sender.",
     )
-    columns = forms.CharField(
+    columns = fields.Text(
         label="Columns by name",
         required=False,
         max_length=MAX_COLUMNS_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For tables: session_id=…, role=…, text=…, timestamp=…, tags=…; those that "
         "aren't named are detected, and tags= uses no column.",
     )
-    saved_mapping = forms.ChoiceField(
+    saved_mapping = fields.Choice(
         label="Saved columns",
         required=False,
-        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
+        attrs={"data-picker": True},
         help_text="For tables: columns that were saved by name; used if none are named above.",
     )
-    question = forms.CharField(
+    question = fields.Text(
         label="Label question",
         required=False,
         max_length=200,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For label tools: the only question whose answers are on-brand or off-brand.",
     )
-    label_map = forms.CharField(
+    label_map = fields.Text(
         label="Label values",
         required=False,
         max_length=1000,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For label tools: good=1, bad=0; empty recognizes yes, no, 1, 0, on-brand, off-brand and "
         "thumbs.",
     )
-    on_error = forms.ChoiceField(
-        label="If there are problems",
-        choices=list(ON_ERROR_LABELS.items()),
-        initial="abort",
-        widget=UnfoldAdminRadioSelectWidget,
+    on_error = fields.Radio(
+        label="If there are problems", choices=list(ON_ERROR_LABELS.items()), initial="abort"
     )
-    renumber = forms.BooleanField(
+    renumber = fields.Switch(
         label="Renumber turns",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="For files that count from 0 or have gaps: turns are numbered 1, 2, 3 … in their order.",
     )
-    append = forms.BooleanField(
+    append = fields.Switch(
         label="Skip existing sessions",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="Only identical sessions are skipped; different ones with the same ID are problems.",
     )
 
@@ -166,11 +149,10 @@ class ImportOptionsForm(forms.Form):
 class PreviewForm(OverrideForm, ImportOptionsForm):
     """Checks also the origin: against the one stated with the upload, and the dataset's own."""
 
-    save_mapping = forms.CharField(
+    save_mapping = fields.Text(
         label="Save columns as",
         required=False,
         max_length=MAX_NAME_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For tables: a name under which the columns can be chosen for the next file. "
         f"{MAPPING_NAME_RULE}",
     )

@@ -7,7 +7,7 @@ from django.db.models import Count, Sum
 from django.template.defaultfilters import filesizeformat
 
 from datasets_app.core.errors import UserError
-from datasets_app.core.locks import lock_person
+from datasets_app.core.queries import lock_person
 from datasets_app.models import JobFile, JobRun
 
 

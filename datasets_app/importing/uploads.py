@@ -21,7 +21,7 @@ from msgspec import structs
 
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.locks import lock_person
+from datasets_app.core.queries import lock_person
 from datasets_app.importing.parameters import ImportParameters
 from datasets_app.importing.upload_limits import check_upload_limits
 from datasets_app.jobs import files, runs

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.locks import lock_person
+from datasets_app.core.queries import lock_person
 from datasets_app.jobs import queue
 from datasets_app.jobs.approvals import request_approval
 from datasets_app.jobs.parameters import JobParameters, NoParameters

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 from django.core.management import base
 
 from datasets_app.command_line.streams import Progress, escape_terminal
-from datasets_app.jobs.foreground import run_in_foreground
 from datasets_app.jobs.parameters import NoParameters, P
+from datasets_app.jobs.perform import run_in_foreground
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.terminal import interrupt_on_sigterm, report_errors
 

@@ -25,7 +25,7 @@ from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.scrubbing import tasks
 from datasets_app.scrubbing.brands import list_brands
-from datasets_app.scrubbing.kept_terms import keep_terms
+from datasets_app.scrubbing.marks import keep_terms
 from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.proposals import list_proposals

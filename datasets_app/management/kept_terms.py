@@ -11,8 +11,7 @@ from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Brand, MissedMark
 from datasets_app.domain.pii.proposals import TermCount
 from datasets_app.management.files import open_output, read_text
 from datasets_app.management.terminal import command_error
-from datasets_app.scrubbing.kept_terms import MAX_TERMS
-from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
+from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, MAX_TERMS
 
 _BRANDS_HEADING = """\
 # Kept already, as names of brands or products. Give names of people among them to --scrub-terms.

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from datasets_app.catalog.recognizers import add_recognizer_files
+from datasets_app.catalog.scrubbers import add_recognizer_files
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, parse_pattern
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
 from datasets_app.management.kept_terms import read_kept_terms, read_scrubbed_terms

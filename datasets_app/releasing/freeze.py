@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from datasets_app.catalog.files import DigestWriter, gzip_writer
-from datasets_app.catalog.kept_terms import load_kept_terms
-from datasets_app.catalog.rows.turn_lines import read_lines
-from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED
+from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED, read_lines
+from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.checking.check_dataset import dataset_metadata
 from datasets_app.domain.conversations.jsonl import parse_turn
 from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord

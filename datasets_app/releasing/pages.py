@@ -5,24 +5,22 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from django import forms
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.policies import Blocker
 from datasets_app.catalog.written_text import find_problems
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.releases import changelog
-from datasets_app.domain.releases.comparison import SessionChange
+from datasets_app.domain.releases.comparison import Piece, SessionChange, diff_words
 from datasets_app.domain.releases.versions import FIRST_VERSION, Version
-from datasets_app.domain.releases.word_diff import Piece, diff_words
 from datasets_app.domain.splits.splits import SPLITS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, Dataset, Release, Session
@@ -47,17 +45,16 @@ EXCERPT_CHARACTERS, EXCERPT_LEAD_CHARACTERS = 400, 80
 
 
 class ReleaseForm(OverrideForm):
-    bump = forms.ChoiceField(
+    bump = fields.Choice(
         label=ReleaseParameters.LABELS["bump"],
         required=False,
         choices=[("", "As proposed"), *ReleaseParameters.CHOICES["bump"].items()],
-        widget=UnfoldAdminSelectWidget,
         help_text="Major: fields changed. Minor: sessions added or removed. Patch: corrections.",
     )
-    notes = forms.CharField(
+    notes = fields.LongText(
         required=False,
         max_length=MAX_NOTES_CHARACTERS,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        attrs={"rows": 3},
         help_text="Shown above the entry in the changelog, for everyone who receives the version.",
     )
     override = OverrideField(

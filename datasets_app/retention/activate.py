@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.core import audit
-from datasets_app.core.approval import require_second_person
+from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.models import RetentionPolicy
 from datasets_app.retention.dry_run import DeletionSchedule, preview_retention, rule_details

@@ -19,11 +19,11 @@ from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.rows.partitions import drop_unused_partitions, list_tables
 from datasets_app.catalog.tombstones import bury_datasets
 from datasets_app.core import audit
-from datasets_app.core.approval import require_second_person
-from datasets_app.core.clock import measure_clock_difference
+from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
+from datasets_app.core.queries import measure_clock_difference
 from datasets_app.models import Dataset, JobRun, Release, ReleaseFile, SourceFile, session_data
 from datasets_app.releasing import files
 from datasets_app.retention import delete_contents, due

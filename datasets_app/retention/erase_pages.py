@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
-from unfold.widgets import UnfoldBooleanSwitchWidget
 
 from datasets_app.catalog import raw_access
 from datasets_app.core.deletion_summary import format_counts
+from datasets_app.core.web import fields
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,
@@ -28,10 +27,8 @@ MAX_TURNS_SEARCHED = 200_000
 
 
 class EraseForm(ReasonForm):
-    everywhere = forms.BooleanField(
+    everywhere = fields.Switch(
         label="Also erase copies in other datasets",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="Samples are copies, for example. Erases copies in datasets you can access.",
     )
 

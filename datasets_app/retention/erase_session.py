@@ -18,7 +18,7 @@ from datasets_app.catalog.rows.partitions import list_tables
 from datasets_app.catalog.text_scans import record_deletion
 from datasets_app.catalog.tombstones import bury_sessions
 from datasets_app.core import audit
-from datasets_app.core.approval import require_second_person
+from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces

@@ -8,14 +8,14 @@ from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.domain import reasons
-from datasets_app.domain.reasons import MAX_REASON_CHARACTERS
+from datasets_app.domain import wording
+from datasets_app.domain.wording import MAX_REASON_CHARACTERS
 from datasets_app.models import Dataset
 
 
 def normalize_reason(reason: str) -> str:
     """The reason on one line, for the audit log. Raises UserError if it is empty or too long."""
-    reason = reasons.normalize_reason(reason)
+    reason = wording.normalize_reason(reason)
     if not reason:
         raise UserError("Give a reason; the audit log records it.")
     if len(reason) > MAX_REASON_CHARACTERS:

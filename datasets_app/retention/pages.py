@@ -7,10 +7,10 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.domain.wording import format_count
@@ -23,9 +23,8 @@ from datasets_app.retention.parameters import RetentionParameters
 
 
 class ReasonForm(forms.Form):
-    reason = forms.CharField(
+    reason = fields.Text(
         max_length=MAX_REASON_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="Recorded in the audit log with your name.",
     )
 
@@ -33,9 +32,9 @@ class ReasonForm(forms.Form):
 class DeleteForm(ReasonForm):
     """Deletes all contents of a dataset, due or not."""
 
-    name = forms.CharField(
+    name = fields.Text(
         label="Dataset name",
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        attrs={"spellcheck": "false"},
     )
 
     def __init__(self, dataset: Dataset, *args: Any) -> None:

@@ -3,10 +3,10 @@
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.pages import render_page, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.retention.find_person import (
@@ -21,11 +21,11 @@ from datasets_app.retention.pages import ReasonForm
 
 
 class FindPersonForm(forms.Form):
-    person = forms.CharField(
+    person = fields.Text(
         label="User ID, e-mail address or name",
         min_length=MIN_CHARACTERS,
         max_length=MAX_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        attrs={"spellcheck": "false"},
         help_text="Found as whole words, in any letter case, and where a scrub hashed it. Stored nowhere.",
     )
 

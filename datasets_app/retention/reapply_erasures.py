@@ -5,10 +5,10 @@ from typing import Any
 
 from django.db import transaction
 
-from datasets_app.catalog import erasures_file
+from datasets_app.catalog import tombstones
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.tombstones import ErasedSessions, bury_datasets, list_deleted_datasets
-from datasets_app.core.approval import approved_by
+from datasets_app.core.audit import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.wording import format_count
@@ -23,10 +23,10 @@ DELETION_REASON = "Deleted before; a restored backup had brought it back"
 def check_erasures() -> None:
     """Raises UserError if the file outside the database knows of erasures that the database doesn't: then a
     backup was restored that is older than they are."""
-    missing = erasures_file.list_missing_in_database(erasures_file.read())
+    missing = tombstones.list_missing_in_database(tombstones.read())
     if missing:
         raise UserError(
-            f"{format_count(len(missing), 'erasure')} in {erasures_file.erasures_path()} are not in the "
+            f"{format_count(len(missing), 'erasure')} in {tombstones.erasures_path()} are not in the "
             "database, as after restoring a backup. Run reapply_erasures."
         )
 
@@ -35,7 +35,7 @@ def verify_erasures() -> dict[str, Any]:
     """:func:`check_erasures`, then complete the file."""
     check_erasures()
     _bury_expired_datasets()
-    return {"added_to_file": erasures_file.append_missing()}
+    return {"added_to_file": tombstones.append_missing()}
 
 
 def _bury_expired_datasets() -> None:
@@ -58,7 +58,7 @@ def reapply_erasures(
     Don't call it in a transaction: each erasure commits. A dataset that can't be changed now, for example
     because of a legal hold, is listed in ``skipped``. Progress is in turns.
     """
-    missing = erasures_file.list_missing_in_database(erasures_file.read(path))
+    missing = tombstones.list_missing_in_database(tombstones.read(path))
     if not dry_run:
         Tombstone.objects.bulk_create(missing, ignore_conflicts=True)
     skipped: list[str] = []
@@ -79,7 +79,7 @@ def reapply_erasures(
             if not dry_run:
                 skipped += _erase_found(dataset, erased, job_run)
     if not dry_run:
-        erasures_file.append_missing()
+        tombstones.append_missing()
     optional = {"datasets": [dataset.name for dataset in deleted], "skipped": skipped}
     return {
         "sessions": sum(found.values()),

@@ -7,11 +7,11 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from unfold.widgets import UnfoldAdminIntegerFieldWidget
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.scrubbers import find_last_policy
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Turn
@@ -23,12 +23,11 @@ TURNS_BEFORE = 3
 
 
 class SampleForm(forms.Form):
-    wanted = forms.IntegerField(
+    wanted = fields.Integer(
         label="Turns to read",
         min_value=1,
         max_value=audits.MAX_SAMPLE,
         initial=audits.DEFAULT_SAMPLE,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="More turns, narrower interval: 200 clean ones leave at most about 2 in 100 in doubt.",
     )
 

@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from unfold.widgets import UnfoldAdminTextInputWidget
 
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
@@ -23,10 +23,10 @@ from datasets_app.scrubbing.parameters import AttestParameters, ExemptParameters
 
 
 class ExemptForm(forms.Form):
-    term = forms.CharField(
+    term = fields.Text(
         label="Term",
         max_length=MAX_TERM_CHARACTERS,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false"}),
+        attrs={"spellcheck": "false"},
         help_text="It stays wherever it occurs in this dataset, in any letter case.",
     )
     override = OverrideField("Why it may stay")

@@ -5,15 +5,9 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminRadioSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldBooleanSwitchWidget,
-)
 
-from datasets_app.catalog.recognizers import add_recognizer_files
+from datasets_app.catalog.scrubbers import add_recognizer_files
+from datasets_app.core.web import fields
 from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import ALL_KINDS, MAX_FUZZ_SECONDS, Policy, PolicyError
@@ -38,62 +32,46 @@ TIMESTAMP_CHOICES = [
 ]
 
 
-def _lines_input() -> UnfoldAdminTextareaWidget:
-    attrs = {"class": "ad-low ad-lines", "rows": "4", "spellcheck": "false", "autocomplete": "off"}
-    return UnfoldAdminTextareaWidget(attrs=attrs)
-
-
 class ScrubForm(forms.Form):
-    kinds = forms.MultipleChoiceField(
+    kinds = fields.Checkboxes(
         label="Types of personal data",
         choices=KIND_CHOICES,
         initial=list(KINDS),
         required=False,
-        widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check"}),
         help_text="Select all types but the last to mark the dataset as scrubbed.",
     )
-    placeholders = forms.ChoiceField(
-        choices=PLACEHOLDER_CHOICES, initial="plain", widget=UnfoldAdminRadioSelectWidget
-    )
-    hash_session_ids = forms.BooleanField(
+    placeholders = fields.Radio(choices=PLACEHOLDER_CHOICES, initial="plain")
+    hash_session_ids = fields.Switch(
         label="Hash session ids",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="A keyed hash: the same id gets the same hash in every file and can't be reversed.",
     )
-    timestamps = forms.ChoiceField(
-        choices=TIMESTAMP_CHOICES, initial="keep", widget=UnfoldAdminRadioSelectWidget
-    )
-    fuzz_seconds = forms.IntegerField(
+    timestamps = fields.Radio(choices=TIMESTAMP_CHOICES, initial="keep")
+    fuzz_seconds = fields.Integer(
         label="Maximum shift (seconds)",
         required=False,
         min_value=1,
         max_value=MAX_FUZZ_SECONDS,
         initial=DEFAULT_FUZZ_SECONDS,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="Forward or backward; only used to shift timestamps. A day has 86,400 seconds.",
     )
-    patterns = forms.CharField(
+    patterns = fields.Lines(
         label="Custom patterns",
         required=False,
         max_length=50_000,
-        widget=_lines_input(),
+        attrs={"rows": "4"},
         help_text="One per line: LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b, or LABEL: and three "
         "examples, for example ORDER_NUMBER: ORD-00017, ORD-00018, ORD-00412. Matches become [LABEL].",
     )
-    keeps_brands = forms.BooleanField(
+    keeps_brands = fields.Switch(
         label="Keep names of brands",
-        required=False,
         initial=True,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="Words that many sessions speak of as things, never as people; this tab lists them.",
     )
-    sample = forms.IntegerField(
+    sample = fields.Integer(
         label="Preview sample (sessions)",
         min_value=1,
         max_value=MAX_SAMPLE_SESSIONS,
         initial=DEFAULT_SAMPLE_SESSIONS,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="A random sample. A preview changes nothing.",
     )
 

@@ -18,7 +18,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
 from datasets_app.scrubbing import marks
-from datasets_app.scrubbing.snippets import MAX_VALUES
+from datasets_app.scrubbing.proposals import MAX_VALUES
 from datasets_app.templatetags.datasets_display import turn_url
 
 NEXT_SCRUB_NOTE = "It applies to the whole dataset at the next preview or scrub."

@@ -17,7 +17,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.pseudonyms import format_placeholder
 from datasets_app.domain.wording import format_count
 from datasets_app.models import ScrubFinding, ScrubRun, Session
-from datasets_app.scrubbing import snippets
+from datasets_app.scrubbing import proposals
 from datasets_app.templatetags.datasets_display import kind_label
 
 # The parts of a turn. "other" is unknown keys of a line, and what other apps store with turns.
@@ -152,7 +152,7 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool, may_lis
     if withheld:
         _withhold_findings(page.rows)
     elif not by_value:
-        found = snippets.load_snippets(scrub.dataset_id, page.rows)
+        found = proposals.load_snippets(scrub.dataset_id, page.rows)
         for row in page.rows:
             row.snippet, row.placeholder = found.get(row.pk), format_placeholder(row.kind)
     policy = Policy.from_json(scrub.policy)
@@ -167,8 +167,8 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool, may_lis
         "finding_filter": finding_filter,
         "part_label": PART_LABELS.get(finding_filter.part, ""),
         "page": page,
-        "values": snippets.list_values(scrub, finding_filter.kind) if by_value else None,
-        "max_values": snippets.MAX_VALUES,
+        "values": proposals.list_values(scrub, finding_filter.kind) if by_value else None,
+        "max_values": proposals.MAX_VALUES,
         "pattern_kinds": PATTERN_KINDS,
         "policy_words": policy.describe(),
         "policy": policy,

@@ -8,8 +8,7 @@ from psycopg import sql
 
 from datasets_app.catalog.rows.turn_reader import TURN_COLUMNS, TURN_TYPES, decode_turn
 from datasets_app.catalog.rows.turn_writer import encode_contents
-from datasets_app.core.copy import open_copy
-from datasets_app.core.queries import execute
+from datasets_app.core.queries import execute, open_copy
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.rebuilding import FoundValue
 

@@ -10,10 +10,10 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import (
     dataset_url,
@@ -29,7 +29,7 @@ from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
-from datasets_app.scrubbing import brands, kept_terms, marks
+from datasets_app.scrubbing import brands, marks
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
 from datasets_app.scrubbing.proposals import find_preview, list_proposals
@@ -38,12 +38,10 @@ MAX_CHARACTERS = 100_000
 
 
 class TermsForm(OverrideForm):
-    terms = forms.CharField(
+    terms = fields.Lines(
         label="Terms to keep",
         max_length=MAX_CHARACTERS,
-        widget=UnfoldAdminTextareaWidget(
-            attrs={"class": "ad-low ad-lines", "rows": "3", "spellcheck": "false", "autocomplete": "off"}
-        ),
+        attrs={"rows": "3"},
         help_text="One per line, such as names of products, in any letter case.",
     )
     override = OverrideField(
@@ -91,7 +89,7 @@ def keep_terms(request: HttpRequest, pk: int) -> HttpResponse:
         if patterns := form.list_patterns():
             raise UserError(f"{' '.join(patterns)} To keep it, exempt the value, which takes a reason.")
         added = form.cleaned_data["terms"]
-        _request_scans(kept_terms.keep_terms(added, dataset=dataset, actor=request.user), request.user)
+        _request_scans(marks.keep_terms(added, dataset=dataset, actor=request.user), request.user)
     except UserError as error:
         messages.error(request, error.message)
     else:
@@ -198,7 +196,7 @@ def _add_everywhere(request: HttpRequest, form: TermsForm, may_override: bool) -
         require_recent_sign_in(request)
     try:
         added = form.cleaned_data["terms"]
-        _request_scans(kept_terms.keep_terms(added, actor=request.user, override=reason), request.user)
+        _request_scans(marks.keep_terms(added, actor=request.user, override=reason), request.user)
     except UserError as error:
         form.add_error(None, error.message)
         return False
@@ -213,7 +211,7 @@ def remove_term(request: HttpRequest, mark_pk: int) -> HttpResponse:
     mark = get_object_or_404(ScrubMark.objects.filter(dataset=None), pk=mark_pk)
     if mark.kind and not gates.can_override(request.user):
         raise PermissionDenied
-    _request_scans(kept_terms.remove_term(mark, actor=request.user), request.user)
+    _request_scans(marks.remove_term(mark, actor=request.user), request.user)
     messages.success(request, "Removed the term. The next preview or scrub ignores it.")
     return redirect("admin:datasets_app_dataset_terms")
 

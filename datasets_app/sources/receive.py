@@ -14,8 +14,7 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.core.copy import open_copy
-from datasets_app.core.queries import fetch_all
+from datasets_app.core.queries import fetch_all, open_copy
 from datasets_app.domain.traces.formats.otlp import find_span_conversation
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Source
 from datasets_app.sources import otlp_body

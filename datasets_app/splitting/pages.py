@@ -10,14 +10,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.dateparse import parse_datetime
 from msgspec import UNSET
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminRadioSelectWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from datasets_app.catalog import gates, raw_access
+from datasets_app.core.web import fields
 from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
@@ -40,29 +35,24 @@ STRATUM_CHOICES = [("scenario", "By scenario"), ("persona", "By persona"), ("non
 
 
 class SplitForm(forms.Form):
-    ratios = forms.CharField(
+    ratios = fields.Text(
         label="Shares (%)",
         initial=DEFAULT_RATIOS.replace(",", ", "),
         max_length=60,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="Training, validation and test, or only training and test.",
     )
-    stratify = forms.ChoiceField(
+    stratify = fields.Radio(
         label="Stratification",
         choices=STRATUM_CHOICES,
         initial="scenario",
-        widget=UnfoldAdminRadioSelectWidget,
         help_text="Keep the shares for each scenario (tags that start with scenario:) or each persona.",
     )
-    similarity = forms.FloatField(
+    similarity = fields.Decimal(
         label="Near-duplicate similarity",
         initial=DEFAULT_SIMILARITY,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
         help_text="Sessions that share at least this part of their word pairs stay together (1 = all pairs).",
     )
-    seed = forms.IntegerField(
-        initial=42, widget=UnfoldAdminIntegerFieldWidget, help_text="Another seed gives another split."
-    )
+    seed = fields.Integer(initial=42, help_text="Another seed gives another split.")
 
     def clean(self) -> dict[str, Any]:
         cleaned = self.cleaned_data

@@ -8,8 +8,7 @@ import msgspec
 from psycopg import sql
 
 from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, build_turns_query
-from datasets_app.core.copy import open_copy
-from datasets_app.core.queries import execute, fetch_all
+from datasets_app.core.queries import execute, fetch_all, open_copy
 from datasets_app.domain.splits.decision import Conversation, get_split_group
 
 _decode = msgspec.json.Decoder().decode

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from datasets_app.domain.pii.rules.finder import find_all
-from datasets_app.domain.pii.rules.ibans import is_iban_valid
+from datasets_app.domain.pii.rules.patterns import is_iban_valid
 from tests.domain.growth import assert_linear_time
 
 AROUND = st.text(st.sampled_from("ab XYZ,;\n🙂👩‍🚀éé\u0301אב漢字かな\u200b\u00a0"), max_size=20)

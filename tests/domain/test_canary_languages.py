@@ -8,10 +8,9 @@ import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import detector
-from datasets_app.domain.pii.canary.carriers import SENTENCE, Carriers
+from datasets_app.domain.pii.canary.carriers import SENTENCE, Carriers, compile_question_pattern, list_nouns
 from datasets_app.domain.pii.canary.language_files import OTHER, list_languages, read_sections, read_words
 from datasets_app.domain.pii.canary.measure import measure_survival
-from datasets_app.domain.pii.canary.phrases import compile_question_pattern, list_nouns
 from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.survival_text import describe_survival
 from datasets_app.domain.pii.canary.values import PlantedValue, make_value

@@ -14,8 +14,7 @@ from datasets_app.catalog.personas import load_default_persona
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import lexicon, style
-from datasets_app.domain.generation.bloom_filter import BloomFilter
-from datasets_app.domain.generation.offline import OfflineWriter
+from datasets_app.domain.generation.offline import BloomFilter, OfflineWriter
 from datasets_app.domain.generation.plan import GenerationRequest, PlannedSession, Profile, plan_sessions
 from datasets_app.domain.generation.voice import VoiceError
 from datasets_app.domain.personas.persona import PersonaDocument

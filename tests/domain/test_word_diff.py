@@ -2,7 +2,7 @@
 
 import pytest
 
-from datasets_app.domain.releases.word_diff import diff_words
+from datasets_app.domain.releases.comparison import diff_words
 
 
 @pytest.mark.parametrize(

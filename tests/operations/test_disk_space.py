@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from datasets_app.catalog import erasures_file
+from datasets_app.catalog import tombstones
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset, ScrubRun, Tombstone
@@ -45,15 +45,15 @@ def test_an_erasure_that_does_not_fit_on_the_disk_damages_no_other(
 ) -> None:
     settings.VAR_DIR = tmp_path
     first, second = (Tombstone(digest=digit * 32, erased_at=timezone.now()) for digit in "ab")
-    erasures_file.append([first])
-    size = erasures_file.erasures_path().stat().st_size
+    tombstones.append([first])
+    size = tombstones.erasures_path().stat().st_size
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     request.addfinalizer(lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits))
     # Like a full disk, it takes a part of what is written.
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20, limits[1]))
     with pytest.raises(OSError, match="No space left"):
-        erasures_file.append([second])
-    assert erasures_file.erasures_path().stat().st_size == size
+        tombstones.append([second])
+    assert tombstones.erasures_path().stat().st_size == size
     resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    erasures_file.append([second])
-    assert erasures_file.read().keys() == {first.digest, second.digest}
+    tombstones.append([second])
+    assert tombstones.read().keys() == {first.digest, second.digest}

@@ -14,7 +14,7 @@ from datasets_app.admin.parameters import OriginParameters
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.edit import change_origin, edit_dataset
-from datasets_app.core.approval import approved_by
+from datasets_app.core.audit import approved_by
 from datasets_app.core.errors import UserError
 from datasets_app.dispatch import dispatch_events
 from datasets_app.domain.pii.policy import Policy

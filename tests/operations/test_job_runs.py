@@ -24,8 +24,7 @@ from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import queue, recovery, registry, runs
-from datasets_app.jobs.foreground import run_in_foreground
-from datasets_app.jobs.perform import claim_job, perform
+from datasets_app.jobs.perform import claim_job, perform, run_in_foreground
 from datasets_app.jobs.running import ClaimLost, RunningJob
 from datasets_app.management.commands import scheduler
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn

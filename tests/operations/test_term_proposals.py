@@ -7,8 +7,7 @@ import pytest
 from django.db import connection
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubMark, ScrubRun, TextScan, Turn
-from datasets_app.scrubbing.kept_terms import keep_terms, remove_term
-from datasets_app.scrubbing.marks import mark_not_personal
+from datasets_app.scrubbing.marks import keep_terms, mark_not_personal, remove_term
 from datasets_app.scrubbing.proposals import count_open_proposals, find_preview, list_proposals
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests.factories import make_dataset, make_turn

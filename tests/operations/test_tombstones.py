@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.labels.import_annotations import import_annotations
-from datasets_app.catalog import erasures_file
+from datasets_app.catalog import tombstones
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
@@ -160,7 +160,7 @@ def test_an_override_brings_it_back_is_recorded_and_lifts_the_tombstone(
     event = AuditEvent.objects.get(action="override")
     assert event.details == {"purpose": "bring back erased sessions", "reason": "Erased by mistake"}
     assert not Tombstone.objects.exists()
-    assert erasures_file.read() == {}
+    assert tombstones.read() == {}
 
 
 def test_a_sample_of_a_copy_and_labels_bring_nothing_back(dataset: Dataset, tmp_path: Path) -> None:
@@ -208,11 +208,11 @@ def test_a_restored_backup_is_noticed_and_erased_again(restored: Dataset, manage
 
 def test_a_copy_of_the_file_serves_as_well(restored: Dataset, tmp_path: Path) -> None:
     copy = tmp_path / "kept-elsewhere"
-    shutil.move(erasures_file.erasures_path(), copy)
+    shutil.move(tombstones.erasures_path(), copy)
     assert reapply_erasures()["sessions"] == 0
     assert reapply_erasures(copy)["sessions"] == 1
     assert stored_ids() == {"kept"}
-    assert len(erasures_file.read()) == 2
+    assert len(tombstones.read()) == 2
 
 
 def test_a_hold_keeps_what_a_backup_brought_back(restored: Dataset, manage: Any) -> None:
@@ -223,16 +223,16 @@ def test_a_hold_keeps_what_a_backup_brought_back(restored: Dataset, manage: Any)
 
 
 def test_the_file_is_completed_at_night_and_holds_digests_only(dataset: Dataset) -> None:
-    path = erasures_file.erasures_path()
+    path = tombstones.erasures_path()
     assert path.stat().st_mode & 0o777 == 0o600
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     assert [sorted(line) for line in lines] == [["digest", "erased_at"]] * 2
     path.unlink()
     verify_erasures()
-    assert erasures_file.read().keys() == set(Tombstone.objects.values_list("digest", flat=True))
+    assert tombstones.read().keys() == set(Tombstone.objects.values_list("digest", flat=True))
     path.write_text("no JSON\n")
     with pytest.raises(UserError, match="Line 1 of erasures can't be read"):
-        erasures_file.read()
+        tombstones.read()
 
 
 def test_without_erasures_nothing_is_compared(tmp_path: Path, django_assert_num_queries: Any) -> None:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from standardwebhooks import WebhookVerificationError
 
 from annotations_app.campaigns.edit import edit_campaign
-from annotations_app.hooks.announcements import announce_campaigns
+from annotations_app.hooks.panels import announce_campaigns
 from datasets_app.access import limit_access
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from alignmenter_site.help import library, markdown, topics
+from alignmenter_site.help import library, topics
 from alignmenter_site.urls import urlpatterns
 
 
@@ -135,7 +135,7 @@ def test_markdown_is_rendered_safely() -> None:
         "[bad](javascript:alert(1))\n\n## Same\n\n## Same\n\n| a |\n| --- |\n| `b` |\n\n![p](img/p.png)\n"
     )
     known = {"b.md": "/help/b/", "img/p.png": "/help/pictures/img/p.png"}
-    document = markdown.render_document(text, "a.md", known.get)
+    document = library.render_document(text, "a.md", known.get)
     assert document.title == "Title & more"
     assert [section.anchor for section in document.sections] == ["title--more", "same", "same-1"]
     assert "<script" not in document.html

@@ -14,7 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from rq.utils import utcformat
 
-from alignmenter_site.monitoring import request_times
+from alignmenter_site.monitoring import metrics
 from datasets_app.jobs import queue, runs
 from tests.conftest import as_owner
 from tests.factories import make_dataset, make_sessions
@@ -33,9 +33,9 @@ def services(db: None, empty_queue: None) -> Iterator[Any]:
     server.sadd("rq:workers:default", "rq:worker:one")
     server.hset("rq:worker:one", "last_heartbeat", utcformat(timezone.now()))
     queue.record_scheduler_heartbeat()
-    server.delete(request_times.KEY)
+    server.delete(metrics.KEY)
     yield server
-    server.delete("alignmenter:scheduler", request_times.KEY)
+    server.delete("alignmenter:scheduler", metrics.KEY)
 
 
 def test_probes_tell_what_fails_and_nothing_else(services: Any, settings: Any) -> None:
@@ -106,12 +106,12 @@ def test_metrics_need_the_token_and_count_what_happens(
 
 
 def test_threads_share_one_client_from_the_first_request_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_times, "_client", None)
+    monkeypatch.setattr(metrics, "_client", None)
     before, together = sys.getswitchinterval(), threading.Barrier(8)
 
     def connect(_: int) -> Any:
         together.wait()
-        return request_times._connect()
+        return metrics._connect()
 
     sys.setswitchinterval(1e-6)
     try:

@@ -14,8 +14,8 @@ from datasets_app.domain.pii.policy import ALL_KINDS, Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark, ScrubRun
 from datasets_app.scrubbing import pattern_counts
 from datasets_app.scrubbing.pattern_counts import describe_matches
+from datasets_app.scrubbing.proposals import list_values
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
-from datasets_app.scrubbing.snippets import list_values
 from tests import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,8 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
-from datasets_app.core.copy import open_copy
-from datasets_app.core.queries import execute, fetch_all
+from datasets_app.core.queries import execute, fetch_all, open_copy
 from datasets_app.domain.conversations.jsonl import build_turn_object
 from datasets_app.domain.conversations.records import LineError, SessionRecord, TurnRecord
 

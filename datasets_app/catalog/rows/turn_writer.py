@@ -12,7 +12,7 @@ import msgspec
 from django.db import connection
 
 from datasets_app.catalog.rows.partitions import table_names
-from datasets_app.core.copy import open_copy
+from datasets_app.core.queries import open_copy
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 
 _COPY_SESSIONS = """

@@ -3,11 +3,27 @@
 from collections.abc import Iterator
 from typing import Any
 
+from django.contrib.admin import RelatedFieldListFilter
 from django.contrib.admin.utils import get_fields_from_path
 from django.db.models import DateField
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils.text import capfirst
 from unfold import admin
+
+
+class VisibleRelatedFilter(RelatedFieldListFilter):
+    """Offers the rows that the related list shows; Django would offer all of them."""
+
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        related = model_admin.admin_site.get_model_admin(field.remote_field.model)
+        visible = related.get_queryset(request).order_by().values("pk")
+        choices: list[tuple[Any, str]] = field.get_choices(
+            include_blank=False,
+            limit_choices_to={"pk__in": visible},
+            ordering=self.field_admin_ordering(field, request, model_admin),
+        )
+        return choices
 
 
 class ModelAdmin(admin.ModelAdmin):
@@ -46,3 +62,24 @@ class ModelAdmin(admin.ModelAdmin):
             target = f"{field.target_field.name}__" if field.is_relation else ""
             lookups = ("__gte", "__lt") if isinstance(field, DateField) else ("", f"__{target}exact")
             yield from (path + name for name in (*lookups, "__isnull"))
+
+
+class ReadOnlyAdmin(ModelAdmin):
+    """For rows that only operations write: the admin neither adds, changes nor deletes them."""
+
+    list_per_page = 50
+    list_disable_select_all = True
+    actions = None
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """Redirect: what operations do is in the audit log, so Django's own page would be empty."""
+        return redirect(f"admin:{self.opts.app_label}_{self.opts.model_name}_change", object_id)

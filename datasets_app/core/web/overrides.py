@@ -4,15 +4,14 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from unfold.widgets import UnfoldAdminTextInputWidget
 
-from datasets_app.domain.reasons import MAX_REASON_CHARACTERS
+from datasets_app.core.web import fields
+from datasets_app.domain.wording import MAX_REASON_CHARACTERS
 
 
-class OverrideField(forms.CharField):
+class OverrideField(fields.Text):
     def __init__(self, label: str, help_text: str = "Recorded in the audit log with your name.") -> None:
-        widget = UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"})
-        super().__init__(label=label, max_length=MAX_REASON_CHARACTERS, widget=widget, help_text=help_text)
+        super().__init__(label=label, max_length=MAX_REASON_CHARACTERS, help_text=help_text)
 
     def get_bound_field(self, form: forms.BaseForm, field_name: str) -> forms.BoundField:
         bound = super().get_bound_field(form, field_name)

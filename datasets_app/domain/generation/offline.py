@@ -1,5 +1,6 @@
 """The offline writer: builds conversations from phrases, byte-identical for the same plan."""
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,7 +8,6 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import phrases
-from datasets_app.domain.generation.bloom_filter import BloomFilter
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import Filler
 from datasets_app.domain.generation.moves import (
@@ -30,6 +30,30 @@ from datasets_app.domain.generation.plan import (
 from datasets_app.domain.generation.voice import SentenceOptions, Voice, accept_all
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.personas.persona import PersonaDocument
+
+# Four megabytes: with a million texts, about one false positive in a thousand.
+_BIT_COUNT = 1 << 25
+_HASH_COUNT = 3
+
+
+class BloomFilter:
+    """A Bloom filter (Bloom, 1970): no false negatives, few false positives, the same on every machine."""
+
+    def __init__(self) -> None:
+        self._bits = bytearray(_BIT_COUNT // 8)
+
+    def may_contain(self, text: str) -> bool:
+        return all(self._bits[place >> 3] >> (place & 7) & 1 for place in _compute_positions(text))
+
+    def add(self, text: str) -> None:
+        for place in _compute_positions(text):
+            self._bits[place >> 3] |= 1 << (place & 7)
+
+
+def _compute_positions(text: str) -> list[int]:
+    digest = hashlib.sha256(text.encode()).digest()
+    return [int.from_bytes(digest[8 * at : 8 * at + 8], "big") % _BIT_COUNT for at in range(_HASH_COUNT)]
+
 
 GENERATOR = "alignmenter offline writer"
 # Raise when the same plan gives other texts; changes of phrases are covered by their digest.

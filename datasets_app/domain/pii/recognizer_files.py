@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from datasets_app.domain.pii.custom_patterns import compile_regex
+from datasets_app.domain.pii.custom_patterns import PatternError, compile_regex
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.marks import make_missed_mark
-from datasets_app.domain.pii.pattern_errors import PatternError
 from datasets_app.domain.pii.policy import Policy, PolicyError, Recognizer, check_label
 from datasets_app.domain.pii.recognizers import KIND_BY_ENTITY
 

@@ -8,11 +8,41 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import msgspec
+
+# An address is one word: half of one says nothing.
+_WORDS = re.compile(r"\w+(?:[^\w\s]+\w+)*|\s+|[^\w\s]")
+
+
+class Piece(NamedTuple):
+    text: str
+    changed: bool
+
+
+def diff_words(before: str, after: str) -> tuple[list[Piece], list[Piece]]:
+    """Both texts in pieces; what is only in one of them is ``changed``. Takes time by the square of the
+    length, so give it excerpts."""
+    old, new = _WORDS.findall(before), _WORDS.findall(after)
+    first: list[Piece] = []
+    second: list[Piece] = []
+    for kind, old_start, old_end, new_start, new_end in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        changed = kind != "equal"
+        _add(first, "".join(old[old_start:old_end]), changed)
+        _add(second, "".join(new[new_start:new_end]), changed)
+    return first, second
+
+
+def _add(pieces: list[Piece], text: str, changed: bool) -> None:
+    if text:
+        pieces.append(Piece(text, changed))
+
 
 # So many sessions of each kind are listed; the totals are of all.
 MAX_SESSIONS_LISTED = 500

@@ -91,7 +91,7 @@ exit codes:
 
     def _verify(self, place: str, identities: list[Any] | None) -> None:
         from datasets_app.backups.places import hash_place, place_name
-        from datasets_app.backups.read_backup import verify_backup
+        from datasets_app.backups.restore_backup import verify_backup
 
         name = place_name(place)
         if identities is not None:

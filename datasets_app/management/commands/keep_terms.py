@@ -8,7 +8,7 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.kept_terms import read_kept_terms
 from datasets_app.management.terminal import command_error
 from datasets_app.models import ScrubMark
-from datasets_app.scrubbing.kept_terms import keep_terms, remove_term
+from datasets_app.scrubbing.marks import keep_terms, remove_term
 
 
 class Command(BaseCommand):

@@ -1,10 +1,33 @@
+import getpass
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from django.contrib.auth import authenticate
+
 from datasets_app.catalog.facts import get_dataset
-from datasets_app.management.accounts import authenticate_account
 from datasets_app.management.base import BaseCommand
+from datasets_app.management.terminal import command_error
 from datasets_app.releasing.sharing.sign_review import describe_end, sign_review
+
+
+def authenticate_account(username: str, permission: str) -> Any:
+    """The active account of that name, after its password: typed, or the first line of standard input.
+
+    Raises CommandError if the password is wrong or the account lacks ``permission``.
+    """
+    if sys.stdin.isatty():
+        password = getpass.getpass(f"Password of {username}: ")
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    user = authenticate(username=username, password=password)
+    if user is None:
+        raise command_error(
+            f"The user name or the password of {username} is wrong, or the account is inactive."
+        )
+    if not user.has_perm(permission):
+        raise command_error(f"The account {username} doesn't have the permission {permission}.")
+    return user
 
 
 class Command(BaseCommand):

@@ -6,11 +6,11 @@ from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET
-from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
@@ -33,42 +33,34 @@ MAX_VERSIONS_OFFERED = 200
 
 
 class ExportForm(OverrideForm):
-    format = forms.ChoiceField(
-        choices=FORMAT_CHOICES,
-        widget=UnfoldAdminSelectWidget,
-        help_text="Alignmenter reads conversation JSONL, which keeps every field.",
+    format = fields.Choice(
+        choices=FORMAT_CHOICES, help_text="Alignmenter reads conversation JSONL, which keeps every field."
     )
-    version = forms.ChoiceField(
+    version = fields.Choice(
         choices=[("", "Current data")],
         required=False,
-        widget=UnfoldAdminSelectWidget,
         help_text="A release is exported byte for byte as it was stored, or as a package.",
     )
-    labels = forms.BooleanField(
+    labels = fields.Switch(
         label=LABELS["labels"],
-        required=False,
         initial=True,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="For packages: a file of labels for each persona, with pseudonyms for annotators.",
     )
-    split = forms.ChoiceField(
-        label=LABELS["split"], choices=SPLIT_CHOICES, required=False, widget=UnfoldAdminSelectWidget
-    )
-    persona = forms.CharField(
+    split = fields.Choice(label=LABELS["split"], choices=SPLIT_CHOICES, required=False)
+    persona = fields.Text(
         label=LABELS["persona"],
         required=False,
         max_length=500,
-        widget=UnfoldAdminTextInputWidget(attrs={"list": "personas", "autocomplete": "off"}),
+        attrs={"list": "personas"},
         help_text="Sessions with this persona_id. Leave empty for all.",
     )
-    tag = forms.CharField(
+    tag = fields.Text(
         label=LABELS["tag"],
         required=False,
         max_length=500,
-        widget=UnfoldAdminTextInputWidget(attrs={"autocomplete": "off"}),
         help_text="For example scenario:support. Leave empty for all.",
     )
-    gzip = forms.BooleanField(label=LABELS["gzip"], required=False, widget=UnfoldBooleanSwitchWidget)
+    gzip = fields.Switch(label=LABELS["gzip"])
     selection = forms.IntegerField(required=False, widget=forms.HiddenInput)
     override = OverrideField(LABELS["override"])
 

@@ -12,10 +12,9 @@ from typing import IO, NamedTuple
 from django.db.models import Count
 
 from datasets_app.catalog.files import DigestWriter
-from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
-from datasets_app.catalog.rows.turn_lines import read_lines
-from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.catalog.rows.turn_reader import Selection, read_lines
+from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.conversations.counts import ConversationCounts

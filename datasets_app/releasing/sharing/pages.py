@@ -5,9 +5,9 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
@@ -27,10 +27,10 @@ MAX_REVIEWS_SHOWN = 20
 
 
 class SignReviewForm(forms.Form):
-    statement = forms.CharField(
+    statement = fields.LongText(
         required=False,
         max_length=MAX_STATEMENT_CHARACTERS,
-        widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}),
+        attrs={"rows": 3},
         help_text="What you reviewed, for which case, with which limits.",
     )
 

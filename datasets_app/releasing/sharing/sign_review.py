@@ -9,7 +9,7 @@ from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
-from datasets_app.core.approval import require_second_person
+from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview

@@ -7,17 +7,71 @@ what people call their own ("my phone number"), or comes in a sentence of its ow
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from random import Random
 from typing import NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii import detector
-from datasets_app.domain.pii.canary import phrases
-from datasets_app.domain.pii.canary.language_files import read_sections
+from datasets_app.domain.pii.canary.language_files import OTHER, read_sections, read_words
 from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.values import PlantedValue, make_value
 from datasets_app.domain.pii.network.languages import tell_main_languages
+from datasets_app.domain.pii.network.words import has_lone_characters
 from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN, blank_placeholders
+
+
+# What people of a language call personal data, and the sentences they put it in.
+#
+# Texts that are planted in a dataset use the nouns that its own texts use, where they use some.
+def list_nouns(kind: str, language: str) -> tuple[str, ...]:
+    """What people call values of a class; none for those that nobody announces."""
+    return _read_nouns(language).get(kind) or _read_nouns(OTHER).get(kind, ())
+
+
+@cache
+def _read_nouns(language: str) -> dict[str, tuple[str, ...]]:
+    """By class: lines "PHONE: phone number | mobile"."""
+    pairs = (line.split(": ", 1) for line in read_sections(language)["nouns"])
+    return {kind: tuple(nouns.split(" | ")) for kind, nouns in pairs}
+
+
+def list_sentences(kind: str, language: str, *, by_assistant: bool, with_noun: bool) -> tuple[str, ...]:
+    """Sentences with ``{value}``, and with ``{noun}`` if there is one."""
+    sections = read_sections(language)
+    general = sections["assistant" if by_assistant else "user"] if with_noun else ()
+    own = sections.get(kind, ())
+    return (*general, *(() if by_assistant else own)) or own or sections["any"]
+
+
+@cache
+def compile_question_pattern(kind: str, language: str) -> re.Pattern[str] | None:
+    """Matches a turn that asks for values of a class: "may I have your phone number?"."""
+    nouns = list_nouns(kind, language)
+    return re.compile(f"{_name_any(nouns)}[^?？؟.\n]{{0,60}}[?？؟;]", re.IGNORECASE) if nouns else None
+
+
+@cache
+def compile_mention_pattern(kind: str, language: str) -> re.Pattern[str] | None:
+    """Matches where people speak of their own: "my phone number"."""
+    nouns, mine = list_nouns(kind, language), read_words(language, "mine")
+    if not nouns or not mine or kind == detector.NAME:
+        return None
+    return re.compile(rf"{_name_any(mine)} {_name_any(nouns)}(?! (?:of|on|for)\b)", re.IGNORECASE)
+
+
+def _name_any(words: tuple[str, ...]) -> str:
+    """An expression for any of these, as words of their own where a script has spaces."""
+    before, after = ("", "") if has_lone_characters("".join(words)) else (r"(?<!\w)", r"(?!\w)")
+    return f"{before}(?:{'|'.join(map(re.escape, sorted(words, key=len, reverse=True)))}){after}"
+
+
+@cache
+def compile_nouns_pattern(language: str) -> re.Pattern[str]:
+    """Matches what people call values of any class, in small letters."""
+    nouns = {noun.lower() for kind in detector.KINDS for noun in list_nouns(kind, language)}
+    return re.compile(_name_any(tuple(sorted(nouns))))
+
 
 # Of a long session only the turns around the planted one are copied.
 TURNS_BEFORE, TURNS_AFTER = 3, 1
@@ -112,7 +166,7 @@ class Carriers:
 
     def _find_answers(self, kind: str) -> Iterator[_Spot]:
         for spot in self._turns:
-            pattern = phrases.compile_question_pattern(kind, self.languages[spot.session])
+            pattern = compile_question_pattern(kind, self.languages[spot.session])
             before = self.sessions[spot.session][spot.turn - 1] if spot.turn else None
             turn = self._get_turn(spot)
             if pattern and before and before.role != turn.role and pattern.search(before.text):
@@ -120,7 +174,7 @@ class Carriers:
 
     def _find_mentions(self, kind: str) -> Iterator[_Spot]:
         for spot in self._user_turns:
-            pattern = phrases.compile_mention_pattern(kind, self.languages[spot.session])
+            pattern = compile_mention_pattern(kind, self.languages[spot.session])
             if pattern and (match := pattern.search(self._get_turn(spot).text)):
                 yield spot._replace(start=match.end(), end=match.end())
 
@@ -145,7 +199,7 @@ class Carriers:
     def _add_sentence(self, turn: TurnRecord, value: PlantedValue, language: str, random: Random) -> str:
         """The text of the turn with one more sentence, which is written like the others."""
         noun = random.choice(value.nouns) if value.nouns else self._choose_noun(value.kind, language, random)
-        sentences = phrases.list_sentences(
+        sentences = list_sentences(
             value.kind, language, by_assistant=turn.role != "user", with_noun=bool(noun)
         )
         sentence = random.choice(sentences)
@@ -157,7 +211,7 @@ class Carriers:
 
     def _choose_noun(self, kind: str, language: str, random: Random) -> str:
         """Those that people in this dataset use are preferred."""
-        nouns = phrases.list_nouns(kind, language)
+        nouns = list_nouns(kind, language)
         if not nouns:
             return ""
         if language not in self._nouns:
@@ -166,7 +220,7 @@ class Carriers:
         return random.choices(nouns, [1 + min(50, used[noun.lower()]) for noun in nouns])[0]
 
     def _count_nouns(self, language: str) -> Counter[str]:
-        pattern = phrases.compile_nouns_pattern(language)
+        pattern = compile_nouns_pattern(language)
         return Counter(
             noun
             for session, spoken in zip(self.sessions, self.languages, strict=True)

@@ -84,8 +84,7 @@ def load_built_in_pipeline() -> Any:
 
 @cache
 def load_built_in_tagger() -> "FastTagger":
-    from datasets_app.domain.pii.names.name_network import FastTagger
-    from datasets_app.domain.pii.names.name_weights import read_weights
+    from datasets_app.domain.pii.names.name_network import FastTagger, read_weights
 
     return FastTagger(read_weights(WEIGHTS_PATH.read_bytes()))
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import PHONE, SSN
-from datasets_app.domain.pii.rules import account_words, phone_words
+from datasets_app.domain.pii.rules import account_words, phone_cues
 from datasets_app.domain.pii.rules.accounts import find_announced_accounts
 from datasets_app.domain.pii.rules.cards import find_cards
 from datasets_app.domain.pii.rules.cues import BEFORE_CHARACTERS, MAX_WINDOW_CHARACTERS, Window, split_words
@@ -31,7 +31,7 @@ _DIGIT_RUN = re.compile(r"[0-9][0-9 ().\-/]{3,}[0-9]")
 _MIN_PHONE_CHARACTERS, _MIN_CARD_CHARACTERS, _MIN_FORMATTED_DIGITS = 7, 12, 7
 _SIGNS_BEFORE_OTHERS = frozenset("/$€£¥_,")
 _SSN_CUES = frozenset(b"ssn itin social socal soc ss s tax taxpayer".split())
-_CUES = phone_words.CUES | account_words.CUES | _SSN_CUES
+_CUES = phone_cues.CUES | account_words.CUES | _SSN_CUES
 
 
 def find_numbers(text: str) -> list[Span]:
@@ -91,7 +91,7 @@ def _find_announced(
     """Numbers that are told by the words around them."""
     phones: list[Span] = []
     is_long = end - start >= _MIN_PHONE_CHARACTERS
-    if is_long and ("@" in text or not phone_words.CUES.isdisjoint(words)):
+    if is_long and ("@" in text or not phone_cues.CUES.isdisjoint(words)):
         window = Window(text, start, end)
         if earlier_phone and start - earlier_phone[2] < BEFORE_CHARACTERS:
             window.mark_phone(earlier_phone[2] - earlier_phone[1], start - earlier_phone[2])

@@ -2,10 +2,10 @@
 
 import re
 
-from datasets_app.domain.pii.rules import account_words, phone_words
+from datasets_app.domain.pii.rules import account_words, phone_cues
 
 # Right before a number they leave no doubt.
-OTHER_WORDS = (phone_words.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
+OTHER_WORDS = (phone_cues.OTHERS & account_words.OTHERS) - {"reference", "ref", "ssn"}
 # print(42150373126)
 _CALL = re.compile(r"\w\(\Z")
 # "product_id": "9832717871": what a key says is for rules, here as in metadata.

@@ -3,7 +3,7 @@
 import re
 
 from datasets_app.domain.pii.rules import account_words
-from datasets_app.domain.pii.rules.phone_words import NUMBER_WORDS, OTHERS, VERBS
+from datasets_app.domain.pii.rules.phone_cues import NUMBER_WORDS, OTHERS, VERBS
 
 _SENTENCE = re.compile(r"[^.!?\n;]+[.!?\n;]*")
 _WORD = re.compile(r"[^\W_]+")

@@ -16,8 +16,14 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Schema
-from datasets_app.domain.labels.sql import count_code, count_minority
-from datasets_app.domain.labels.values import describe_label, is_code, name_of, opposite
+from datasets_app.domain.labels.values import (
+    count_code,
+    count_minority,
+    describe_label,
+    is_code,
+    name_of,
+    opposite,
+)
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.models import Dataset, Turn
 

@@ -8,7 +8,7 @@ from django.db import connection
 
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.sql import count_code
+from datasets_app.domain.labels.values import count_code
 from datasets_app.domain.wording import format_count
 
 # The end of a campaign is reckoned from the labels of so many days.

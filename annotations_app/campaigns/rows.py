@@ -5,7 +5,7 @@ from typing import NamedTuple
 from annotations_app.criteria.disputes import measure_disputes
 from datasets_app.core.queries import execute, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.sql import count_minority
+from datasets_app.domain.labels.values import count_minority
 
 # The replies of a campaign, without excluded sessions. Without a split, the locked test split is left out.
 _REPLIES_SQL = """

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import connection
 
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.sql import decode_json, json_values, opposite_code
+from datasets_app.domain.labels.values import decode_json, json_values, opposite_code
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS, MAX_VALUES, LabelRules, map_labels
 
 # The few turns with labels, read before anything is joined to them: without statistics of a table just filled

@@ -7,8 +7,7 @@ from django.db import connection
 from django.urls import reverse
 
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.sql import count_code
-from datasets_app.domain.labels.values import name_of
+from datasets_app.domain.labels.values import count_code, name_of
 from datasets_app.hooks import SessionLabels
 
 _COUNTS = f"""

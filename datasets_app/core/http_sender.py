@@ -8,16 +8,72 @@ answer is quoted in an error.
 """
 
 import http.client
+import ipaddress
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from datasets_app.core import addresses
+# Addresses that this server may send requests to when a person entered them.
+#
+# The host is resolved once, each address it has must be public or in a listed network, and the connection
+# goes to what was checked: a name that resolves to something else a moment later changes nothing.
+PORTS = {"http": 80, "https": 443}
+_NETWORKS_PATH = Path(__file__).with_name("special_networks.txt")
+
+
+class HostNotFound(Exception):
+    """No address is known for the host."""
+
+
+class PrivateAddress(Exception):
+    """The host has an address that is neither public nor in a listed network."""
+
+
+class Unencrypted(Exception):
+    """Only hosts in listed networks may be asked over http."""
+
+
+def resolve(host: str, port: int, scheme: str, networks: Collection[Any]) -> tuple[str, int]:
+    """The first address of ``host``, if all are allowed. Raises one of the exceptions above."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise HostNotFound from None
+    addresses = [ipaddress.ip_address(str(item[4][0]).partition("%")[0]) for item in found]
+    listed = [any(address in network for network in networks) for address in addresses]
+    if not all(known or is_public(address) for known, address in zip(listed, addresses, strict=True)):
+        raise PrivateAddress
+    if scheme != "https" and not all(listed):
+        raise Unencrypted
+    return str(addresses[0]), port
+
+
+def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Whether an address is one of the internet, both by the standard library and by IANA's registries, which
+    know networks that the library doesn't. An IPv4 address within an IPv6 one counts as itself."""
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        return is_public(address.ipv4_mapped)
+    return address.is_global and not any(address in network for network in _load_networks())
+
+
+@cache
+def _load_networks() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    lines = _NETWORKS_PATH.read_text(encoding="utf-8").splitlines()
+    return [ipaddress.ip_network(line) for line in lines if line and not line.startswith("#")]
+
+
+def connect_to(address: tuple[str, int]) -> Callable[..., socket.socket]:
+    """In place of what ``http.client`` connects with. Names in the certificate and in the Host header stay
+    those of the host."""
+    return lambda _, *rest: socket.create_connection(address, *rest)
+
 
 TICK_SECONDS = 0.5
 # Of each step of a connection.
@@ -119,5 +175,5 @@ def _make_connection(url: str, address: tuple[str, int]) -> http.client.HTTPConn
     else:
         connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=STEP_SECONDS)
     # What was checked is what is connected to; the certificate is still that of the host.
-    connection._create_connection = addresses.connect_to(address)  # type: ignore[attr-defined]
+    connection._create_connection = connect_to(address)  # type: ignore[attr-defined]
     return connection

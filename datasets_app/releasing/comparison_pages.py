@@ -11,7 +11,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, render_fragment, require_permissions
 from datasets_app.models import Dataset, Release
-from datasets_app.releasing.count_release import count_release
+from datasets_app.releasing.compare import count_release
 from datasets_app.releasing.versions import find_release
 
 CURRENT = "now"

@@ -14,7 +14,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import msgspec
 from django.conf import settings
 
-from datasets_app.core import addresses, http_sender
+from datasets_app.core import http_sender
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.wording import format_count
@@ -128,7 +128,7 @@ class ApiClient:
 
     def _find_address(self) -> tuple[str, int]:
         if self._address is None:
-            port = self._parts.port or addresses.PORTS[self._parts.scheme]
+            port = self._parts.port or http_sender.PORTS[self._parts.scheme]
             self._address = _resolve(self.host, port, self._parts.scheme)
         return self._address
 
@@ -136,15 +136,15 @@ class ApiClient:
 def _resolve(host: str, port: int, scheme: str) -> tuple[str, int]:
     """The first address, if all are allowed: one of them may be our own network's."""
     try:
-        return addresses.resolve(host, port, scheme, settings.SOURCE_NETWORKS)
-    except addresses.HostNotFound:
+        return http_sender.resolve(host, port, scheme, settings.SOURCE_NETWORKS)
+    except http_sender.HostNotFound:
         raise UserError(f"The host {host} was not found. Check the address.") from None
-    except addresses.PrivateAddress:
+    except http_sender.PrivateAddress:
         raise UserError(
             f"{host} has an address in a private network. An administrator can allow it with "
             "ALIGNMENTER_SOURCE_NETWORKS."
         ) from None
-    except addresses.Unencrypted:
+    except http_sender.Unencrypted:
         raise UserError("Enter an https address: a token must not be sent unencrypted.") from None
 
 

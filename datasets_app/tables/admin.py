@@ -27,8 +27,8 @@ from datasets_app.core import audit
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.wording import format_count
 from datasets_app.tables.formats import FORMATS
-from datasets_app.tables.limits import MAX_BYTES, MAX_ROWS, TableFileError
 from datasets_app.tables.uploads import UPLOADS_FOLDER, delete_oldest_uploads, delete_stale_uploads
+from datasets_app.tables.workbooks import MAX_BYTES, MAX_ROWS, TableFileError
 
 MAX_ROWS_PREVIEWED = 200
 MAX_ERRORS_SHOWN = 100

@@ -20,8 +20,7 @@ from datasets_app.domain.conversations.lines import Limits, UnreadableFile, read
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.formulas import escape_cell, unescape_cell
 from datasets_app.domain.metadata.yaml_text import YamlError, dump_yaml, load_yaml
-from datasets_app.tables.limits import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, TableFileError
-from datasets_app.tables.workbooks import read_sheet
+from datasets_app.tables.workbooks import MAX_BYTES, MAX_COLUMNS, MAX_ROWS, TableFileError, read_sheet
 
 MAX_CELL_CHARACTERS = 32_767
 # Beyond this a spreadsheet rounds.

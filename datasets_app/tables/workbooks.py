@@ -9,7 +9,14 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from datasets_app.tables.limits import MAX_COLUMNS, MAX_ROWS, TableFileError
+MAX_BYTES = 64 << 20
+MAX_ROWS = 20_000
+MAX_COLUMNS = 100
+
+
+class TableFileError(ValueError):
+    """A file can't be read or a table can't be written in this format; the message is for people."""
+
 
 MAX_PARTS = 1_000
 MAX_UNPACKED_BYTES = 128 << 20

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from standardwebhooks import Webhook
 
-from datasets_app.core import addresses, http_sender
+from datasets_app.core import http_sender
 from datasets_app.core.errors import UserError
 
 # Of a delivery, from the first byte to the last.
@@ -36,7 +36,7 @@ def check_url(url: str) -> str:
     """The address as it is stored. Raises UserError if nothing could be sent there."""
     try:
         parts = urlsplit(url.strip())
-        valid = parts.scheme in addresses.PORTS and parts.hostname and (parts.port or 1) > 0
+        valid = parts.scheme in http_sender.PORTS and parts.hostname and (parts.port or 1) > 0
     except ValueError:
         valid = False
     printable = url.strip().isascii() and url.strip().isprintable() and " " not in url.strip()
@@ -44,14 +44,14 @@ def check_url(url: str) -> str:
         raise UserError("Enter an address like https://host/path, without user, password or fragment.")
     try:
         _resolve(url.strip())
-    except addresses.HostNotFound:
+    except http_sender.HostNotFound:
         raise UserError("The host was not found. Check the address.") from None
-    except addresses.PrivateAddress:
+    except http_sender.PrivateAddress:
         raise UserError(
             "The host has an address in a private network. An administrator can allow it with "
             "ALIGNMENTER_WEBHOOK_NETWORKS."
         ) from None
-    except addresses.Unencrypted:
+    except http_sender.Unencrypted:
         raise UserError("Enter an https address: messages must not be sent unencrypted.") from None
     return url.strip()
 
@@ -72,9 +72,9 @@ def post(url: str, headers: Mapping[str, str], body: str) -> int:
     """
     try:
         address = _resolve(url)
-    except addresses.HostNotFound:
+    except http_sender.HostNotFound:
         raise DeliveryFailed("not_found") from None
-    except (addresses.PrivateAddress, addresses.Unencrypted):
+    except (http_sender.PrivateAddress, http_sender.Unencrypted):
         raise DeliveryFailed("not_allowed") from None
     request = http_sender.Request("POST", url, headers, body.encode())
     try:
@@ -91,5 +91,5 @@ def post(url: str, headers: Mapping[str, str], body: str) -> int:
 
 def _resolve(url: str) -> tuple[str, int]:
     parts = urlsplit(url)
-    port = parts.port or addresses.PORTS[parts.scheme]
-    return addresses.resolve(str(parts.hostname), port, parts.scheme, settings.WEBHOOK_NETWORKS)
+    port = parts.port or http_sender.PORTS[parts.scheme]
+    return http_sender.resolve(str(parts.hostname), port, parts.scheme, settings.WEBHOOK_NETWORKS)

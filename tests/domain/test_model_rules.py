@@ -16,8 +16,13 @@ from datasets_app.domain.generation.plan import (
     PlannedSession,
     plan_sessions,
 )
-from datasets_app.domain.generation.refusal_markers import is_plain_refusal, reads_as_refusal
-from datasets_app.domain.generation.session_schema import UnusableAnswer, fingerprint_reply, parse_texts
+from datasets_app.domain.generation.session_schema import (
+    UnusableAnswer,
+    fingerprint_reply,
+    is_plain_refusal,
+    parse_texts,
+    reads_as_refusal,
+)
 from datasets_app.domain.model_calls.budget import BudgetExhausted, TokenBudget, TokensUsed, estimate_tokens
 from datasets_app.domain.model_calls.endpoint import EndpointError, normalize_base_url
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy, parse_retry_after

@@ -12,7 +12,7 @@ import yaml
 from django.contrib.auth.models import Group
 
 from annotations_app.demo.load_demo import load_demo
-from annotations_app.hooks.package import round_to_day, write_label_files
+from annotations_app.hooks.labels import round_to_day, write_label_files
 from annotations_app.models import Annotation
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError

@@ -12,7 +12,7 @@ from datasets_app.browsing import facets
 from datasets_app.browsing.change_sessions import exclude_sessions
 from datasets_app.catalog.rows import session_pages
 from datasets_app.models import AuditEvent, Dataset, ScrubFinding, ScrubRun
-from datasets_app.releasing import count_release
+from datasets_app.releasing import compare as comparing
 from datasets_app.releasing.release_dataset import release_dataset
 from tests import factories
 
@@ -250,7 +250,7 @@ def test_a_comparison_shows_what_may_be_read_of_both(sign_in: Any, varied: Datas
 def test_a_version_that_is_too_large_for_a_page_says_so(
     sign_in: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(count_release, "MAX_TURNS_COUNTED", 5)
+    monkeypatch.setattr(comparing, "MAX_TURNS_COUNTED", 5)
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(3))
     make_release(dataset, tmp_path)
     html = compare(sign_in("curator"), dataset, "1.0.0", "now").content.decode()

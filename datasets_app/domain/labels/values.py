@@ -3,6 +3,7 @@
 A stored answer is the code of a level; of several tags one number, a bit for each; a number; or a text.
 """
 
+import json
 import math
 
 from datasets_app.domain.labels.criterion import Criterion, Kind, Level
@@ -104,3 +105,35 @@ def _encode_number(criterion: Criterion, value: object) -> float:
 def _describe_levels(levels: list[Level]) -> str:
     parts = [f"{level.value} ({level.name.lower()})" for level in levels]
     return " or ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+# Levels of a criterion in SQL. All are numbers and texts of a criterion made in code, never of a request.
+def json_values(criterion: Criterion) -> str:
+    """The values of the levels as a list of jsonb literals."""
+    return ", ".join(_json_literal(level.value) for level in criterion.levels)
+
+
+def decode_json(criterion: Criterion, column: str) -> str:
+    """The code of a jsonb value."""
+    cases = (f"WHEN {_json_literal(level.value)} THEN {code}" for code, level in enumerate(criterion.levels))
+    return f"CASE {column} {' '.join(cases)} END"
+
+
+def opposite_code(criterion: Criterion, column: str) -> str:
+    cases = (f"WHEN {code} THEN {opposite(criterion, code)}" for code in criterion.codes)
+    return f"CASE {column} {' '.join(cases)} END"
+
+
+def count_code(code: int, column: str) -> str:
+    """How many rows of a group have this code."""
+    return f"count(*) FILTER (WHERE {column} = {code})"
+
+
+def count_minority(criterion: Criterion, column: str) -> str:
+    """How many rows of a group have another code than its most frequent one."""
+    counts = ", ".join(count_code(code, column) for code in criterion.codes)
+    return f"(count(*) - greatest({counts}))"
+
+
+def _json_literal(value: int | str) -> str:
+    return "'" + json.dumps(value).replace("'", "''") + "'"

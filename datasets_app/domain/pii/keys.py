@@ -174,19 +174,15 @@ _KEYS_BY_KIND = {
 # Under these stands a user name or anything else: a role, a number, a full name.
 _SENDER_KEYS = frozenset(
     "user author sender owner assignee assignedto createdby updatedby modifiedby postedby submittedby "
-    "uploadedby uploader "
-    "reportedby reporter requester commenter reviewer member player gamer fromuser touser actor "
-    "participant alias aka "
-    "creator approver leader maintainer committer submitter recipient friend hostuser channelname "
-    "requestedby invitedby approvedby commentedby streamer principal rival teammate winner "
-    "handler who recipientuser senderuser touser invitee inviter referrer referredby owneruser agent "
-    "operator "
-    "github gitlab youtube reddit facebook fb linkedin pinterest soundcloud spotify strava patreon "
-    "threads tt yt x "
-    "handles gamertags usernames nicknames logins callsign acct useralias accountalias authoralias "
-    "profileid pseudonym "
-    "lastmodifiedby modifier editor lasteditor closedby openedby mergedby reviewedby resolvedby answeredby "
-    "customeruser account by mention mentioned buyer seller follower poster opponent invitedby".split()
+    "uploadedby uploader reportedby reporter requester commenter reviewer member player gamer fromuser "
+    "touser actor participant alias aka creator approver leader maintainer committer submitter recipient "
+    "friend hostuser channelname requestedby invitedby approvedby commentedby streamer principal rival "
+    "teammate winner handler who recipientuser senderuser touser invitee inviter referrer referredby "
+    "owneruser agent operator github gitlab youtube reddit facebook fb linkedin pinterest soundcloud spotify "
+    "strava patreon threads tt yt x handles gamertags usernames nicknames logins callsign acct useralias "
+    "accountalias authoralias profileid pseudonym lastmodifiedby modifier editor lasteditor closedby "
+    "openedby mergedby reviewedby resolvedby answeredby customeruser account by mention mentioned buyer "
+    "seller follower poster opponent invitedby".split()
 )
 # customer_username, forum_nick, insured_dob
 _ENDINGS = (
@@ -232,9 +228,8 @@ _KIND_BY_TAG_KEY = _KIND_BY_KEY | {
 }
 # What a place stands under; beside a street it is part of the address.
 _PLACE_KEYS = frozenset(
-    "city town village suburb district county state province region locality ort stadt wohnort ville "
-    "ciudad citta cidade "
-    "bairro plaats stad miasto postort".split()
+    "city town village suburb district county state province region locality ort stadt wohnort ville ciudad "
+    "citta cidade bairro plaats stad miasto postort".split()
 )
 PLACE_OF_ADDRESS = "address_city"
 # Under these, one word without a digit is an address, too.

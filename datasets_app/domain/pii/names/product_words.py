@@ -42,16 +42,14 @@ METHODS = frozenset(_METHODS_TEXT.split())
 HEADS = NOUNS | METHODS
 # Directly behind any word: what belongs to it is no person.
 _MACHINE_NOUNS_TEXT = """
-adapter adapters algorithm algorithms api apis backend binding bindings bugfix bugfixes causality cli
-cluster clusters codebase coefficient compiler config conjecture connector connectors container containers
-daemon
-dashboard decomposition distro divergence driver drivers endpoint endpoints equation equations estimator
-diode exporter extension extensions factorization failover firmware framework frameworks gpu gpus heuristic
-hitbox ide inequality instance instances multiplier
-interpolation kernel lemma libraries library linkage linter middleware module modules nodes orm parser
-pipeline pipelines plugin plugins pod pods polynomial polynomials replica replicas repo repository runtime sdk
-sensor sensors server servers shader shaders skins smoothing textures theorem toolkit transform
-triangulation webhook webhooks widget widgets wrapper yaml
+adapter adapters algorithm algorithms api apis backend binding bindings bugfix bugfixes causality cli cluster
+clusters codebase coefficient compiler config conjecture connector connectors container containers daemon
+dashboard decomposition distro divergence driver drivers endpoint endpoints equation equations estimator diode
+exporter extension extensions factorization failover firmware framework frameworks gpu gpus heuristic hitbox
+ide inequality instance instances multiplier interpolation kernel lemma libraries library linkage linter
+middleware module modules nodes orm parser pipeline pipelines plugin plugins pod pods polynomial polynomials
+replica replicas repo repository runtime sdk sensor sensors server servers shader shaders skins smoothing
+textures theorem toolkit transform triangulation webhook webhooks widget widgets wrapper yaml
 """
 MACHINE_NOUNS = frozenset(_MACHINE_NOUNS_TEXT.split())
 # Directly before what a machine or a program is called.

@@ -167,8 +167,7 @@ _MIN_TEXT_CHARACTERS = 24  # a text so short may be an answer, and all of it a n
 # What people are addressed by, before their names.
 _ADDRESSES_TEXT = """
 agent aunt auntie baby beloved big brother captain chef coach cousin dear grandma grandpa granny king lady
-little
-lord nurse officer old poor prince princess queen saint san santa sir sister sweet uncle young
+little lord nurse officer old poor prince princess queen saint san santa sir sister sweet uncle young
 """
 _ADDRESSES = frozenset(_ADDRESSES_TEXT.split())
 

@@ -138,13 +138,11 @@ _LOG_SSH = re.compile(
     r"(?:password|publickey) for (?:invalid user )?(?P<value>[A-Za-z_][\w.-]{0,38}) from\b", re.IGNORECASE
 )
 _STANDARD_ACCOUNTS = frozenset(
-    "root deploy ubuntu ec2-user admin administrator centos debian pi vagrant jenkins ansible azureuser "
-    "core postgres oracle "
-    "hadoop backup www-data app svc nobody daemon mysql nginx apache redis git ftp mail system sys sa dbo "
-    "guest public "
-    "default service self request this req ctx session context current_user auth kwargs args obj instance "
-    "settings "
-    "anonymous unauthenticated other another new old each any every me my your".split()
+    "root deploy ubuntu ec2-user admin administrator centos debian pi vagrant jenkins ansible azureuser core "
+    "postgres oracle hadoop backup www-data app svc nobody daemon mysql nginx apache redis git ftp mail "
+    "system sys sa dbo guest public default service self request this req ctx session context current_user "
+    "auth kwargs args obj instance settings anonymous unauthenticated other another new old each any every "
+    "me my your".split()
 )
 _REACH = 80
 # As it is dictated: "user name is jane 22 password is …".

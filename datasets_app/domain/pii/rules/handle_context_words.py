@@ -8,61 +8,46 @@ import re
 # What a user name is called: any token with a digit or a sign in it that follows is one.
 _NAMES = """
     username usernames userid userhandle uname usr ruser login logins logon loginname logname nick nicks
-    nickname
-    nicknames handle handles alias ign ingame gamertag gamertags psn xbl gt battletag screenname
-    benutzername
-    nutzername anmeldename kennung benutzerkennung pseudo pseudonyme identifiant apodo apelido
+    nickname nicknames handle handles alias ign ingame gamertag gamertags psn xbl gt battletag screenname
+    benutzername nutzername anmeldename kennung benutzerkennung pseudo pseudonyme identifiant apodo apelido
     gebruikersnaam brugernavn brukernavn användarnamn felhasználónevem felhasználónév käyttäjätunnus
-    nimimerkki
-    käyttäjätunnukseni käyttäjänimi használónevem přezdívka 
-    ник никнейм логин 
-    netid webid portalid loginid kundenlogin zugangskennung nutzerkennung tunnuksella summoner
-    handelsname toon alt psnid membername smurf
+    nimimerkki käyttäjätunnukseni käyttäjänimi használónevem přezdívka ник никнейм логин netid webid portalid
+    loginid kundenlogin zugangskennung nutzerkennung tunnuksella summoner handelsname toon alt psnid
+    membername smurf
 """
 # Whose token that looks like a name is one.
 _ACCOUNTS = """
-    user users account accounts acct acc profile profiles profil perfil profilo profiel player players
-    gamer streamer
-    member subscriber follower followers seller buyer poster author sender moderator reporter reviewer
-    uploader contributor maintainer committer commenter assignee owner friend friends opponent teammate
-    konto kontos compte cuenta conta hesap hesabım tili tilini usuario usuária usuário utilisateur utente
-    benutzer benutzerkonto benutzers nutzer gebruiker användare användaren bruger bruker użytkownik
-    użytkownika
-    uživatel felhasználó kullanıcı käyttäjä spieler joueur jugador jogador giocatore speler gracz
-    createdby updatedby assignedto postedby submittedby fromuser touser
-    socials social insta instagram ig discord skype snap snapchat sc telegram tele tg tiktok tik twitter
-    tweet twitch
-    xbox playstation kik venmo cashapp cashtag wechat signal viber line reddit subreddit fb facebook
-    messenger
-    mastodon fediverse bluesky bsky tumblr pinterest github gitlab bitbucket steam epic riot battlenet
-    origin minecraft
-    roblox fortnite nintendo youtube linkedin soundcloud spotify strava vinted depop ebay etsy airbnb
-    duolingo
-    patreon onlyfans medium quora slack teams zoom forum game games chat lobby clan guild vk weibo kakao
-    пользователь аккаунт профиль телеграм телеграме инстаграм инста телега
-    dc disc uplay ubisoft activision ea lichess chess wattpad deviantart letterboxd bandcamp poshmark
-    zelle revolut revtag bunq kofi kaggle huggingface stackoverflow hackernews hn character guild
-    verkäufer verkäuferin vendeur vendeuse vendedor vendedora venditore venditrice verkoper sprzedawca
-    säljare säljaren sælger käufer acheteur comprador acquirente koper köparen leader teamleader raider
-    leaderboard winner requester submitter recipient attendees participants zugang
+    user users account accounts acct acc profile profiles profil perfil profilo profiel player players gamer
+    streamer member subscriber follower followers seller buyer poster author sender moderator reporter
+    reviewer uploader contributor maintainer committer commenter assignee owner friend friends opponent
+    teammate konto kontos compte cuenta conta hesap hesabım tili tilini usuario usuária usuário utilisateur
+    utente benutzer benutzerkonto benutzers nutzer gebruiker användare användaren bruger bruker użytkownik
+    użytkownika uživatel felhasználó kullanıcı käyttäjä spieler joueur jugador jogador giocatore speler gracz
+    createdby updatedby assignedto postedby submittedby fromuser touser socials social insta instagram ig
+    discord skype snap snapchat sc telegram tele tg tiktok tik twitter tweet twitch xbox playstation kik venmo
+    cashapp cashtag wechat signal viber line reddit subreddit fb facebook messenger mastodon fediverse bluesky
+    bsky tumblr pinterest github gitlab bitbucket steam epic riot battlenet origin minecraft roblox fortnite
+    nintendo youtube linkedin soundcloud spotify strava vinted depop ebay etsy airbnb duolingo patreon
+    onlyfans medium quora slack teams zoom forum game games chat lobby clan guild vk weibo kakao пользователь
+    аккаунт профиль телеграм телеграме инстаграм инста телега dc disc uplay ubisoft activision ea lichess
+    chess wattpad deviantart letterboxd bandcamp poshmark zelle revolut revtag bunq kofi kaggle huggingface
+    stackoverflow hackernews hn character guild verkäufer verkäuferin vendeur vendeuse vendedor vendedora
+    venditore venditrice verkoper sprzedawca säljare säljaren sælger käufer acheteur comprador acquirente
+    koper köparen leader teamleader raider leaderboard winner requester submitter recipient attendees
+    participants zugang
 """
 # "add jane77", "thanks jane77": what is done to people.
 _ACTIONS = """
-    add added adding follow followed following unfollow dm dmed dming pm message messaged messaging msg
-    text ping
-    tag tagged mention mentioned block blocked blocking unblock ban banned banning unban unbanned mute
-    muted report
-    reported reporting kick kicked invite invited friend friended befriend contact find search lookup
-    look harass
-    stalk scam accuse called named calling calls call aka thanks thank thx ty hi hello hey dear cc shoutout
-    congrats welcome hola bonjour hallo salut ciao contacter agregar agrégame agregame añádeme sígueme
-    ajoute ajouter
-    ajoutez adde folge folgt chiamo heiße heisse heißt appelle llamo chamo aggiungimi seguimi adiciona
-    segue meld
-    person guy girl man woman someone somebody dude behind against versus vs beat named
-    merge delete deactivate rename kicked credits credit props kudos
-    ask asking unlock unlocked remove removed suspend suspended reinstate impersonating impersonates quote
-    quoting quoted trust meet met np gg lol hbd xoxo bye glhf gj via courtesy ft feat heet heter agregar añade
+    add added adding follow followed following unfollow dm dmed dming pm message messaged messaging msg text
+    ping tag tagged mention mentioned block blocked blocking unblock ban banned banning unban unbanned mute
+    muted report reported reporting kick kicked invite invited friend friended befriend contact find search
+    lookup look harass stalk scam accuse called named calling calls call aka thanks thank thx ty hi hello hey
+    dear cc shoutout congrats welcome hola bonjour hallo salut ciao contacter agregar agrégame agregame
+    añádeme sígueme ajoute ajouter ajoutez adde folge folgt chiamo heiße heisse heißt appelle llamo chamo
+    aggiungimi seguimi adiciona segue meld person guy girl man woman someone somebody dude behind against
+    versus vs beat named merge delete deactivate rename kicked credits credit props kudos ask asking unlock
+    unlocked remove removed suspend suspended reinstate impersonating impersonates quote quoting quoted trust
+    meet met np gg lol hbd xoxo bye glhf gj via courtesy ft feat heet heter agregar añade
 """
 # A word between, and what has to stand before it.
 LINKED_WORDS = {
@@ -129,26 +114,18 @@ LINKED_WORDS |= dict.fromkeys(
 # The token is a number of an order, a machine, a file, a thing.
 _COUNTERS = """
     passphrase bearer order orders booking ref reference invoice code codes promo coupon voucher ticket
-    tickets case issue
-    password
-    pass pw pwd pin key keys token tokens model version serial sku part flight seat gate room file files
-    folder table
-    column variable var function method class package packages module library lib branch commit bug error
-    errors
-    hostname machine node nodes pod container cluster image port device phone chip board cpu gpu driver
-    kernel
-    format codec encoding protocol street road postcode license plate vin passport number no nr route bus
-    train parcel tracking shipment product item size color volume disk partition interface field
-    parameter param
-    argument option flag setting type job task queue topic bucket database schema index view script command
-    endpoint url domain movie song album brand company firm transaction payment iban swift
-    hash checksum sha md5 uuid bestellung bestellnummer commande pedido ordine rechnung facture kennwort
-    passwort contraseña senha hasło wachtwoord dataset repo repository tool language framework chipset
-    sensor build release
-    workflow runner action actions firmware dependency string constant enum attribute property element
-    unit exam
-    agent input server network project event company website site channel bot stop start install
-    recipe formula gene protein compound sample batch config
+    tickets case issue password pass pw pwd pin key keys token tokens model version serial sku part flight
+    seat gate room file files folder table column variable var function method class package packages module
+    library lib branch commit bug error errors hostname machine node nodes pod container cluster image port
+    device phone chip board cpu gpu driver kernel format codec encoding protocol street road postcode license
+    plate vin passport number no nr route bus train parcel tracking shipment product item size color volume
+    disk partition interface field parameter param argument option flag setting type job task queue topic
+    bucket database schema index view script command endpoint url domain movie song album brand company firm
+    transaction payment iban swift hash checksum sha md5 uuid bestellung bestellnummer commande pedido ordine
+    rechnung facture kennwort passwort contraseña senha hasło wachtwoord dataset repo repository tool language
+    framework chipset sensor build release workflow runner action actions firmware dependency string constant
+    enum attribute property element unit exam agent input server network project event company website site
+    channel bot stop start install recipe formula gene protein compound sample batch config
 """
 NAMES = frozenset(_NAMES.split())
 ACCOUNTS = frozenset(_ACCOUNTS.split()) | NAMES
@@ -180,34 +157,22 @@ PHRASES = re.compile(
 )
 # What begins like "python3", "web2", "step4" or "user1" is of no one.
 _THINGS = """
-    tmp temp foo bar baz
-    base sha utf float double python numpy pandas node nodejs java openjdk ruby perl rust swift kotlin
-    scala vue react
-    angular http https oauth ipv wifi wlan nvme sata step item items page line lines chapter section
-    version room gate
-    seat flight error code test tests testing prod staging stage server host cache queue worker cluster
-    disk volume
-    zone region bucket table index field value option answer question part level phase week month year round
-    team group type class model plan tier basic premium covid formula iphone ipad galaxy pixel windows
-    macos android chrome
-    firefox safari xbox playstation claude llama gemini mistral cuda opengl vulkan directx radeon ryzen
-    intel core bash
-    mysql postgres postgresql sqlite redis nginx kafka docker kube kubernetes ubuntu debian fedora boto
-    atmega attiny
-    passphrase uint sensor port user player customer client agent admin guest example sample demo foo bar
-    foobar
-    dummy func
-    file image photo video track disc volume unit room door pump valve motor axis input output param arg
-    args temp
-    data batch run epoch layer conv dense block branch commit ticket issue build release draft final copy
-    backup
-    match game season episode case order invoice ref terminal platform track lane route road street
-    apartment suite floor
-    web gpt sda sdb eth ram cpu gpu usb hdd ssd pci tcp udp dns ssh ftp sql rfc iso din html css xml json
-    yaml api app
-    bot dev ltd inc llc gmbh mac win ios osx vpn lte mysqld passkey paypal orders config conf home int valid
-    request response update report launch event project product server version
-    windows office excel word photoshop battlefield halo civ fifa doom quake
+    tmp temp foo bar baz base sha utf float double python numpy pandas node nodejs java openjdk ruby perl rust
+    swift kotlin scala vue react angular http https oauth ipv wifi wlan nvme sata step item items page line
+    lines chapter section version room gate seat flight error code test tests testing prod staging stage
+    server host cache queue worker cluster disk volume zone region bucket table index field value option
+    answer question part level phase week month year round team group type class model plan tier basic premium
+    covid formula iphone ipad galaxy pixel windows macos android chrome firefox safari xbox playstation claude
+    llama gemini mistral cuda opengl vulkan directx radeon ryzen intel core bash mysql postgres postgresql
+    sqlite redis nginx kafka docker kube kubernetes ubuntu debian fedora boto atmega attiny passphrase uint
+    sensor port user player customer client agent admin guest example sample demo foo bar foobar dummy func
+    file image photo video track disc volume unit room door pump valve motor axis input output param arg args
+    temp data batch run epoch layer conv dense block branch commit ticket issue build release draft final copy
+    backup match game season episode case order invoice ref terminal platform track lane route road street
+    apartment suite floor web gpt sda sdb eth ram cpu gpu usb hdd ssd pci tcp udp dns ssh ftp sql rfc iso din
+    html css xml json yaml api app bot dev ltd inc llc gmbh mac win ios osx vpn lte mysqld passkey paypal
+    orders config conf home int valid request response update report launch event project product server
+    version windows office excel word photoshop battlefield halo civ fifa doom quake
 """
 _THINGS += " support help service sales info contact billing office wallet address"
 THINGS = frozenset(_THINGS.split())

@@ -72,19 +72,17 @@ _SAID_TO_BE_OWN = re.compile(
 # Pages of the sites themselves, and kinds of pages that belong to no one.
 _SITE_PAGES_TEXT = """
     home explore search i intent share sharer hashtag settings login signin signup join register about privacy
-    tos terms help support legal policies policy business ads developer developers docs api blog careers
-    jobs press
-    groups group events event pages page watch marketplace gaming messages notifications profile profile.php
-    p reel
-    reels stories tv story photo photos video videos discover trending music tag tags topic topics public feed
-    features pricing orgs organizations sponsors apps app enterprise security customer-stories collections
-    new import dashboard issues pulls notifications stars login.php dialog plugins permalink.php story.php
-    hashtags directory games directory-listing download downloads store shop cart checkout status community
-    communities lists compose me you people r s c user users u id add channel playlist results shorts live
-    addstickers joinchat proxy socks setlanguage bot login-code learning company school showcase games pulse
-    datasets competitions models discussions kernels code
-    web mobile desktop ios android index.html index.php robots.txt favicon.ico sitemap.xml membership creators
-    photo.php media albums sets upload following followers likes favorites recent popular subscriptions
+    tos terms help support legal policies policy business ads developer developers docs api blog careers jobs
+    press groups group events event pages page watch marketplace gaming messages notifications profile
+    profile.php p reel reels stories tv story photo photos video videos discover trending music tag tags topic
+    topics public feed features pricing orgs organizations sponsors apps app enterprise security
+    customer-stories collections new import dashboard issues pulls notifications stars login.php dialog
+    plugins permalink.php story.php hashtags directory games directory-listing download downloads store shop
+    cart checkout status community communities lists compose me you people r s c user users u id add channel
+    playlist results shorts live addstickers joinchat proxy socks setlanguage bot login-code learning company
+    school showcase games pulse datasets competitions models discussions kernels code web mobile desktop ios
+    android index.html index.php robots.txt favicon.ico sitemap.xml membership creators photo.php media albums
+    sets upload following followers likes favorites recent popular subscriptions
 """
 _SITE_PAGES = frozenset(_SITE_PAGES_TEXT.split())
 _SITE_HINT = re.compile(
@@ -126,10 +124,9 @@ def may_hold_profile(encoded: bytes) -> bool:
 # What the names of the hosts in _SITES end with, before ".com".
 _SITE_NAMES = tuple(
     "twitter x instagram facebook fb tiktok threads snapchat pinterest twitch soundcloud vk venmo ko-fi "
-    "patreon onlyfans medium flickr myspace vimeo keybase tumblr weibo quora dribbble behance kaggle "
-    "replit cash linktr paypal letterboxd strava last goodreads codepen trello gravatar t m about wa "
-    "telegram instagr linkedin reddit youtube steamcommunity discord bsky ycombinator stackoverflow "
-    "spotify".split()
+    "patreon onlyfans medium flickr myspace vimeo keybase tumblr weibo quora dribbble behance kaggle replit "
+    "cash linktr paypal letterboxd strava last goodreads codepen trello gravatar t m about wa telegram "
+    "instagr linkedin reddit youtube steamcommunity discord bsky ycombinator stackoverflow spotify".split()
 )
 
 

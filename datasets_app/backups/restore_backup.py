@@ -309,8 +309,7 @@ def _refuse_if_filled(session: psycopg.Connection[Any]) -> None:
         if found and found[0] and session.execute(f"SELECT FROM {table} LIMIT 1".encode()).rowcount:
             raise UserError(
                 "This installation has data, which a restore replaces: nothing was changed. To "
-                "replace all of "
-                "it with the backup, pass --replace."
+                "replace all of it with the backup, pass --replace."
             )
 
 

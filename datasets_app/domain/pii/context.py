@@ -88,8 +88,7 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     IBAN: re.compile(r"\biban\b", re.IGNORECASE),
     ACCOUNT: re.compile(
         r"\b(?:account|acct|a/c|bank|customer|client|member(?:ship)?|subscriber|policy|insurance|loyalty"
-        r"|rewards?"
-        r"|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
+        r"|rewards?|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
         r"(?:numbers?|no\b|num\b|#|id\b|code|details)"
         r"|\bnumber (?:of|for|on) (?:the|your) (?:\w+ )?(?:account|policy|membership)\b|\Aaccount ?\?"
         r"|(?:konto|kunden|mitglieds|vertrags|rekening|klant|kund|kunde)nummer"

@@ -145,19 +145,16 @@ _KEYS_BY_KIND = {
     "linkedinhandle bluesky bsky venmo venmohandle cashtag cashapp slackhandle slackuser forumname "
     "forumuser forumnick "
     "playertag playerhandle membername memberhandle accounthandle accountuser accountlogin webuser "
-    "webusername weblogin "
-    "portaluser portallogin uname usr ruser logname authuser remoteuser actorname",
+    "webusername weblogin portaluser portallogin uname usr ruser logname authuser remoteuser actorname",
     ADDRESS: "address addresses postaladdress mailingaddress homeaddress shippingaddress "
     "billingaddress deliveryaddress "
     "streetaddress street streetname streetname1 addressline addressline1 addressline2 addressline3 "
-    "address1 "
-    "address2 address3 addr addr1 addr2 line1 line2 fulladdress customeraddress residentialaddress "
+    "address1 address2 address3 addr addr1 addr2 line1 line2 fulladdress customeraddress residentialaddress "
     "currentaddress permanentaddress workaddress officeaddress zip zipcode postcode postalcode postal plz "
     "cep "
     "codepostal codigopostal zippostalcode housenumber aptnumber apartmentnumber anschrift adresse strasse "
     "strassehausnummer hausnummer postleitzahl rue direccion calle indirizzo via endereco rua logradouro "
-    "adres "
-    "straat adress gatuadress ulica kodpocztowy addresscity",
+    "adres straat adress gatuadress ulica kodpocztowy addresscity",
     DATE_OF_BIRTH: "dob dateofbirth birthdate birthday bday birthdt dateofbirthiso birthyear "
     "yearofbirth yob birth "
     "bornon borndate patientdob customerdob userdob geburtsdatum geburtstag datedenaissance datenaissance "
@@ -166,8 +163,7 @@ _KEYS_BY_KIND = {
     "fodelsedatum dataurodzenia born birthtimestamp bdate datebirth dtbirth dtnasc datanasc fechanac "
     "fecnac fnac nacimiento "
     "nascimento nascita naissance ddn gebdatum gebdat geburtsjahr geboortedat fodselsdato syntymaaika "
-    "dogumtarihi "
-    "tanggallahir tgllahir birthdaydate",
+    "dogumtarihi tanggallahir tgllahir birthdaydate",
     ID: "userid uid patientid employeeid contactid personid personnelnumber deviceid deviceuuid "
     "advertisingid idfa gaid visitorid anonymousid userkey usernumber externaluserid",
 }

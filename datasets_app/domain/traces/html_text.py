@@ -18,8 +18,7 @@ _BLANKS = re.compile(r"[ \t\xa0]+")
 _PAGE = re.compile(
     r"\s*<(?:!doctype|html|body|p|div|span|table|ul|ol|h\d|font|blockquote|section|article)\b[^<>]*>.*"
     r"(?:</(?:html|body|p|div|span|table|ul|ol|h\d|font|blockquote|section|article)>|<br\s*/?>|"
-    r"(?:<br\s*/?>.*){2})\s*"
-    r"|[^<]*(?:<br\s*/?>[^<]*){2,}(?:<(blockquote|div|p|table|ul|ol)\b.*</\1>\s*)?",
+    r"(?:<br\s*/?>.*){2})\s*|[^<]*(?:<br\s*/?>[^<]*){2,}(?:<(blockquote|div|p|table|ul|ol)\b.*</\1>\s*)?",
     re.IGNORECASE | re.DOTALL,
 )
 

@@ -51,11 +51,9 @@ _ANNOUNCED = re.compile(
 )
 _INTRODUCED = re.compile(
     r",?\s(?:here|speaking|from|with|at) (?:the )?\w{1,20}(?: \w{1,20})? ?(?:support|team|desk|care"
-    r"|service)\b"
-    r"|,?\s(?:will|['’]ll|can|would|has|is) (?:joined|fully booked|be happy|gladly|assist|help"
+    r"|service)\b|,?\s(?:will|['’]ll|can|would|has|is) (?:joined|fully booked|be happy|gladly|assist|help"
     r"|take (?:over|care)|contact|call|reply|e-?mail|get back|reach out|look into|take a look|join"
-    r"|follow up|assigned"
-    r"|on (?:the line|leave|vacation|holiday|lunch))\b",
+    r"|follow up|assigned|on (?:the line|leave|vacation|holiday|lunch))\b",
     re.IGNORECASE,
 )
 

@@ -151,8 +151,7 @@ _OWNED = re.compile(
     r"|fries|burgers?"
     r"|products?|manual|battery|screen|customer service|competitors?|ads?|range|selection|box(?:es)?)\b"
     r"|['’]s(?=\s(?:could|can|would|will|is|was|has|had|who|when|and|or|but|half|doesn|does|keeps|bought|in"
-    r"|on|because"
-    r"|again|tho|yours|here)\b|\s?[?!])",
+    r"|on|because|again|tho|yours|here)\b|\s?[?!])",
     re.IGNORECASE,
 )
 _LISTED = re.compile(r"\s(?:and|or|vs\.?|versus|with|than)\s|,\s", re.IGNORECASE)

@@ -46,21 +46,18 @@ _ACCOUNT_NAME = (
     r"|battle ?tag|nom d['’ ]?utilisateur|nombre de usuario|nome utente|nome de usu[áa]rio|gebruikersnaam"
     r"|brugernavn"
     r"|brukernavn|användarnamn|nazwa użytkownika|kullanıcı ad[ıi]m?|käyttäjä(?:tunnus|nimi|nime)\w{0,4}"
-    r"|uživatelské jméno"
-    r"|felhasználóneve?m?|benutzername|nutzername|имя пользователя|никнейм"
+    r"|uživatelské jméno|felhasználóneve?m?|benutzername|nutzername|имя пользователя|никнейм"
 )
 # Words of other meanings, too.
 _LOOSE_NAME = (
     r"handle|nick(?:[ -]?name)?|ign|alias|log-?in|pseudo(?:nyme?)?|identifiant|usuario|usuário|display "
-    r"name|profile name"
-    r"|account name|логин|ник"
+    r"name|profile name|account name|логин|ник"
 )
 _PLATFORM = (
     r"discord|insta(?:gram)?|ig|snap(?:chat)?|telegram|tg|tik ?tok|skype|psn|xbox(?: live)?|twitter|kik"
     r"|venmo|cash ?app|wechat"
     r"|twitch|tumblr|mastodon|bluesky|bsky|reddit|facebook|fb|steam|epic(?: games)?|riot|github|gitlab"
-    r"|pinterest|minecraft"
-    r"|roblox|fortnite|nintendo|youtube|viber|linkedin|soundcloud|spotify"
+    r"|pinterest|minecraft|roblox|fortnite|nintendo|youtube|viber|linkedin|soundcloud|spotify"
 )
 # Those after which a colon introduces a name, and hardly anything else.
 _PERSONAL_PLATFORMS = frozenset(

@@ -21,10 +21,8 @@ _PASSWORD = (
 _SECRET = (
     r"secret|token|credential|bearer|authorization|api[_ -]?key|apikey|jwt|passkey|otp"
     r"|(?:access|account|auth|app|encrypt\w{0,5}|private|shared|signing|master|licen[cs]e|subscription"
-    r"|storage"
-    r"|consumer|client|deploy|webhook|hmac|aes|service|session|security|function|host|root|admin|user"
-    r"|write|read)"
-    r"[_ -]?key"
+    r"|storage|consumer|client|deploy|webhook|hmac|aes|service|session|security|function|host|root|admin|user"
+    r"|write|read)[_ -]?key"
 )
 _SESSION = (
     r"cookie|(?:php|j|asp\.net_)?sess(?:ion)?[_ -]?(?:id)?|(?<![a-z])sid|csrf|xsrf|(?<![a-z])sig(?:nature)?"
@@ -69,12 +67,10 @@ _NEXT_PAIR = re.compile(r"[;&,|](?=[\w .-]{1,40}[=:]|$|[;&,|])")
 # text would take a hundred times as long.
 _KEYWORD_START = re.compile(
     r"pass|pw|pswd|contrase|kennwort|mot de passe|wachtwoord|senha|secret|token|credential|bearer|authori"
-    r"|api|jwt"
-    r"|otp|access|account|auth|app|encr|private|shared|signing|master|licen|subscr|storage|consumer"
+    r"|api|jwt|otp|access|account|auth|app|encr|private|shared|signing|master|licen|subscr|storage|consumer"
     r"|client|deploy"
     r"|webhook|hmac|aes|service|sess|security|function|host|root|admin|user|write|read|cookie|php|asp"
-    r"|j_?sess|sid"
-    r"|csrf|xsrf|sig|key|pin|code"
+    r"|j_?sess|sid|csrf|xsrf|sig|key|pin|code"
 )
 _PASSWORD_WORDS = ("pass", "pw", "pswd", "contrase", "wort", "wachtwoord", "senha")
 _SECRET_WORDS = ("secret token key auth cred bearer sess cookie sid sig jwt csrf xsrf otp").split()

@@ -43,8 +43,7 @@ _CARD_WORDS_AFTER = re.compile(
 # A number of something else that stands nearer than the card.
 _OTHER_NUMBER_WORDS = re.compile(
     r"order|ticket|case|\bref|\bid\b|track|transaction|invoice|serial|model|version|booking|confirm|epoch"
-    r"|time"
-    r"|imei|\blog\b|iban|account|isbn|phone|reference|\bat\b|policy|member|loyalty",
+    r"|time|imei|\blog\b|iban|account|isbn|phone|reference|\bat\b|policy|member|loyalty",
     re.IGNORECASE,
 )
 _CONTEXT_CHARACTERS = 60

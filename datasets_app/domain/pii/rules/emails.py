@@ -68,8 +68,7 @@ _WORD = r"[A-Za-z0-9][\w+-]{0,40}"
 _SPELLED_LOCAL = rf"{_WORD}(?:(?:{_DOT}| underscore | dash | hyphen | plus ){_WORD}){{0,4}}"
 _TOP_LEVEL_DOMAIN = (
     r"(?:com|net|org|edu|gov|info|biz|io|co|dev|app|ai|me|us|uk|de|fr|es|it|nl|be|at|ch|se|no|dk|fi|pl|ca"
-    r"|au|nz"
-    r"|in|jp|br|mx|ie|eu|ru|za|local|internal|lan|corp|example|test)"
+    r"|au|nz|in|jp|br|mx|ie|eu|ru|za|local|internal|lan|corp|example|test)"
 )
 _AT = r" {0,2}[\[({<] {0,2}(?:at|@) {0,2}[\])}>] {0,2}"
 # jane @ acme.com

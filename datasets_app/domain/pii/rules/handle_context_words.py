@@ -68,13 +68,11 @@ LINKED_WORDS = {
     "note gift pm heard friend name username nick handle rename renamed changed login bought purchased "
     "repost reposted greetings regards love hug "
     "password connection received review reviews traded offer offers bought stolen stole order ordered "
-    "seller "
-    "transfer merge move coins items",
+    "seller transfer merge move coins items",
     "for": "account password passwords reset access attempt failure failures failed session opened "
     "closed auth 2fa mfa "
     "login logins logon authentication publickey user request requested enabled disabled locked search "
-    "searched "
-    "searching looking lookup otp verification sudo seats unlock license access permission "
+    "searched searching looking lookup otp verification sudo seats unlock license access permission "
     "permissions role badge invoice profile page channel stream ban report vote votes voted",
     "to": "shoutout rename renamed renaming change changed changing username nick handle name dm message "
     "reply replied sent "
@@ -85,8 +83,7 @@ LINKED_WORDS = {
     "send talk talked talking transfer transferred added addressed speak belongs belong linked tied "
     "username",
     "as": "logged signed log sign logging signing in registered register listed known know online up "
-    "playing streaming "
-    "stream plays play played upload pretends pretend posing listed pretending "
+    "playing streaming stream plays play played upload pretends pretend posing listed pretending "
     "posting post posts write writing appear show shows me add us on posted under",
     "under": "account registered me us look looked saved listed profile sign signed post posts name it find",
     "with": "log logged logging signing accedo entro login sign signed username account traded "
@@ -108,8 +105,7 @@ LINKED_WORDS |= dict.fromkeys(
     "conectada registrado registrada agrégame búscame encuentras sesión ingelogd aangemeld geregistreerd "
     "inloggad "
     "registrerad logget zalogowany zalogowana zarejestrowany loggato registrato registrata insta discord "
-    "trovi trouves "
-    "trouve snap twitch findest finden такой вошел вошёл",
+    "trovi trouves trouve snap twitch findest finden такой вошел вошёл",
 )
 # The token is a number of an order, a machine, a file, a thing.
 _COUNTERS = """
@@ -139,15 +135,12 @@ PHRASES = re.compile(
     r"|nome (?:utente|de usu[áa]rio)|nazwa użytkownika|kullanıcı ad[ıi]m?|uživatelské jméno|screen[ _-]?name"
     r"|(?:on|under|with|by|use|using|has|have|got|took|chose|picked|keep) the (?:user )?name|same name"
     r"|\b(?:user|account|player|member|profile)s? (?:not found|unknown|does not exist|locked|blocked"
-    r"|banned|created"
-    r"|deleted|added|removed|updated|suspended)"
+    r"|banned|created|deleted|added|removed|updated|suspended)"
     r"|\b(?:order|booking|account|profile|reservation|it)(?: is|['’]s| was) under"
     r"|\b(?:zelle|paypal|cash ?app|venmo|revolut|main|alt|fake one)(?: name| id| tag| user)?(?: is"
-    r"|['’]s)|my @(?: is|:)?"
-    r"|\b(?:h/t|ft\.|sign[- ]?in name|member name)"
+    r"|['’]s)|my @(?: is|:)?|\b(?:h/t|ft\.|sign[- ]?in name|member name)"
     r"|\b(?:alte[rn]?|neue[rn]?|früherer|ancien|nouveau|vecchio|nuovo|antiguo|anterior|old|previous"
-    r"|former|new) (?:nick)?"
-    r"(?:name|nom|nombre|nome) (?:war|ist|était|est|era|es|è|is|was)"
+    r"|former|new) (?:nick)?(?:name|nom|nombre|nome) (?:war|ist|était|est|era|es|è|is|was)"
     r"|my (?:agent|advisor|rep) (?:was|is)|[ei]tsy shop|\bchess\.com name"
     r"|(?:my|his|her|their|twitch|youtube) (?:channel|page|stream|id)|socials?|a\.k\.a\.|sudo:"
     r"|same name (?:everywhere|on everything)"

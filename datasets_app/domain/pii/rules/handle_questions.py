@@ -6,15 +6,13 @@ HANDLE_QUESTION = re.compile(
     r"\b(?:your|ur|yr|which|what(?:'s| is| was)?(?: the)?|under what|a|the|whose|his|her|their|old"
     r"|new) (?:\w+ ){0,2}?"
     r"(?:user ?-?names?|user ?id|handle|gamer ?tag|screen ?name|nick(?:name)?|ign|battle ?tag"
-    r"|log-?in(?: name| id)?"
-    r"|account name|profile name|player name|display name|forum name|character name"
+    r"|log-?in(?: name| id)?|account name|profile name|player name|display name|forum name|character name"
     r"|(?:discord|insta(?:gram)?|twitter|telegram|snap(?:chat)?|skype|tik ?tok|reddit|psn|xbox|steam"
     r"|github|bluesky|mastodon|twitch|venmo|wechat|kik|youtube)"
     r"(?: (?:handle|name|tag|user ?name|account|id))?)\b(?! (?:page|screen|issue|problem|error|app"
     r"|working|date|time))"
     r"|\b(?:and|what about|how about) (?:on |your )?(?:discord|insta(?:gram)?|twitter|telegram"
-    r"|snap(?:chat)?|skype"
-    r"|tik ?tok|reddit|psn|xbox|steam|twitch)\b"
+    r"|snap(?:chat)?|skype|tik ?tok|reddit|psn|xbox|steam|twitch)\b"
     r"|\bwhat (?:\w+ ){0,2}name (?:do|did|are|were|have) you\b.{0,30}\b(?:log|sign|regist|use|play"
     r"|post|go|under|with)"
     r"|\b(?:log|sign)(?:ged|ging|ed|ing|s)? ?(?:in|on|up)? (?:as|with|under)\b|\bunder (?:what"
@@ -25,8 +23,7 @@ HANDLE_QUESTION = re.compile(
     r"|nombre de usuario|\b(?:tu|su) usuario\b|nome utente|nome de usu|\bseu usuário|gebruikersnaam"
     r"|brugernavn|brukernavn"
     r"|användarnamn|nazw[aęy] użytkownika|\bkullanıcı ad|käyttäjä(?:tunnus|nimi)|felhasználónev"
-    r"|uživatelské jméno"
-    r"|\bлогин|\bник(?:нейм)?\b|имя пользователя|ユーザー?(?:名|ID)"
+    r"|uživatelské jméno|\bлогин|\bник(?:нейм)?\b|имя пользователя|ユーザー?(?:名|ID)"
     r"|用户名|用戶名|아이디|닉네임|사용자 ?(?:이름|명)",
     re.IGNORECASE,
 )

@@ -111,8 +111,7 @@ def search_folded(text: str) -> list[Match]:
 # names taken apart: "RT @jane _ doe: …", "RT @jane 73: …".
 _MENTION = re.compile(
     r"(?<![\w@+/\\%$#=&~^])(?<![\w)\].]-)(?<![\w)]\.)@(?P<name>(?:_ )?(?:[^\W\u2e80-\u9fff\uac00-\ud7af]"
-    r"|[.-](?=[^\W_])){1,64}"
-    r"|[\u2e80-\u9fff\uac00-\ud7af]{2,20})"
+    r"|[.-](?=[^\W_])){1,64}|[\u2e80-\u9fff\uac00-\ud7af]{2,20})"
     r"(?:(?P<server>@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24})|(?: _ [^\W_]\w{0,30}){1,3})?(?:(?<=[^\W\d_]) "
     r"\d{1,5}(?=:\s))?"
 )
@@ -147,11 +146,9 @@ _NUMBER_WITH_UNIT = re.compile(r"\d[\d.,:-]*([^\W\d_]*)")
 _CODE_BEHIND = re.compile(
     r"[({`]|\\(?![\"'nrt])|/(?!@)|::|\._|[ \t]*(?::=|[-+*|]?=(?!=))|[\"']\s{0,3}:"
     r"|[ \t]{1,2}(?:decorator|annotation|directive|rule|scope|package|keyword|macro|mixin|attribute|symbol"
-    r"|sign|block"
-    r"|quer(?:y|ies)|import|param(?:eter)?|tag|operator|syntax|namespace|modifier|wrapper)s?\b"
+    r"|sign|block|quer(?:y|ies)|import|param(?:eter)?|tag|operator|syntax|namespace|modifier|wrapper)s?\b"
     r"|[ \t]{1,2}(?:(?:public|private|protected|internal|open|weak|static|override|async|abstract|final"
-    r"|suspend)[ \t]{1,2})"
-    r"(?:\w{1,30}[ \t]{1,2})?\w{1,30}[ \t]{0,2}\w{0,30}[ \t]{0,2}[({=:;]"
+    r"|suspend)[ \t]{1,2})(?:\w{1,30}[ \t]{1,2})?\w{1,30}[ \t]{0,2}\w{0,30}[ \t]{0,2}[({=:;]"
     r"|[ \t]{1,2}(?:(?:var|let|val)[ \t]\w{1,40}[ \t]?[:=]|(?:func|fun|def)[ \t]\w{1,40}[ \t]?[(<]|class[ "
     r"\t]\w{1,40}[ \t]?[({:])"
     r"|[ \t]*\r?\n[ \t]*(?:\.\.\.[ \t]{1,4})?(?:@\w|(?:async[ \t]|export[ \t]|data[ \t]|sealed[ \t])?"

@@ -48,8 +48,7 @@ _INSIDER_LABEL = re.compile(
     r"|rabbitmq"
     r"|memcached|cassandra|hadoop|printer|fileserver|backoffice|teamcity|sonar(?:qube)?|argocd|rancher|harbor"
     r"|rundeck|airflow|idrac|ilo|ipmi|oob|puppet|salt|ansible|rds|sql(?:server)?|mssql|oracle|dc|ad"
-    r"|exchange|db"
-    r"|database|onprem|devbox|build|ci|runner|worker|svn|perforce|hq|colo"
+    r"|exchange|db|database|onprem|devbox|build|ci|runner|worker|svn|perforce|hq|colo"
     r"|datacenter)(?:[-_]?[a-z0-9]{1,12}){0,3}"
     r"|(?:[a-z0-9]{1,20}-){0,3}(?:vpn|staging|stg|uat|preprod|prod|dev|qa|int|corp|internal|db|dc"
     r"|lan)\d{0,3}",
@@ -134,8 +133,7 @@ def _has_insider_label(labels: list[str]) -> bool:
 _NAME = rf"(?:{_LABEL})(?:\.{_LABEL}){{0,9}}"
 _COMMAND = re.compile(
     r"(?<![\w./-])(?P<command>ssh|sftp|scp|rsync|ping6?|nslookup|dig|host|telnet|traceroute6?|tracert|mtr"
-    r"|nc|ncat"
-    r"|nmap|mosh|rdesktop|ssh-copy-id|psping|tnsping|mstsc|net use|arp|whois|curl|wget)(?:\.exe)?"
+    r"|nc|ncat|nmap|mosh|rdesktop|ssh-copy-id|psping|tnsping|mstsc|net use|arp|whois|curl|wget)(?:\.exe)?"
     r"(?:[ \t]{1,3}-{1,2}[A-Za-z][\w-]{0,20}"
     r"(?:[ =](?:\d{1,6}|[\w./~-]{0,60}\.(?:pem|key|ppk)|~?/[^\s]{1,80}))?){0,6}"
     rf"[ \t]{{1,3}}(?P<user>[A-Za-z_][\w.-]{{0,31}}@)?(?P<host>{_NAME})(?![\w@(/]|\.\w)"

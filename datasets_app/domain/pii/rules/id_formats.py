@@ -28,8 +28,7 @@ _UNDIVIDED_SCRIPTS = re.compile("[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-
 _NUMBER_WORD = re.compile(
     r"(?:['’]?s\b)?(?:[\s_-]{0,2}\bid\b)?[\s_./(-]{0,2}"
     r"(?:(?:numbers?|nos?|nr|nbr|num|nummer|numer\w{0,2}|num[eé]ro|n[uú]mero|numărul|číslo|szám\w?"
-    r"|номер\w?|αριθμός"
-    r"|broj|numarası|numaram|numeroni?)\b\.?|nº|n°|№|#|号码|號碼|番号|번호|号|號|رقم)",
+    r"|номер\w?|αριθμός|broj|numarası|numaram|numeroni?)\b\.?|nº|n°|№|#|号码|號碼|番号|번호|号|號|رقم)",
     re.IGNORECASE,
 )
 

@@ -18,8 +18,7 @@ _SITES = (
     r"|t\.me|fb\.me|m\.me|about\.me|wa\.me|snapchat\.com/add|(?:www\.)?paypal\.(?:me|com/paypalme)"
     r"|telegram\.me|instagr\.am"
     r"|linkedin\.com/in|linkedin\.com/pub|reddit\.com/(?:u|user)|youtube\.com/(?:c|user)|flickr\.com/"
-    r"(?:photos|people)"
-    r"|steamcommunity\.com/(?:id|profiles)|discord\.com/users|bsky\.app/profile"
+    r"(?:photos|people)|steamcommunity\.com/(?:id|profiles)|discord\.com/users|bsky\.app/profile"
     r"|news\.ycombinator\.com/user\?id="
     r"|stackoverflow\.com/users/\d{1,9}|last\.fm/user|open\.spotify\.com/user|goodreads\.com/user/show"
     r"|facebook\.com/profile\.php\?id="
@@ -32,8 +31,7 @@ _PROFILE = re.compile(
 # https://mastodon.social/@jane, youtube.com/@jane
 _AT_PROFILE = re.compile(
     r"(?<![\w@.-])(?:https?://)?(?!(?:[a-z0-9-]{1,40}\.){0,2}(?:npmjs|unpkg|jsdelivr|esm|skypack|yarnpkg"
-    r"|deno|jsr)\.)"
-    r"(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,12}/(?:profile/)?(?P<name>@\w(?:[\w.-]{0,60}\w)?)",
+    r"|deno|jsr)\.)(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,12}/(?:profile/)?(?P<name>@\w(?:[\w.-]{0,60}\w)?)",
     re.IGNORECASE,
 )
 _CODE_HOST = re.compile(

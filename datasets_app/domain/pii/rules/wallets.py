@@ -47,14 +47,12 @@ _CUES = re.compile(
     r"|eth|ether|ethereum|ltc|litecoin|doge|dogecoin|xrp|ripple|tron|trx|usdt|usdc|xmr|monero|sol|solana"
     r"|cardano|ada|bnb|ton"
     r"|crypto|coins?|deposit|payout|withdraw(?:al)?|donat\w{1,6}|metamask|phantom|ledger|trezor|coinbase"
-    r"|binance"
-    r"|кошел[её]к\w{0,3}|钱包|地址|ウォレット)(?![A-Za-z])",
+    r"|binance|кошел[её]к\w{0,3}|钱包|地址|ウォレット)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _OTHER_CODE = re.compile(
     r"\b(?:tx|txn|txid|tx_?hash|transactions?|hash|block|commit|sha\d*|signature|digest|build|revision"
-    r"|session"
-    r"|request|trace|order|ticket|api|secret|program|mint|contract)\b",
+    r"|session|request|trace|order|ticket|api|secret|program|mint|contract)\b",
     re.IGNORECASE,
 )
 _CUE_CHARACTERS = 80

@@ -2,9 +2,8 @@
 
 The connection goes to the address that was checked, redirects are answers like any other, and all of it
 together, from the first byte to the last, has one deadline and a limit of bytes: a server that sends a byte
-now
-and then holds nobody up. Meanwhile ``tick`` is called twice a second, and may raise to cancel. Nothing of an
-answer is quoted in an error.
+now and then holds nobody up. Meanwhile ``tick`` is called twice a second, and may raise to cancel. Nothing of
+an answer is quoted in an error.
 """
 
 import http.client

@@ -1,8 +1,7 @@
 """Spans, calls and conversations in any order → conversations in the order of time, in bounded memory.
 
-Spans are sorted by trace and reduced to calls; calls are sorted by conversation and put together; what
-names no
-conversation continues an earlier one if it begins with all of it, an answer included.
+Spans are sorted by trace and reduced to calls; calls are sorted by conversation and put together; what names
+no conversation continues an earlier one if it begins with all of it, an answer included.
 """
 
 from collections import defaultdict

@@ -2,6 +2,9 @@
 
 from random import Random
 
+from stdnum import luhn
+from stdnum.iso7064 import mod_97_10
+
 from datasets_app.domain.pii.canary import checksums
 from datasets_app.domain.pii.canary.identity_numbers import pick_digits, pick_letters
 
@@ -23,7 +26,7 @@ _TEST_CARDS = (
 def make_card(random: Random) -> str:
     prefix, length = random.choice(_TEST_CARDS)
     digits = prefix + pick_digits(random, length - 7)
-    number = digits + checksums.luhn_digit(digits)
+    number = digits + luhn.calc_check_digit(digits)
     groups = [number[:4], number[4:8], number[8:12], number[12:]]
     if length == 15:
         groups = [number[:4], number[4:10], number[10:]]
@@ -52,7 +55,7 @@ def make_iban(random: Random, country: str = "") -> tuple[str, str]:
     """The country and the number, as printed on paper or in one piece."""
     country = country or random.choice(IBAN_COUNTRIES)
     account = _make_account(random, country)
-    number = f"{country}{checksums.iban_check_digits(country, account)}{account}"
+    number = f"{country}{mod_97_10.calc_check_digits(account + country)}{account}"
     grouped = " ".join(number[start : start + 4] for start in range(0, len(number), 4))
     return country, random.choice((number, grouped, grouped))
 
@@ -82,7 +85,7 @@ def _make_account(random: Random, country: str) -> str:
         return f"{first}{98 - int(first + '00') % 97:02d}"
     if country == "FI":
         first = pick_digits(random, 13, "1234567")
-        return first + checksums.luhn_digit(first)
+        return f"{first}{luhn.calc_check_digit(first)}"
     return pick_digits(random, _IBAN_LENGTHS[country])
 
 

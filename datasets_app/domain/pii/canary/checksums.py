@@ -1,4 +1,4 @@
-"""Check digits of cards, accounts, identity numbers and wallets, as their issuers compute them.
+"""Check digits that python-stdnum doesn't compute: of vehicles, passports, weighted numbers and wallets.
 
 Each function takes the value without its check digits and returns them.
 """
@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _BASE32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _BECH32_GENERATORS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
-_VERHOEFF_PERMUTATION = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)
 _VIN_VALUES = {
     **{digit: int(digit) for digit in "0123456789"},
     **dict(zip("ABCDEFGH", range(1, 9), strict=True)),
@@ -23,58 +22,6 @@ _VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
 
 def sum_weighted(digits: str, weights: Sequence[int]) -> int:
     return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
-
-
-def luhn_digit(digits: str) -> str:
-    """Cards, the Canadian SIN, Swedish identity numbers."""
-    total = 0
-    for place, digit in enumerate(reversed(digits)):
-        value = int(digit) * (2 if place % 2 == 0 else 1)
-        total += value - 9 if value > 9 else value
-    return str(-total % 10)
-
-
-def iban_check_digits(country: str, account: str) -> str:
-    """ISO 13616: the two digits behind the country code."""
-    return f"{98 - mod_97(f'{account}{country}00'):02d}"
-
-
-def mod_97(text: str) -> int:
-    """Digits and letters as one number (A is 10), modulo 97."""
-    return int("".join(str(int(sign, 36)) for sign in text)) % 97
-
-
-def iso_7064_digit(digits: str) -> str:
-    """MOD 11,10: the German tax number."""
-    product = 10
-    for digit in digits:
-        product = 2 * ((int(digit) + product) % 10 or 10) % 11
-    return str((11 - product) % 10)
-
-
-def verhoeff_digit(digits: str) -> str:
-    """The Indian Aadhaar."""
-    check = 0
-    for place, digit in enumerate(reversed(digits), 1):
-        check = _multiply_in_d5(check, _permute(int(digit), place % 8))
-    return str(_invert_in_d5(check))
-
-
-def _multiply_in_d5(first: int, second: int) -> int:
-    """In the group of symmetries of a pentagon: 0 to 4 are rotations, 5 to 9 reflections."""
-    if first < 5:
-        return (first + second) % 5 if second < 5 else 5 + (first + second) % 5
-    return 5 + (first - second) % 5 if second < 5 else (first - second) % 5
-
-
-def _invert_in_d5(value: int) -> int:
-    return -value % 5 if value < 5 else value
-
-
-def _permute(digit: int, times: int) -> int:
-    for _ in range(times):
-        digit = _VERHOEFF_PERMUTATION[digit]
-    return digit
 
 
 def vin_digit(vin: str) -> str:

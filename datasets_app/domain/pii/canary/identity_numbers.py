@@ -5,16 +5,21 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
+from stdnum import ean, luhn, verhoeff
+from stdnum.es import dni
+from stdnum.fr import nir
+from stdnum.iso7064 import mod_11_10
+from stdnum.it import codicefiscale
+from stdnum.pl import pesel
+from stdnum.pt import nif
+
 from datasets_app.domain.pii.canary import checksums
 
 Make = Callable[[Random], str]
 
 _UPPER = "ABCDEFGHJKLMNPRSTUVWXYZ"
-_DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
 _FINNISH_LETTERS = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 _ITALIAN_MONTHS = "ABCDEHLMPRST"
-# Values of the letters and digits at odd places (from 1) of an Italian codice fiscale.
-_ITALIAN_ODD = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
 
 
 class IdentityNumber(NamedTuple):
@@ -100,7 +105,7 @@ def _make_vehicle_number(random: Random) -> str:
 
 def _make_social_insurance_number(random: Random) -> str:
     digits = pick_digits(random, 8, "1234567")
-    number = digits + checksums.luhn_digit(digits)
+    number = digits + luhn.calc_check_digit(digits)
     return random.choice((" ", "-")).join((number[:3], number[3:6], number[6:]))
 
 
@@ -122,7 +127,7 @@ def _make_australian_medicare_number(random: Random) -> str:
 
 def _make_aadhaar(random: Random) -> str:
     digits = pick_digits(random, 11, "23456789")
-    number = digits + checksums.verhoeff_digit(digits)
+    number = digits + verhoeff.calc_check_digit(digits)
     return random.choice((number, f"{number[:4]} {number[4:8]} {number[8:]}"))
 
 
@@ -140,7 +145,7 @@ def _make_german_tax_id(random: Random) -> str:
     kept = list(dict.fromkeys(digits))[:9]
     kept.insert(random.randrange(2, 10), kept[random.randrange(9)])
     first = "".join(kept)
-    number = first + checksums.iso_7064_digit(first)
+    number = first + mod_11_10.calc_check_digit(first)
     return random.choice((number, f"{number[:2]} {number[2:5]} {number[5:8]} {number[8:]}"))
 
 
@@ -156,19 +161,19 @@ def _make_french_social_security_number(random: Random) -> str:
         f"{random.choice('12')}{born.year % 100:02d}{born.month:02d}{random.randint(1, 95):02d}"
         f"{random.randint(1, 400):03d}{random.randint(1, 600):03d}"
     )
-    key = f"{97 - int(number) % 97:02d}"
+    key = nir.calc_check_digits(number)
     grouped = " ".join((number[0], number[1:3], number[3:5], number[5:7], number[7:10], number[10:], key))
     return random.choice((number + key, grouped))
 
 
 def _make_spanish_dni(random: Random) -> str:
     number = random.randrange(10_000_000, 79_999_999)
-    return f"{number}{random.choice(('', '-'))}{_DNI_LETTERS[number % 23]}"
+    return f"{number}{random.choice(('', '-'))}{dni.calc_check_digit(str(number))}"
 
 
 def _make_spanish_nie(random: Random) -> str:
     first, number = random.randrange(3), random.randrange(10_000_000)
-    return f"{'XYZ'[first]}{number:07d}{_DNI_LETTERS[(first * 10_000_000 + number) % 23]}"
+    return f"{'XYZ'[first]}{number:07d}{dni.calc_check_digit(f'{first}{number:07d}')}"
 
 
 def _make_italian_tax_code(random: Random) -> str:
@@ -178,11 +183,7 @@ def _make_italian_tax_code(random: Random) -> str:
         f"{pick_letters(random, 6, 'BCDFGLMNPRSTVZ')}{born.year % 100:02d}{_ITALIAN_MONTHS[born.month - 1]}"
         f"{day:02d}{pick_letters(random, 1, 'ABCDEFGHL')}{pick_digits(random, 3)}"
     )
-    total = 0
-    for place, sign in enumerate(code):
-        value = int(sign) if sign.isdigit() else ord(sign) - ord("A")
-        total += value if place % 2 else _ITALIAN_ODD[value]
-    return code + chr(ord("A") + total % 26)
+    return f"{code}{codicefiscale.calc_check_digit(code)}"
 
 
 def _make_dutch_bsn(random: Random) -> str:
@@ -203,14 +204,12 @@ def _make_belgian_national_number(random: Random) -> str:
 
 def _make_swiss_ahv_number(random: Random) -> str:
     digits = f"756{pick_digits(random, 9)}"
-    check = -checksums.sum_weighted(digits, (1, 3) * 6) % 10
-    return f"756.{digits[3:7]}.{digits[7:11]}.{digits[11]}{check}"
+    return f"756.{digits[3:7]}.{digits[7:11]}.{digits[11]}{ean.calc_check_digit(digits)}"
 
 
 def _make_portuguese_nif(random: Random) -> str:
     digits = pick_digits(random, 8, "12")
-    check = 11 - checksums.sum_weighted(digits, range(9, 1, -1)) % 11
-    number = f"{digits}{check if check < 10 else 0}"
+    number = digits + nif.calc_check_digit(digits)
     return random.choice((number, f"{number[:3]} {number[3:6]} {number[6:]}"))
 
 
@@ -218,13 +217,13 @@ def _make_polish_pesel(random: Random) -> str:
     born = pick_birthday(random)
     month = born.month + (20 if born.year >= 2000 else 0)
     digits = f"{born.year % 100:02d}{month:02d}{born.day:02d}{random.randrange(10_000):04d}"
-    return f"{digits}{-checksums.sum_weighted(digits, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3)) % 10}"
+    return f"{digits}{pesel.calc_check_digit(digits)}"
 
 
 def _make_swedish_personal_number(random: Random) -> str:
     born = pick_birthday(random)
     digits = f"{born:%y%m%d}{random.randrange(1000):03d}"
-    number = f"{digits[:6]}-{digits[6:]}{checksums.luhn_digit(digits)}"
+    number = f"{digits[:6]}-{digits[6:]}{luhn.calc_check_digit(digits)}"
     return random.choice((number, f"{born.year // 100}{number}"))
 
 

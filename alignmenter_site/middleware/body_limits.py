@@ -4,16 +4,15 @@ Django reads a form when it checks the CSRF token, which is before any page asks
 files in it to the disk.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadhandler import MemoryFileUploadHandler
 from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.template.defaultfilters import filesizeformat
 
 from alignmenter_site.error_pages import INSUFFICIENT_STORAGE, REMEDY, answer_with_reason
+from alignmenter_site.middleware.base import Middleware
 from datasets_app.core.disk_space import describe_shortage, measure_room
 from datasets_app.core.web.uploads import find_file_limit
 
@@ -23,15 +22,9 @@ MAX_FORM_BYTES = 4 << 20
 LENGTH_REQUIRED, TOO_LARGE = 411, 413
 
 
-class BodyLimitsMiddleware:
+class BodyLimitsMiddleware(Middleware):
     """Stands before the CSRF check in the settings: its ``process_view`` runs first, and after all
     middlewares have seen the request, so it knows who sent it."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         if "Transfer-Encoding" in request.headers:

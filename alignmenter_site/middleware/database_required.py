@@ -3,22 +3,16 @@
 A sign-in page that nobody can use would tell people, and what watches the server, that all is well.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from django.db import connection
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+
+from alignmenter_site.middleware.base import Middleware
 
 
-class DatabaseRequiredMiddleware:
+class DatabaseRequiredMiddleware(Middleware):
     """Views with ``needs_no_database`` are served without it."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> None:
         if not getattr(view, "needs_no_database", False):

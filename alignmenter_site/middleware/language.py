@@ -2,15 +2,14 @@
 browser asks for. All other pages are English.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
 
+from alignmenter_site.middleware.base import Middleware
 from alignmenter_site.middleware.staff_only import ACCOUNT_ROUTES
 from datasets_app.models import Preferences
 
@@ -21,10 +20,7 @@ _TRANSLATED = tuple(f"/{route}" for route in (*ACCOUNT_ROUTES, "annotate/", "tok
 _TRANSLATED_FOR_OTHERS = "/notifications/"
 
 
-class LanguageMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
+class LanguageMiddleware(Middleware):
     def __call__(self, request: Any) -> HttpResponseBase:
         is_translated = _is_translated(request)
         with translation.override(_find_language(request) if is_translated else settings.LANGUAGE_CODE):

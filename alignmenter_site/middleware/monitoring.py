@@ -14,6 +14,7 @@ from django.http.response import HttpResponseBase
 from django.utils.crypto import constant_time_compare
 
 from alignmenter_site.logs import log_context
+from alignmenter_site.middleware.base import Middleware
 from alignmenter_site.monitoring.health import find_failures
 from alignmenter_site.monitoring.metrics import CONTENT_TYPE, record_request, render_metrics
 
@@ -21,10 +22,7 @@ REQUEST_ID = "X-Request-ID"
 _VALID_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
-class MonitoringMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
+class MonitoringMiddleware(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if answer := _PATHS.get(request.path_info):
             return _answer_unstored(request, answer)

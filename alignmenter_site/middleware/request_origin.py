@@ -2,14 +2,13 @@
 
 import hashlib
 import logging
-from collections.abc import Callable
 from typing import Any
 
 from django.core.cache import cache
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from alignmenter_site.client_address import client_address
+from alignmenter_site.middleware.base import Middleware
 from datasets_app.core import audit
 
 FORBIDDEN = 403
@@ -18,10 +17,7 @@ REPEAT_SECONDS = 600
 log = logging.getLogger(__name__)
 
 
-class RequestOriginMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
+class RequestOriginMiddleware(Middleware):
     def __call__(self, request: Any) -> HttpResponseBase:
         origin = audit.RequestOrigin(
             client_address(request), lambda: request.user if request.user.is_authenticated else None

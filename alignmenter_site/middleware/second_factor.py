@@ -1,16 +1,15 @@
 """Lead people whose role needs a second factor to setting one up; they reach nothing else before."""
 
-from collections.abc import Callable
 from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.translation import gettext_lazy
 
+from alignmenter_site.middleware.base import Middleware
 from alignmenter_site.middleware.staff_only import is_own_account
 
 SUPERUSER = "superuser"
@@ -21,13 +20,7 @@ MESSAGE = gettext_lazy(
 )
 
 
-class SecondFactorMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
-
+class SecondFactorMiddleware(Middleware):
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         if is_own_account(request) or not request.user.is_authenticated or not lacks_second_factor(request):
             return None

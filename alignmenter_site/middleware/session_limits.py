@@ -3,17 +3,16 @@
 Both are the date at which the session's row expires, so that the database refuses it as well.
 """
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import logout
-from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
+from alignmenter_site.middleware.base import Middleware
 from datasets_app.core.web.reauthentication import SIGNED_IN_AT
 
 # Scripts send it with requests that no person caused, such as those for the progress of a job.
@@ -22,10 +21,7 @@ BACKGROUND_HEADER = "X-Background"
 MIN_EXTENSION = timedelta(minutes=1)
 
 
-class SessionLimitsMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
+class SessionLimitsMiddleware(Middleware):
     def __call__(self, request: Any) -> HttpResponseBase:
         if request.user.is_authenticated and SIGNED_IN_AT not in request.session:
             # From a version without these limits.

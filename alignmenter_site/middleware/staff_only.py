@@ -3,12 +3,11 @@
 Pages check permissions themselves; this is the second line of defense if one of them doesn't.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+
+from alignmenter_site.middleware.base import Middleware
 
 # The routes of alignmenter_site/sign_in/urls.py: signing in and one's own account.
 ACCOUNT_ROUTES = ("login/", "logout/", "password/", "account/", "oidc/")
@@ -16,13 +15,7 @@ ANNOTATION_APP = "annotate"
 OTHER_ROUTES = ("notifications/", "help/")
 
 
-class StaffOnlyMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
-
+class StaffOnlyMiddleware(Middleware):
     def process_view(self, request: Any, view: Any, args: Any, kwargs: Any) -> None:
         match = request.resolver_match
         if is_own_account(request) or match.view_name == "home" or match.app_names == [ANNOTATION_APP]:

@@ -1,17 +1,13 @@
 """Show times in the time zone of the person who looks at them."""
 
-from collections.abc import Callable
-
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from alignmenter_site.middleware.base import Middleware
 from datasets_app.core.web.time_zone import COOKIE, showing_times_in
 
 
-class TimeZoneMiddleware:
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
+class TimeZoneMiddleware(Middleware):
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         # Templates of the admin are rendered before this returns.
         with showing_times_in(request.COOKIES.get(COOKIE, "")):

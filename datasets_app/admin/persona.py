@@ -4,7 +4,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -158,10 +157,6 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def delete_model(self, request: HttpRequest, obj: Persona) -> None:
         audit.record("delete_persona", actor=request.user, persona_id=obj.persona_id, sha256=obj.digest)
         super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        for persona in queryset:
-            self.delete_model(request, persona)
 
 
 def _find_problems(persona: Persona) -> list[Any]:

@@ -4,7 +4,6 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import models, transaction
-from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.urls import URLPattern, path
@@ -95,10 +94,6 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         self._record_event(request, obj, "delete_retention_policy")
         with transaction.atomic(), preserve_activation():
             super().delete_model(request, obj)
-
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        for policy in queryset:
-            self.delete_model(request, policy)
 
     def _record_event(self, request: HttpRequest, policy: RetentionPolicy, action: str) -> None:
         audit.record(

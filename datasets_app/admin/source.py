@@ -100,10 +100,6 @@ class SourceAdmin(ModelAdmin):
             self._record_event(request, obj, "delete_source", [])
             super().delete_model(request, obj)
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        for source in queryset:
-            self.delete_model(request, source)
-
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """What waits for a dataset on legal hold is held, too."""
         held = obj and Dataset.objects.filter(name=obj.dataset_name, legal_hold=True).exists()

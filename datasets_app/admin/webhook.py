@@ -99,10 +99,6 @@ class WebhookEndpointAdmin(ModelAdmin):
     def delete_model(self, request: HttpRequest, obj: WebhookEndpoint) -> None:
         endpoints.delete_endpoint(obj, actor=request.user)
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        for endpoint in queryset:
-            self.delete_model(request, endpoint)
-
     @admin.display(description="Webhook")
     def show_host(self, endpoint: WebhookEndpoint) -> str:
         return f"{endpoints.host_of(endpoint)} ({endpoint.pk})"

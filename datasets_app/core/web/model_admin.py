@@ -41,6 +41,11 @@ class ModelAdmin(admin.ModelAdmin):
         response: HttpResponse = super().changelist_view(request, {"title": title, **(extra_context or {})})
         return response
 
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        """One by one, so that each deletion is recorded."""
+        for row in queryset:
+            self.delete_model(request, row)
+
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         """With its ``reader``: what an empty list offers depends on who reads it."""
         changelist = super().get_changelist_instance(request)

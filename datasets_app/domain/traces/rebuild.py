@@ -143,10 +143,10 @@ def _replace_answer(known: list[Message], call: Call) -> list[Message]:
         for message in known[last + 1 :]
         if message.details and ("tool_calls" in message.details or "tool_results" in message.details)
     ]
-    return [*known[: last + 1], *steps, *_after_question(call.input), *call.output]
+    return [*known[: last + 1], *steps, *after_question(call.input), *call.output]
 
 
-def _after_question(messages: list[Message]) -> list[Message]:
+def after_question(messages: list[Message]) -> list[Message]:
     last = max((number for number, message in enumerate(messages) if message.role == "user"), default=-1)
     return messages[last + 1 :]
 

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from datasets_app.domain.traces.messages import has_text
-from datasets_app.domain.traces.rebuild import list_spoken
+from datasets_app.domain.traces.rebuild import after_question, list_spoken
 from datasets_app.domain.traces.records import (
     DUPLICATES,
     FAILED,
@@ -205,7 +205,7 @@ def _complete(span: Span, models: list[Span], tree: _Tree, spans: list[Span]) ->
     steps = [
         message._replace(text="")
         for model in inner
-        for message in [*_after_question(model.input), *model.output]
+        for message in [*after_question(model.input), *model.output]
         if message.role in ("assistant", "tool") and message.details
     ]
     system = [message for model in inner[:1] for message in model.input if message.role == "system"]
@@ -215,11 +215,6 @@ def _complete(span: Span, models: list[Span], tree: _Tree, spans: list[Span]) ->
     before = span.output[: len(span.output) - len(output)]
     given = before if len(list_spoken(before)) > len(list_spoken(span.input)) else span.input
     return span._replace(input=[*system, *given, *steps], output=output, metadata=metadata)
-
-
-def _after_question(messages: list[Message]) -> list[Message]:
-    last = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
-    return messages[last + 1 :]
 
 
 def _strip_repeated(given: list[Message], produced: list[Message]) -> list[Message]:

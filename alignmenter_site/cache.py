@@ -59,7 +59,6 @@ class SharedCache(RedisCache):
             except (redis.RedisError, OSError) as error:
                 SharedCache.away_until = time.monotonic() + RETRY_SECONDS
                 log.warning(
-                    "Redis can't be reached (%s): each process counts for itself.",
-                    type(error).__name__,
+                    "Redis can't be reached (%s): each process counts for itself.", type(error).__name__
                 )
         return getattr(self._local, method)(*args, **options)

@@ -124,9 +124,9 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "alignmenter_site.help.topics.help_context",
-            ],
+            ]
         },
-    },
+    }
 ]
 
 DATABASES = {"default": _database_settings()}
@@ -166,13 +166,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = env.text("TIME_ZONE", "UTC")
 # The annotators' pages and those of accounts; the admin stays English (middleware/language.py).
 USE_I18N = True
-LANGUAGES = [
-    ("en", "English"),
-    ("de", "Deutsch"),
-    ("fr", "Français"),
-    ("es", "Español"),
-    ("ja", "日本語"),
-]
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("fr", "Français"), ("es", "Español"), ("ja", "日本語")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 DATETIME_FORMAT = "j M Y H:i"
 USE_TZ = True

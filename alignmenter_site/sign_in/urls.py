@@ -58,9 +58,7 @@ urlpatterns = [
     path("account/codes/", recovery_codes.view_recovery_codes, name="mfa_view_recovery_codes"),
     path("account/codes/new/", recovery_codes.generate_recovery_codes, name="mfa_generate_recovery_codes"),
     path(
-        "account/codes/download/",
-        recovery_codes.download_recovery_codes,
-        name="mfa_download_recovery_codes",
+        "account/codes/download/", recovery_codes.download_recovery_codes, name="mfa_download_recovery_codes"
     ),
     path("account/sessions/", views.SessionsView.as_view(), name="usersessions_list"),
     path("account/again/", account.reauthenticate, name="account_reauthenticate"),

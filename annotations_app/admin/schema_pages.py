@@ -16,12 +16,7 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaigns,
 )
-from annotations_app.criteria.schemas import (
-    READY_MADE_NAMES,
-    import_schema,
-    latest_schemas,
-    read_ready_made,
-)
+from annotations_app.criteria.schemas import READY_MADE_NAMES, import_schema, latest_schemas, read_ready_made
 from annotations_app.models import LabelSchema
 from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields

@@ -129,12 +129,7 @@ def _record_import(
     record_written(dataset, written.found)
     found = {"personal_data": dict(written.found)} if written.found else {}
     audit.record(
-        "import_annotations",
-        actor=actor,
-        dataset_name=dataset.name,
-        **details,
-        **saved._asdict(),
-        **found,
+        "import_annotations", actor=actor, dataset_name=dataset.name, **details, **saved._asdict(), **found
     )
 
 

@@ -314,12 +314,7 @@ class StagedLabels:
         return [LabelOutcome(*row) for row in fetch_all(_SELECT_OUTCOMES, self._values)]
 
     def _join_remaining(self, cursor: Any) -> int:
-        for statement in (
-            _JOIN_BY_KEPT_PLACE,
-            _JOIN_BY_TEXT_IN_SESSION,
-            _JOIN_BY_OWN_SESSION,
-            _JOIN_BY_TEXT,
-        ):
+        for statement in (_JOIN_BY_KEPT_PLACE, _JOIN_BY_TEXT_IN_SESSION, _JOIN_BY_OWN_SESSION, _JOIN_BY_TEXT):
             cursor.execute("SELECT EXISTS (SELECT FROM staged_label WHERE turn IS NULL)")
             if not cursor.fetchone()[0]:
                 return 0
@@ -347,11 +342,7 @@ class StagedLabels:
 
 @contextmanager
 def stage_labels(
-    dataset: Dataset,
-    schemas: KnownSchemas,
-    kind: str = Annotation.Kind.LABEL,
-    *,
-    match_texts: bool = False,
+    dataset: Dataset, schemas: KnownSchemas, kind: str = Annotation.Kind.LABEL, *, match_texts: bool = False
 ) -> Iterator[StagedLabels]:
     """A staging table for labels of ``dataset``, whose row the caller has locked. Within a transaction.
 

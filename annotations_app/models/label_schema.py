@@ -26,9 +26,7 @@ class LabelSchema(models.Model):
     class Meta:
         ordering = ["name", "-version"]
         default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["name", "version"], name="label_schema_version_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["name", "version"], name="label_schema_version_once")]
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

@@ -4,14 +4,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from annotations_app.domain.review import (
-    OUTCOME,
-    RATIONALE,
-    Opinion,
-    fill_task,
-    remember_annotation,
-    settle,
-)
+from annotations_app.domain.review import OUTCOME, RATIONALE, Opinion, fill_task, remember_annotation, settle
 from annotations_app.labels.gated_export import export_through_gates
 from annotations_app.models import Judgment, Rater
 from annotations_app.review.tasks_file import read_tasks

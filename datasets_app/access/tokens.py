@@ -97,10 +97,7 @@ def revoke_all(user: Any, *, actor: Any) -> None:
 def find_token(secret: str) -> ApiToken | None:
     """The valid token with this secret, of an active account."""
     found = ApiToken.objects.select_related("user").filter(
-        digest=digest_token(secret),
-        revoked_at=None,
-        expires_at__gt=timezone.now(),
-        user__is_active=True,
+        digest=digest_token(secret), revoked_at=None, expires_at__gt=timezone.now(), user__is_active=True
     )
     return found.first() if secret else None
 

@@ -14,12 +14,7 @@ from datasets_app.catalog.facts import describe_provenance
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import (
-    get_visible_dataset,
-    parse_pk,
-    render_fragment,
-    require_permissions,
-)
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk, render_fragment, require_permissions
 from datasets_app.core.web.paging import (
     PAGE_SIZE,
     paginate_by_field_and_id,

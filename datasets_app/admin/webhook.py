@@ -16,14 +16,7 @@ from datasets_app.webhooks.forms import WebhookForm
 @admin.register(WebhookEndpoint)
 class WebhookEndpointAdmin(ModelAdmin):
     form = WebhookForm
-    list_display = [
-        "show_host",
-        "show_dataset",
-        "show_owner",
-        "active",
-        "show_waiting",
-        "show_given_up",
-    ]
+    list_display = ["show_host", "show_dataset", "show_owner", "active", "show_waiting", "show_given_up"]
     list_filter = ["active"]
     list_select_related = ["dataset", "owner"]
     change_form_outer_before_template = "datasets_app/webhook_before.html"

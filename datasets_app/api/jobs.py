@@ -83,11 +83,7 @@ def start_job(
     if parameters.approval_permission and scope not in request.token.scopes:
         raise ApiError(403, "sign_in_needed", "This takes a recent sign-in: do it on the pages.")
     job = runs.start_job(
-        operation,
-        actor=request.person,
-        dataset=dataset,
-        dataset_name=dataset_name,
-        parameters=parameters,
+        operation, actor=request.person, dataset=dataset, dataset_name=dataset_name, parameters=parameters
     )
     return describe_job(request, job)
 

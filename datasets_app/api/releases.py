@@ -130,15 +130,7 @@ def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
     return start_job(request, "release_dataset", dataset, parameters)
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/comparisons",
-    JobOut,
-    needs=VIEW_RELEASES,
-    status=202,
-    errors=(409,),
-)
+@route(router, "POST", "/datasets/{name}/comparisons", JobOut, needs=VIEW_RELEASES, status=202, errors=(409,))
 def compare_versions(request: Any, name: str, options: CompareIn) -> Any:
     """Compare two versions, or one with the dataset as it is. The job's file names sessions, without
     texts."""

@@ -89,11 +89,7 @@ def _write_archive(
 
 
 def _describe(absences: Absences) -> dict[str, Any]:
-    return {
-        "deleted": absences.deleted,
-        "missing": len(absences.missing),
-        "changed": len(absences.changed),
-    }
+    return {"deleted": absences.deleted, "missing": len(absences.missing), "changed": len(absences.changed)}
 
 
 @contextmanager

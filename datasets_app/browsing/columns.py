@@ -98,8 +98,7 @@ def _find_matches(dataset_id: int, keys: Sequence[int], words: str) -> dict[int,
     """Of each session the number of the first turn with the words, and an excerpt of it."""
     matches, text = match_words(words)
     turns = fetch_column(
-        _FIRST_MATCHES.format(matches=matches),
-        {"dataset": dataset_id, "sessions": list(keys), "words": text},
+        _FIRST_MATCHES.format(matches=matches), {"dataset": dataset_id, "sessions": list(keys), "words": text}
     )
     rows = Turn.objects.filter(dataset=dataset_id, pk__in=turns).with_text_start(MAX_SEARCHED_CHARACTERS)
     return {

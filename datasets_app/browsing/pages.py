@@ -4,13 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from datasets_app.browsing.columns import (
-    COLUMNS,
-    DEFAULT_COLUMNS,
-    TEXT_COLUMNS,
-    add_columns,
-    load_sessions,
-)
+from datasets_app.browsing.columns import COLUMNS, DEFAULT_COLUMNS, TEXT_COLUMNS, add_columns, load_sessions
 from datasets_app.browsing.distributions import Value
 from datasets_app.browsing.facets import MAX_COUNTED, count_facets
 from datasets_app.browsing.filters import (
@@ -24,12 +18,7 @@ from datasets_app.browsing.filters import (
 from datasets_app.browsing.selection_pages import may_change, may_select
 from datasets_app.browsing.views_pages import encode_list, list_views
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.session_pages import (
-    DEFAULT_ORDER,
-    ORDERS,
-    SessionQuery,
-    page_sessions,
-)
+from datasets_app.catalog.rows.session_pages import DEFAULT_ORDER, ORDERS, SessionQuery, page_sessions
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import (
     dataset_url,

@@ -63,9 +63,7 @@ def is_release_raw(release: Release) -> bool:
         found=frozenset(count_found(checks.get("totals") or {})),
         exempt=frozenset(checks.get("exempt") or ()),
         missed=ScrubMark.objects.filter(
-            dataset=release.dataset_id,
-            verdict=ScrubMark.Verdict.MISSED,
-            created_at__gt=release.created_at,
+            dataset=release.dataset_id, verdict=ScrubMark.Verdict.MISSED, created_at__gt=release.created_at
         ).count(),
     )
     return policies.is_version_raw(gates.load_facts(release.dataset), version)
@@ -128,12 +126,7 @@ def withhold_finding(finding: CheckFinding) -> None:
 
 
 def record_access(
-    dataset: Dataset,
-    actor: Any,
-    *,
-    place: str,
-    versions: Iterable[Release | None] = (),
-    **counts: int | str,
+    dataset: Dataset, actor: Any, *, place: str, versions: Iterable[Release | None] = (), **counts: int | str
 ) -> None:
     """Record that ``actor`` (None for the command line) is shown text of this dataset, if it is raw.
 
@@ -161,12 +154,7 @@ def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, *
 def record_job_access(job: JobRun, actor: Any, *, problems: int) -> None:
     """The same for problems of an import, which quote lines that no check has examined."""
     audit.record(
-        ACTION,
-        actor=actor,
-        dataset_name=job.dataset_name,
-        place="job",
-        job_run=job.pk,
-        problems=problems,
+        ACTION, actor=actor, dataset_name=job.dataset_name, place="job", job_run=job.pk, problems=problems
     )
 
 

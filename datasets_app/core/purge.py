@@ -54,10 +54,7 @@ WHERE name ~ '^[0-9A-F]{24}$' AND name <> pg_walfile_name(pg_current_wal_lsn())
 
 
 def remove_traces(
-    report_progress: ProgressCallback = ignore_progress,
-    *,
-    partitions: Iterable[str],
-    deleted: bool = False,
+    report_progress: ProgressCallback = ignore_progress, *, partitions: Iterable[str], deleted: bool = False
 ) -> list[str]:
     """Rewrite the tables with old row versions and remove old write-ahead logs.
 

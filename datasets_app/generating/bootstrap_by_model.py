@@ -14,11 +14,7 @@ from datasets_app.domain.generation.plan import Plan
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.generating.bootstrap_dataset import (
-    GenerationResult,
-    make_offline_writer,
-    write_file,
-)
+from datasets_app.generating.bootstrap_dataset import GenerationResult, make_offline_writer, write_file
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
 from datasets_app.generating.journal import SessionJournal
 from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore

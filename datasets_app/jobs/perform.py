@@ -59,11 +59,7 @@ def _perform_claimed(job: RunningJob[Any]) -> None:
 def claim_job(job_run_id: int) -> RunningJob[Any] | None:
     # The database's clock: those of two machines may differ by more than the heartbeat's timeout.
     claimed = JobRun.objects.filter(pk=job_run_id, state="queued").update(
-        state="running",
-        attempt=F("attempt") + 1,
-        worker=worker_name(),
-        started_at=Now(),
-        heartbeat_at=Now(),
+        state="running", attempt=F("attempt") + 1, worker=worker_name(), started_at=Now(), heartbeat_at=Now()
     )
     if not claimed:
         return None

@@ -37,9 +37,7 @@ def _recover_running(row: JobRun) -> int:
         return same.update(state="cancelled", finished_at=now)
     if row.foreground:
         return same.update(
-            state="failed",
-            finished_at=now,
-            error=f"The command was interrupted; {saved}. Run it again.",
+            state="failed", finished_at=now, error=f"The command was interrupted; {saved}. Run it again."
         )
     if row.attempt - row.attempts_before >= MAX_ATTEMPTS:
         return _give_up(

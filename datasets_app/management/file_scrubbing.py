@@ -213,10 +213,7 @@ def _format_summary(result: SanitizeResult, verb: str) -> str:
 def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata, setup: ScrubSetup) -> None:
     result: SanitizeResult | None = None
     try:
-        with (
-            Progress(f"Scrubbing {call.name}") as progress,
-            _open_targets(str(call.out)) as (data, metadata),
-        ):
+        with Progress(f"Scrubbing {call.name}") as progress, _open_targets(str(call.out)) as (data, metadata):
             result = sanitize_file(
                 file,
                 data,

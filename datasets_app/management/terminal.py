@@ -10,22 +10,14 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, InterfaceError, OperationalError
 
 from datasets_app.command_line.remedies import SESSIONS_REMEDY, append_remedy
-from datasets_app.command_line.streams import (
-    EXIT_COULD_NOT_RUN,
-    EXIT_FINDINGS,
-    CommandFailure,
-    exit_quietly,
-)
+from datasets_app.command_line.streams import EXIT_COULD_NOT_RUN, EXIT_FINDINGS, CommandFailure, exit_quietly
 from datasets_app.core.errors import UserError
 
 # SQLSTATE of a table or column that is not there.
 MISSING_SCHEMA_SQLSTATES = ("42P01", "42703")
 
 # What a command line can do about a refusal; pages word their own remedies.
-OPTION_BY_REMEDY = {
-    "override": " Pass it with --override.",
-    "sessions": SESSIONS_REMEDY,
-}
+OPTION_BY_REMEDY = {"override": " Pass it with --override.", "sessions": SESSIONS_REMEDY}
 
 
 def command_error(message: str) -> CommandError:

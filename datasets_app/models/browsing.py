@@ -34,7 +34,7 @@ class SavedView(models.Model):
         default_permissions = ()
         ordering = ["name", "id"]
         constraints = [
-            models.UniqueConstraint(fields=["dataset", "owner", "name"], name="saved_view_name_once"),
+            models.UniqueConstraint(fields=["dataset", "owner", "name"], name="saved_view_name_once")
         ]
 
     def __str__(self) -> str:

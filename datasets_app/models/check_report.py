@@ -61,7 +61,7 @@ class CheckFinding(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(code__regex=r"^[EW][0-9]{3}$"), name="check_finding_code_format"
-            ),
+            )
         ]
         indexes = [models.Index(fields=["report", "code", "id"], name="check_finding_page")]
 

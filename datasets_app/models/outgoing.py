@@ -9,11 +9,7 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy
 
 from datasets_app.models.dataset import Dataset
-from datasets_app.models.querysets import (
-    NotificationQuerySet,
-    OutgoingEventQuerySet,
-    WebhookEndpointQuerySet,
-)
+from datasets_app.models.querysets import NotificationQuerySet, OutgoingEventQuerySet, WebhookEndpointQuerySet
 
 
 class OutgoingEvent(models.Model):

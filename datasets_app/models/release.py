@@ -84,9 +84,7 @@ class ReleaseFile(models.Model):
     class Meta:
         ordering = ["id"]
         default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["release", "kind"], name="release_file_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["release", "kind"], name="release_file_once")]
 
     def __str__(self) -> str:
         return self.name

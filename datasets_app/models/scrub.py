@@ -124,7 +124,7 @@ class ScrubFinding(models.Model):
             models.CheckConstraint(
                 condition=Q(start__gte=0, length__gte=0, original_length__gte=0),
                 name="scrub_finding_place_not_negative",
-            ),
+            )
         ]
         indexes = [
             models.Index(fields=["session", "scrub", "turn_index"], name="scrub_finding_in_session"),

@@ -44,7 +44,7 @@ class TextScan(models.Model):
             models.CheckConstraint(
                 condition=Q(scanned_to__gte=0, scrubbed_to__gte=0, turn_count__gte=0),
                 name="text_scan_counts_not_negative",
-            ),
+            )
         ]
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class Attestation(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["dataset"], condition=Q(ended_at=None), name="attestation_one_in_force"
-            ),
+            )
         ]
         indexes = [models.Index(fields=["dataset", "-id"], name="attestation_of_dataset")]
 

@@ -31,10 +31,7 @@ _RELEASE_CHANGING_ACTIONS = (
     "split",
 )
 # What the page of a step takes.
-_VIEW_PERMISSIONS = {
-    "scrub": "datasets_app.view_scrubrun",
-    "release": "datasets_app.view_release",
-}
+_VIEW_PERMISSIONS = {"scrub": "datasets_app.view_scrubrun", "release": "datasets_app.view_release"}
 
 
 class NextSteps(NamedTuple):
@@ -61,10 +58,7 @@ def find_next_steps(dataset: Dataset, user: Any) -> NextSteps:
     # Nothing is done with a dataset once its contents are deleted.
     is_closed = facts.dataset.is_expired
     return NextSteps(
-        facts.dataset,
-        every,
-        None if is_closed else steps.find_next(every),
-        [] if is_closed else waiting,
+        facts.dataset, every, None if is_closed else steps.find_next(every), [] if is_closed else waiting
     )
 
 

@@ -24,18 +24,14 @@ from datasets_app.retention.parameters import RetentionParameters
 
 class ReasonForm(forms.Form):
     reason = fields.Text(
-        max_length=MAX_REASON_CHARACTERS,
-        help_text="Recorded in the audit log with your name.",
+        max_length=MAX_REASON_CHARACTERS, help_text="Recorded in the audit log with your name."
     )
 
 
 class DeleteForm(ReasonForm):
     """Deletes all contents of a dataset, due or not."""
 
-    name = fields.Text(
-        label="Dataset name",
-        attrs={"spellcheck": "false"},
-    )
+    name = fields.Text(label="Dataset name", attrs={"spellcheck": "false"})
 
     def __init__(self, dataset: Dataset, *args: Any) -> None:
         super().__init__(*args, prefix="delete")

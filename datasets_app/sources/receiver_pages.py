@@ -71,10 +71,7 @@ def _receive(request: HttpRequest, content_type: str) -> HttpResponse:
         finally:
             _at_work.release()
     except otlp_body.TooLarge:
-        raise _Refusal(
-            413,
-            f"More than {settings.OTLP_MAX_BYTES} bytes; send fewer.",
-        ) from None
+        raise _Refusal(413, f"More than {settings.OTLP_MAX_BYTES} bytes; send fewer.") from None
     except otlp_body.InvalidBody as error:
         raise _Refusal(400, str(error)) from None
     except SpoolFull:

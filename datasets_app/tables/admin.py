@@ -228,8 +228,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     def process_result(self, result: TableResult, request: HttpRequest) -> HttpResponse:
         if not result.is_clean():
             messages.error(
-                request,
-                "Nothing was imported: the data has changed since the preview. Upload it again.",
+                request, "Nothing was imported: the data has changed since the preview. Upload it again."
             )
             return redirect(request.path.replace("process_import", "import"))
         return super().process_result(result, request)

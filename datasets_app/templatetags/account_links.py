@@ -29,10 +29,7 @@ def company_sign_in(context: template.Context) -> dict[str, str]:
         return {}
     url = reverse("openid_connect_login", args=[PROVIDER_ID])
     after = context.get("redirect_field_value")
-    return {
-        "name": settings.COMPANY_SIGN_IN,
-        "url": f"{url}?{urlencode({'next': after})}" if after else url,
-    }
+    return {"name": settings.COMPANY_SIGN_IN, "url": f"{url}?{urlencode({'next': after})}" if after else url}
 
 
 @register.simple_tag

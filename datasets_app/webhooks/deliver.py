@@ -121,9 +121,7 @@ def _send(delivery: WebhookDelivery) -> int:
     body, now = make_body(delivery.event), datetime.now(UTC)
     signed = send.sign(read_secrets(delivery.endpoint), message_id(delivery.event), now, body)
     return send.post(
-        delivery.endpoint.url,
-        {"Content-Type": "application/json", "User-Agent": USER_AGENT, **signed},
-        body,
+        delivery.endpoint.url, {"Content-Type": "application/json", "User-Agent": USER_AGENT, **signed}, body
     )
 
 

@@ -82,10 +82,7 @@ class Command(BaseCommand):
             "--skip-labelled", metavar="FILE", help="existing labels: their replies are left out"
         )
         parser.add_argument(
-            "--override",
-            metavar="REASON",
-            default="",
-            help="why to label replies of the test split",
+            "--override", metavar="REASON", default="", help="why to label replies of the test split"
         )
 
     def handle(self, **options: Any) -> None:

@@ -94,8 +94,5 @@ def _expand_floats(value: Any) -> Any:
 
 def _reserve_keys(cursor: Any, count: int) -> list[int]:
     """Reserve primary keys from the sequence."""
-    cursor.execute(
-        "SELECT nextval('datasets_app_session_key') FROM generate_series(1, %s)",
-        [count],
-    )
+    cursor.execute("SELECT nextval('datasets_app_session_key') FROM generate_series(1, %s)", [count])
     return [key for (key,) in cursor.fetchall()]

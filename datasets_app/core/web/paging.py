@@ -47,9 +47,7 @@ def make_page(rows: Sequence[Any], page_request: PageRequest, make_cursor: Calla
         rows = rows[:PAGE_SIZE]
         has_previous, has_next = bool(page_request.after) and bool(rows), has_more
     return Page(
-        rows,
-        make_cursor(rows[0]) if has_previous else None,
-        make_cursor(rows[-1]) if has_next else None,
+        rows, make_cursor(rows[0]) if has_previous else None, make_cursor(rows[-1]) if has_next else None
     )
 
 

@@ -148,9 +148,7 @@ def check_timestamp(value: object) -> None:
             raise ValueError
     except ValueError:
         raise InvalidRecord(
-            "E105",
-            "timestamp must be ISO 8601, for example 2025-11-03T14:25:00Z",
-            "timestamp",
+            "E105", "timestamp must be ISO 8601, for example 2025-11-03T14:25:00Z", "timestamp"
         ) from None
 
 

@@ -82,10 +82,7 @@ JSON_SCHEMA: dict[str, Any] = {
             "type": "array",
             "items": {
                 "type": "object",
-                "properties": {
-                    "role": {"type": "string", "enum": list(ROLES)},
-                    "text": {"type": "string"},
-                },
+                "properties": {"role": {"type": "string", "enum": list(ROLES)}, "text": {"type": "string"}},
                 "required": ["role", "text"],
                 "additionalProperties": False,
             },

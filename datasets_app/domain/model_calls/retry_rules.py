@@ -38,12 +38,7 @@ class CallFailed(Exception):
     there."""
 
     def __init__(
-        self,
-        kind: FailureKind,
-        message: str = "",
-        *,
-        retry_after: float | None = None,
-        parameter: str = "",
+        self, kind: FailureKind, message: str = "", *, retry_after: float | None = None, parameter: str = ""
     ) -> None:
         super().__init__(message or kind.value)
         self.kind, self.message = kind, message or kind.value

@@ -13,10 +13,7 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput, make_in
 from datasets_app.domain.pii.detector import HANDLE, NAME
 from datasets_app.domain.pii.names.names import BUILT_IN
 from datasets_app.domain.pii.network.languages import Spoken, count_languages
-from datasets_app.domain.pii.pieces import (
-    PERSONA_PLACES,
-    Piece,
-)
+from datasets_app.domain.pii.pieces import PERSONA_PLACES, Piece
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
 from datasets_app.domain.pii.rebuilding import FoundValue, ScrubbedSession, SessionRebuilder

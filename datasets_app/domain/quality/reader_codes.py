@@ -15,7 +15,4 @@ READER_CODES = {
 }
 
 # Of an import into a dataset that has sessions already.
-IMPORT_CODES = {
-    "E207": "session already in the dataset",
-    "E208": "session was erased",
-}
+IMPORT_CODES = {"E207": "session already in the dataset", "E208": "session was erased"}

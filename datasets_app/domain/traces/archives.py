@@ -179,11 +179,7 @@ def _name_group(name: str, is_slack: bool) -> tuple[str, bool]:
 
 
 def _unpack(
-    archive: zipfile.ZipFile,
-    members: list[zipfile.ZipInfo],
-    name: str,
-    folder: Path,
-    limits: Limits,
+    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, folder: Path, limits: Limits
 ) -> Path:
     """A file of the archive as one on disk; a channel of Slack as the lines of its messages."""
     path = folder / f"member{PurePosixPath(name).suffix}"

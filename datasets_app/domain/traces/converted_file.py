@@ -22,12 +22,7 @@ from datasets_app.domain.conversations.lines import (
     UnreadableFile,
     read_lines,
 )
-from datasets_app.domain.conversations.reading import (
-    FORMATS,
-    ConversationFile,
-    FileScan,
-    detect_format,
-)
+from datasets_app.domain.conversations.reading import FORMATS, ConversationFile, FileScan, detect_format
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.archives import ArchiveConversion

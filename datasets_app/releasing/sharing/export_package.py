@@ -150,10 +150,7 @@ def _write_documents(package: Package, folder: Path) -> None:
             total_sessions=file.sessions,
             total_turns=file.turns,
             sha256=file.sha256,
-            modifications=[
-                *whole.modifications,
-                *selection_notes(Selection(split=file.split)),
-            ],
+            modifications=[*whole.modifications, *selection_notes(Selection(split=file.split))],
         )
         texts[metadata_path(Path(file.path)).as_posix()] = render_metadata(stated)
     for name, text in texts.items():

@@ -14,22 +14,12 @@ from datasets_app.checking.check_dataset import current_report, is_scrubbed_sinc
 from datasets_app.domain.generation.offline import GENERATOR as OFFLINE_WRITER
 from datasets_app.domain.metadata.licenses import find_spdx_id
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
-from datasets_app.domain.packages.package import (
-    JSONL,
-    CheckSummary,
-    Package,
-    ScrubSummary,
-    SharingAnswer,
-)
+from datasets_app.domain.packages.package import JSONL, CheckSummary, Package, ScrubSummary, SharingAnswer
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ReleaseFile, ScrubRun
 from datasets_app.releasing import files
 from datasets_app.releasing.readiness import SCRUBBED_TITLE
-from datasets_app.releasing.sharing.checklist import (
-    ChecklistItem,
-    build_checklist,
-    build_release_checklist,
-)
+from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist, build_release_checklist
 from datasets_app.releasing.sharing.export_release import read_verified_blocks
 from datasets_app.releasing.sharing.package_data import WrittenData
 

@@ -91,10 +91,7 @@ def name_network(width: int, depth: int) -> Model[list[Doc], list[Any]]:
     ]
     mix = Maxout(nO=width, nI=width * FEATURES, nP=2, normalize=True, dropout=0.0)
     block = residual(
-        chain(
-            expand_window(window_size=1),
-            Maxout(nO=width, nI=width * 3, nP=2, normalize=True, dropout=0.0),
-        )
+        chain(expand_window(window_size=1), Maxout(nO=width, nI=width * 3, nP=2, normalize=True, dropout=0.0))
     )
     return chain(
         _make_distinct_word_layer(chain(concatenate(*tables), mix)),

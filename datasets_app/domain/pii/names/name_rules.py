@@ -202,10 +202,7 @@ def _find_cues_before(text: str, start: int) -> Iterator[Cue]:
 
 
 def _find_after_cues(
-    text: str,
-    starts: Sequence[int],
-    reader: "_NameReader",
-    min_trust: Trust = Trust.WEAK,
+    text: str, starts: Sequence[int], reader: "_NameReader", min_trust: Trust = Trust.WEAK
 ) -> Iterator[tuple[int, int]]:
     for cue in map(_CUES.__getitem__, _load_prefilter()(text)):
         if cue.trust < min_trust:

@@ -8,16 +8,6 @@ from annotations_app.models.judgment import Judgment, Rater
 from annotations_app.models.label_schema import LabelSchema
 
 __all__ = [
-    "Annotation",
-    "Assignment",
-    "Campaign",
-    "CampaignItem",
-    "CampaignMember",
-    "Decision",
-    "Judge",
-    "JudgeRun",
-    "Judgment",
-    "LabelSchema",
-    "Rater",
-    "Verdict",
-]
+    "Annotation", "Assignment", "Campaign", "CampaignItem", "CampaignMember", "Decision", "Judge", "JudgeRun",
+    "Judgment", "LabelSchema", "Rater", "Verdict",
+]  # fmt: skip

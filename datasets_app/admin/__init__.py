@@ -12,17 +12,8 @@ from datasets_app.auditing import admin as audit_event
 from datasets_app.core.web.null_bytes import strip_null_bytes_from_urls
 
 __all__ = [
-    "audit_event",
-    "dataset",
-    "jobs",
-    "persona",
-    "retention",
-    "session",
-    "source",
-    "token_pages",
-    "turn",
-    "user",
-    "webhook",
-]
+    "audit_event", "dataset", "jobs", "persona", "retention", "session", "source", "token_pages", "turn",
+    "user", "webhook",
+]  # fmt: skip
 
 admin.site.admin_view = strip_null_bytes_from_urls(admin.site.admin_view)  # type: ignore[method-assign]

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotations_app", "0008_judges"),
+        ("annotations_app", "0009_judges"),
     ]
 
     operations = [

@@ -19,6 +19,7 @@ from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.demo import pages as demo_pages
 from annotations_app.estimates.pages import campaign_quality
+from annotations_app.judges import pages as judge_pages
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
 from datasets_app.core.web.model_admin import ReadOnlyAdmin, VisibleRelatedFilter
@@ -150,6 +151,9 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/agreement/", agreement_pages.campaign_agreement, "agreement"),
             ("<int:pk>/agreement/measured/", partial(report, scope_of=campaign), "measured"),
             ("<int:pk>/agreement/quality/", campaign_quality, "quality"),
+            ("<int:pk>/judges/", judge_pages.judges, "judges"),
+            ("<int:pk>/judges/reveal/", judge_pages.reveal, "reveal"),
+            ("<int:pk>/judges/<int:run_pk>/replies/", judge_pages.judged_replies, "judged"),
             ("<int:pk>/flagged/", campaign_pages.flagged_replies, "flagged"),
             ("<int:pk>/stale/", campaign_pages.stale_labels, "stale"),
             ("<int:pk>/export/", export_pages.export_labels, "export"),

@@ -12,6 +12,8 @@ from annotations_app.api.schemas import (
     CampaignIn,
     CampaignOut,
     CampaignPage,
+    JudgeIn,
+    JudgesOut,
     LabelExportIn,
     QualityOut,
 )
@@ -21,8 +23,11 @@ from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
+from annotations_app.judges.judges import get_judge
+from annotations_app.judges.measure import measure_judge
+from annotations_app.judges.parameters import JudgeParameters
 from annotations_app.labels.parameters import LabelExportParameters
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, JudgeRun
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import start_job
 from datasets_app.api.problems import ApiError, not_found
@@ -31,6 +36,7 @@ from datasets_app.api.schemas import JobOut
 from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.models import Persona
 
+MAX_RUNS = 20
 router = Router(tags=["Campaigns and labels"])
 
 Width: Any = Query(None, ge=MIN_WIDTH, le=MAX_WIDTH)
@@ -139,6 +145,34 @@ def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> A
         campaign=campaign.name, persona=campaign.persona.persona_id, labels=options.labels
     )
     return start_job(request, "export_annotations", dataset, parameters)
+
+
+@route(router, "GET", "/campaigns/{name}/judges", JudgesOut, needs=VIEW_LABELS)
+def get_campaign_judges(request: Any, name: str) -> Any:
+    """How far judges agree with people, without any text."""
+    campaign = find_campaign(request, name)
+    runs = JudgeRun.objects.filter(campaign=campaign).select_related("judge", "campaign__schema")
+    may_read = raw_access.may_read(request.person, campaign.dataset)
+    reports = [measure_judge(run, with_tags=may_read).as_json() for run in runs[:MAX_RUNS]]
+    return {"campaign": campaign.name, "reports": reports}
+
+
+@route(
+    router,
+    "POST",
+    "/campaigns/{name}/judgments",
+    JobOut,
+    needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"),
+    status=202,
+    errors=(409,),
+)
+def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
+    """Have a judge answer for every reply: follow the job. It resumes where an earlier one ended."""
+    campaign = find_campaign(request, name)
+    judge = get_judge(options.judge)
+    chosen = options.dict() | {"judge": judge.full_name}
+    parameters = JudgeParameters(campaign=campaign.name, **chosen)
+    return start_job(request, "run_judge", campaign.dataset, parameters)
 
 
 def find_campaign(request: Any, name: str) -> Campaign:

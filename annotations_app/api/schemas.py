@@ -6,8 +6,10 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import Field
 
+from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import MAX_LEASE_MINUTES, MAX_OVERLAP, MAX_REPLIES, MAX_SHARE
 from datasets_app.api.schemas import NAME_PATTERN, Input
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 
 
 class CampaignOut(Schema):
@@ -79,6 +81,23 @@ class QualityOut(Schema):
     judges: list[str]
     rates: list[dict[str, Any]]
     notes: list[str]
+
+
+class JudgeIn(Input):
+    """`judge` is a name, or `NAME@VERSION`; `offline` needs no model. `max_cost` is at the judge's prices."""
+
+    judge: str = Field("offline", max_length=120)
+    repeats: int = Field(1, ge=1, le=MAX_REPEATS)
+    concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=MAX_CONCURRENCY)
+    max_tokens: int | None = Field(None, ge=1)
+    max_cost: float | None = Field(None, gt=0)
+
+
+class JudgesOut(Schema):
+    """`reports` has one for each run of a judge, the latest first: agreement with people by criterion."""
+
+    campaign: str
+    reports: list[dict[str, Any]]
 
 
 class AgreementOut(Schema):

@@ -68,6 +68,7 @@ def campaign_tabs(request: HttpRequest, campaign: Campaign, current: str) -> lis
     every = [
         ("change", "Overview", True),
         ("agreement", "Agreement", has("annotations_app.view_annotation")),
+        ("judges", "Judges", has("annotations_app.view_annotation")),
         ("flagged", "Flagged", has("annotations_app.view_annotation")),
         ("stale", "Stale labels", has("annotations_app.view_annotation")),
         ("export", "Export labels", has("annotations_app.export_annotation")),

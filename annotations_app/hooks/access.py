@@ -23,7 +23,7 @@ ROLES = {
 SCOPES = {
     "labels:read": (_VIEW, _VIEW_LABELS, _EXPORT),
     "labels:write": _IMPORT,
-    "campaigns:write": (ADD,),
+    "campaigns:write": (ADD, _CHANGE),
 }
 _CREATE = ("Create a campaign", "annotations_app_campaign_add", ADD)
 _IMPORT_LABELS = ("Import labels", "annotations_app_annotation_import", _IMPORT[0])

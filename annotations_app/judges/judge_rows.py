@@ -84,7 +84,7 @@ class Sessions(NamedTuple):
     split: IntArray
     splits: tuple[str, ...] = SPLITS
 
-    def of(self, turns: IntArray) -> IntArray:
+    def session_of(self, turns: IntArray) -> IntArray:
         return self.session[np.searchsorted(self.turn, turns)]
 
     def split_of(self, turns: IntArray) -> IntArray:

@@ -126,10 +126,10 @@ class _Matched(NamedTuple):
     people: IntArray
 
 
-def measure_judge(run: JudgeRun) -> JudgeReport:
-    """Where people were shown a verdict, what they said before counts."""
+def measure_judge(run: JudgeRun, *, with_tags: bool = True) -> JudgeReport:
+    """Where people were shown a verdict, what they said before counts. Tags may quote raw text."""
     sessions = read_sessions(run.campaign)
-    tags = read_tags(run.campaign)
+    tags = read_tags(run.campaign) if with_tags else {}
     criteria = [
         measured
         for criterion in schema_of(run.campaign).criteria
@@ -147,6 +147,27 @@ def measure_judge(run: JudgeRun) -> JudgeReport:
         measure_following(run.campaign) if is_revealed else [],
         1000 * cost / judged if cost is not None and judged else None,
     )
+
+
+def find_replies(
+    run: JudgeRun, key: str, tag: str, judge: int, people: int
+) -> tuple[str, tuple[str, str], list[int]] | None:
+    """(what is asked, what the judge and people say, the turns of which they do); None for what isn't
+    asked."""
+    criterion = schema_of(run.campaign).find(key)
+    if criterion is None or not criterion.levels:
+        return None
+    for own_tag, names, read in _list_scales(criterion):
+        if own_tag == tag and max(judge, people) < len(names):
+            label_turn, label = read_people(run.campaign, criterion)
+            turns, codes, _ = _find_consensus(label_turn, read(label), len(names))
+            verdict_turn, verdict = read_verdicts(run, criterion)
+            sessions = read_sessions(run.campaign)
+            matched = _match(verdict_turn, read(verdict), turns, codes, sessions)
+            wanted = (matched.judge == judge) & (matched.people == people)
+            title = f"{criterion.question} {tag}".strip()
+            return title, (names[judge], names[people]), sorted(matched.turn[wanted].tolist())
+    return None
 
 
 def _measure(
@@ -218,7 +239,7 @@ def _match(
         there = turn[place] == verdict_turn if len(turn) else np.zeros(len(verdict_turn), bool)
         people = label[place[there]] if len(turn) else np.zeros(0, np.int64)
     turns, judge = verdict_turn[there], verdict[there]
-    session = sessions.of(turns)
+    session = sessions.session_of(turns)
     order = np.argsort(session, kind="stable")
     return _Matched(turns[order], session[order], judge[order], people[order])
 

@@ -1,0 +1,68 @@
+"""The form that starts a run of a judge."""
+
+from typing import Any
+
+from django import forms
+from unfold.widgets import (
+    UnfoldAdminDecimalFieldWidget,
+    UnfoldAdminIntegerFieldWidget,
+    UnfoldAdminSelectWidget,
+)
+
+from annotations_app.domain.judging.judge_document import OFFLINE
+from annotations_app.judges.judges import latest_judges
+from annotations_app.judges.parameters import JudgeParameters
+from annotations_app.judges.run_judge import MAX_REPEATS
+from annotations_app.models import Campaign
+from datasets_app.core.web.overrides import OverrideField, OverrideForm
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+
+
+class JudgeForm(OverrideForm):
+    judge = forms.ChoiceField(
+        label="Judge", widget=UnfoldAdminSelectWidget, help_text="Import others with import_judge."
+    )
+    repeats = forms.IntegerField(
+        label="Judgments per reply",
+        min_value=1,
+        max_value=MAX_REPEATS,
+        initial=1,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="More than one shows whether the judge agrees with itself.",
+    )
+    max_tokens = forms.IntegerField(
+        label="Token budget",
+        min_value=1,
+        required=False,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="Stops before more tokens are used; earlier runs under this prompt count.",
+    )
+    max_cost = forms.FloatField(
+        label="Budget",
+        min_value=0.0001,
+        required=False,
+        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
+        help_text="Stops before it costs more, at the judge’s prices.",
+    )
+    concurrency = forms.IntegerField(
+        label="Concurrent calls",
+        min_value=1,
+        max_value=MAX_CONCURRENCY,
+        initial=DEFAULT_CONCURRENCY,
+        widget=UnfoldAdminIntegerFieldWidget,
+    )
+    override = OverrideField(
+        "Reason for sending raw text",
+        help_text="Sends raw text to the judge’s endpoint, which the dataset must name. Recorded in the "
+        "audit log.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, override_required=False, **options)
+        judges = [judge for judge in latest_judges() if judge.name != OFFLINE]
+        choices = [(judge.full_name, str(judge)) for judge in judges]
+        self.fields["judge"].choices = [(OFFLINE, "Offline: lexicon and style rules"), *choices]  # type: ignore[attr-defined]
+
+    def make_parameters(self, campaign: Campaign) -> JudgeParameters:
+        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        return JudgeParameters(campaign=campaign.name, **given)

@@ -1,0 +1,116 @@
+"""The pages of judges of one campaign: how far each can be trusted, and the replies that it gets wrong."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.views.decorators.http import require_POST
+
+from annotations_app.campaigns.pages_common import (
+    campaign_url,
+    render_campaign_page,
+    require_permissions,
+    visible_campaign,
+)
+from annotations_app.judges.forms import JudgeForm
+from annotations_app.judges.measure import find_replies, measure_judge
+from annotations_app.judges.reveal import reveal_judge
+from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
+from datasets_app.catalog import gates, raw_access
+from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import parse_pk
+from datasets_app.jobs.pages import start_and_show_job
+
+_QUERY = ("criterion", "tag", "judge", "people")
+MAX_RUNS, MAX_TEXT_CHARACTERS = 20, 4000
+
+
+def judges(request: HttpRequest, pk: int) -> HttpResponse:
+    """GET measures the run that the query names, or the latest. POST starts one."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "view_annotation")
+    may_run = request.user.has_perm("annotations_app.change_campaign")
+    form = JudgeForm(request.POST or None, may_override=gates.can_override(request.user))
+    if request.method == "POST" and may_run and form.is_valid():
+        return start_and_show_job(request, "run_judge", campaign.dataset, form.make_parameters(campaign))
+    may_read = raw_access.may_read(request.user, campaign.dataset)
+    runs = list(_runs(campaign)[:MAX_RUNS])
+    chosen = parse_pk(request.GET.get("run", ""))
+    run = next((one for one in runs if one.pk == chosen), runs[0] if runs else None)
+    context = {
+        "form": form if may_run else None,
+        "runs": runs,
+        "report": measure_judge(run, with_tags=may_read) if run else None,
+        "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
+    }
+    return render_campaign_page(request, campaign, "judges", "Judges", context)
+
+
+@require_POST
+def reveal(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show verdicts of the posted judge to annotators who have decided; of none without one."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "change_campaign")
+    judge_pk = parse_pk(request.POST.get("judge", ""))
+    judge = get_object_or_404(Judge, pk=judge_pk, runs__campaign=campaign) if judge_pk else None
+    try:
+        reveal_judge(campaign, judge, actor=request.user)
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        shown = f"Annotators see verdicts of {judge} once they have decided." if judge else "No longer shown."
+        messages.success(request, shown)
+    return redirect(campaign_url(campaign, "judges"))
+
+
+def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
+    """Replies of which the judge says one thing and most people another, one after the other."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "view_annotation")
+    run = get_object_or_404(_runs(campaign), pk=run_pk)
+    names = ("judge", "people", "at")
+    said, people, at = (parse_pk(request.GET.get(name, "0") or "0") or 0 for name in names)
+    found = find_replies(run, request.GET.get("criterion", ""), request.GET.get("tag", ""), said, people)
+    if found is None:
+        raise Http404
+    title, answers, turns = found
+    at = min(at, max(0, len(turns) - 1))
+    context: dict[str, Any] = {
+        "run": run,
+        "title": title,
+        "answers": answers,
+        "total": len(turns),
+        "place": at + 1,
+        "address": urlencode({name: request.GET.get(name, "") for name in _QUERY}),
+        "previous": at - 1 if at else None,
+        "next": at + 1 if at + 1 < len(turns) else None,
+        "verdict": _load_verdict(request, run, turns[at]) if turns else None,
+        "withheld": not raw_access.may_read(request.user, campaign.dataset),
+    }
+    return render_campaign_page(request, campaign, "judged", "Judged replies", context)
+
+
+def _load_verdict(request: HttpRequest, run: JudgeRun, turn: int) -> Verdict:
+    campaign = run.campaign
+    verdict: Verdict = (
+        Verdict.objects.filter(turn__dataset=campaign.dataset_id)
+        .select_related("turn__session")
+        .get(run=run, turn=turn, repeat=0)
+    )
+    if not raw_access.may_read(request.user, campaign.dataset):
+        verdict.rationale = verdict.turn.text = raw_access.WITHHELD
+        raw_access.withhold_session(verdict.turn.session)
+    else:
+        raw_access.record_access(
+            campaign.dataset, request.user, place="judged", campaign=campaign.pk, turns=1
+        )
+    verdict.turn.text = verdict.turn.text[:MAX_TEXT_CHARACTERS]
+    return verdict
+
+
+def _runs(campaign: Campaign) -> Any:
+    return JudgeRun.objects.filter(campaign=campaign).select_related(
+        "judge", "campaign__schema", "campaign__persona", "campaign__dataset"
+    )

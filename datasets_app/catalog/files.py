@@ -4,7 +4,7 @@ import errno
 import gzip
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -76,8 +76,13 @@ class TurnFileWriter:
 
 
 @contextmanager
-def write_turn_file(path: Path, metadata: DatasetMetadata) -> Iterator[TurnFileWriter]:
-    """Write ``path``, gzipped if it ends in ``.gz``, and ``metadata`` completed with counts and digest."""
+def write_turn_file(
+    path: Path,
+    metadata: DatasetMetadata,
+    complete: Callable[[DatasetMetadata], DatasetMetadata] = lambda stated: stated,
+) -> Iterator[TurnFileWriter]:
+    """Write ``path``, gzipped if it ends in ``.gz``, and ``metadata`` with counts and digest, which
+    ``complete`` adds to."""
     with write_with_metadata(path) as (data, metadata_file):
         digest = DigestWriter(data)
         with gzip_writer(digest, path.suffix.lower() == ".gz") as target:
@@ -86,7 +91,7 @@ def write_turn_file(path: Path, metadata: DatasetMetadata) -> Iterator[TurnFileW
         completed = replace(
             metadata, total_sessions=writer.sessions, total_turns=writer.turns, sha256=writer.sha256
         )
-        metadata_file.write(render_metadata(completed).encode())
+        metadata_file.write(render_metadata(complete(completed)).encode())
 
 
 @contextmanager

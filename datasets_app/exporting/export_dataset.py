@@ -83,11 +83,11 @@ def export_dataset(
     digest = DigestWriter(out)
     sessions = turns = 0
     with transaction.atomic(), gzip_writer(digest, gzipped) as target:
-        for turn_count, session_count, block in _WRITERS[format](dataset, selection._replace(excluded=False)):
+        blocks = _write_blocks(format, dataset, selection._replace(excluded=False), terms)
+        for turn_count, session_count, block in blocks:
             turns += turn_count
             sessions += session_count
             target.write(block)
-            terms.add(block)
             report_progress(turns, dataset.turn_count)
     if not overridden:
         # An import may have been committed between the first check and the reading.
@@ -164,8 +164,7 @@ def export_to_path(
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportResult:
     """Write ``path`` and its metadata file, both completely or neither."""
-    # In what is compressed, no term can be found.
-    terms = NO_TERMS if format == "parquet" else TermSearch(load_kept_terms(dataset))
+    terms = TermSearch(load_kept_terms(dataset))
     with write_with_metadata(path) as (data, metadata), transaction.atomic():
         result = export_dataset(
             dataset,
@@ -237,6 +236,15 @@ def _encode_csv_rows(rows: Iterable[list[str]]) -> bytes:
 _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
     "turns": read_lines,
     "csv": _write_csv,
-    "parquet": lambda dataset, selection: encode_parquet(read_turns(dataset, selection)),
     **{name: _make_chat_writer(name) for name in CHAT_FORMATS},
 }
+
+
+def _write_blocks(format: str, dataset: Dataset, selection: Selection, terms: TermSearch) -> Blocks:
+    """The blocks of a file, searched for ``terms``; of Parquet, which is compressed, its turns are."""
+    if format == "parquet":
+        yield from encode_parquet(terms.watch(read_turns(dataset, selection)))
+        return
+    for block in _WRITERS[format](dataset, selection):
+        terms.add(block[-1])
+        yield block

@@ -12,6 +12,7 @@ from django.db import transaction
 from datasets_app.access.limit_access import copy_restriction
 from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import load_metadata, write_turn_file
+from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED, Selection, read_turns
 from datasets_app.catalog.tombstones import refuse_erased
@@ -27,6 +28,7 @@ from datasets_app.domain.conversations.sampling import (
     merge_session_tags,
 )
 from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.quality.kept_terms import TermSearch, read_kept_terms
 from datasets_app.models import Dataset
 
 PASSES = 3
@@ -81,9 +83,8 @@ def sample_file(
         raise UserError(f"{file.name} has no sessions.")
     total = sum(1 for _ in _tag_sessions(turns))
     picked = (turn for turn in turns() if turn.session_id in chosen)
-    return _write_sample(
-        picked, out, chosen, _build_metadata(file, out, choice._replace(size=len(chosen)).describe(total))
-    )
+    stated = _build_metadata(file, out, choice._replace(size=len(chosen)).describe(total))
+    return _write_sample(picked, out, chosen, stated, TermSearch(read_kept_terms(stated)))
 
 
 def _tag_sessions(turns: Any) -> Iterator[TaggedSession]:
@@ -114,7 +115,8 @@ def sample_to_file(
             modifications=[choice._replace(size=len(chosen)).describe(total)],
         )
         turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
-        result = _write_sample(turns, out, chosen, replace(stated, name=data_stem(out.name)))
+        terms = TermSearch(load_kept_terms(dataset))
+        result = _write_sample(turns, out, chosen, replace(stated, name=data_stem(out.name)), terms)
         audit.record(
             "export",
             actor=actor,
@@ -190,10 +192,14 @@ def _choose_for_dataset(
 
 
 def _write_sample(
-    turns: Iterable[TurnRecord], out: Path, chosen: dict[str, str], stated: DatasetMetadata
+    turns: Iterable[TurnRecord],
+    out: Path,
+    chosen: dict[str, str],
+    stated: DatasetMetadata,
+    terms: TermSearch,
 ) -> SampleResult:
-    with write_turn_file(out, facts.subset_metadata(stated)) as writer:
-        writer.write(turns)
+    with write_turn_file(out, facts.subset_metadata(stated), terms.state) as writer:
+        writer.write(terms.watch(turns))
     groups = dict(sorted(Counter(chosen.values()).items()))
     return SampleResult(writer.sessions, writer.turns, groups, writer.sha256)
 

@@ -14,6 +14,7 @@ from datasets_app.domain.quality.e204_personas_in_session import PersonasInSessi
 from datasets_app.domain.quality.e206_timestamps import TimestampOrder
 from datasets_app.domain.quality.e211_cases import Cases
 from datasets_app.domain.quality.e212_context import Context
+from datasets_app.domain.quality.output import build_finding_object, format_text_line
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w213_rubrics import Rubrics
@@ -143,6 +144,12 @@ def test_roles_that_do_not_alternate_are_one_warning_a_session():
     assert (finding.code, finding.turn_index) == ("W205", 3)
     assert finding.message == "two assistant turns in a row in session 's1', and 2 more in this session"
     assert found([turn(), turn("s2")], RoleOrder) == []
+    hashed = "4bf92f35" * 8
+    [finding] = found([turn(hashed, 1), turn(hashed, 2, role="user")], RoleOrder)
+    assert finding.message == "two user turns in a row in session '4bf92f35…'"
+    line = format_text_line("support", finding._replace(line=0))
+    assert line.startswith("support: W205 [4bf92f35… turn 2] ")
+    assert build_finding_object(finding)["session_id"] == hashed
 
 
 @pytest.mark.parametrize(

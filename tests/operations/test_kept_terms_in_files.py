@@ -9,9 +9,11 @@ import yaml
 
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.command_line import validate
+from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.quality.kept_terms import KeptTerms, TermSearch
 from datasets_app.exporting.export_dataset import export_to_path
+from datasets_app.exporting.sample_dataset import SampleOptions, sample_file, sample_to_file
 from datasets_app.models import Dataset, ScrubMark
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing.export_package import export_package
@@ -73,6 +75,16 @@ def test_a_file_is_judged_as_the_dataset_is(dataset: Dataset, tmp_path: Path, ca
     assert "out.jsonl: 3 terms kept by its metadata not reported" in capsys.readouterr().err
     out.with_name("out.meta.yaml").write_text("name: support\n")
     assert validate_file(out, capsys)["totals"].keys() >= {"E401", "W406"}
+
+
+def test_parquet_and_samples_state_what_their_text_has(dataset: Dataset, tmp_path: Path) -> None:
+    export_to_path(dataset, tmp_path / "out.parquet", format="parquet")
+    export_to_path(dataset, tmp_path / "out.jsonl")
+    sample_to_file(dataset, tmp_path / "sample.jsonl", SampleOptions(3))
+    sample_file(ConversationFile(tmp_path / "out.jsonl"), tmp_path / "of_file.jsonl", SampleOptions(3))
+    for name in ("out", "sample", "of_file"):
+        stated = yaml.safe_load((tmp_path / f"{name}.meta.yaml").read_text())["kept_terms"]
+        assert stated == {"values": [MAIL], "names": ["Jordan", "Katarina Lindqvist"]}, name
 
 
 def test_a_term_that_only_an_erased_session_had_leaves_the_metadata(dataset: Dataset, tmp_path: Path) -> None:

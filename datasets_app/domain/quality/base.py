@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.pii.rules.patterns import find_patterns
+from datasets_app.domain.wording import shorten_hash
 
 Findings = Iterable[Finding] | None
 MAX_NAME_CHARACTERS_SHOWN = 80
@@ -34,6 +35,7 @@ def format_identifier(identifier: str) -> str:
     """An identifier for a message; one that holds personal data is described, not repeated."""
     if find_patterns(identifier):
         return f"(an id of {len(identifier)} characters that holds personal data)"
+    identifier = shorten_hash(identifier)
     if len(identifier) > MAX_NAME_CHARACTERS_SHOWN:
         identifier = identifier[: MAX_NAME_CHARACTERS_SHOWN - 1] + "…"
     return repr(identifier)

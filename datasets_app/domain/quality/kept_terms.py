@@ -6,15 +6,18 @@ and no others.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
-from datasets_app.domain.conversations.jsonl import unescape_json
+from datasets_app.domain.conversations.jsonl import encode_turn, unescape_json
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.kept_names import list_term_words
 
 METADATA_KEY = "kept_terms"
+_TURNS_PER_BATCH = 1000
 
 
 class KeptTerms(NamedTuple):
@@ -54,6 +57,13 @@ class TermSearch:
             words = list_term_words(text, self._missing.keys())
             for longest in self._missing.keys() & set(words):
                 self._find(longest, words)
+
+    def watch(self, turns: Iterable[TurnRecord]) -> Iterator[TurnRecord]:
+        """The same turns, searched on their way to a file in which no text can be found."""
+        remaining = iter(turns)
+        while batch := list(islice(remaining, _TURNS_PER_BATCH)):
+            self.add(b"".join(map(encode_turn, batch)))
+            yield from batch
 
     def _find(self, longest: str, words: tuple[str, ...]) -> None:
         terms, place = self._missing[longest], -1

@@ -6,7 +6,7 @@ from typing import Any
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.pii.rules.patterns import find_patterns
 from datasets_app.domain.quality.personal_data_checks import is_error
-from datasets_app.domain.wording import format_count
+from datasets_app.domain.wording import format_count, shorten_hash
 
 
 class Totals(Counter[str]):
@@ -61,7 +61,7 @@ def _format_place(finding: Finding) -> str:
     if finding.line or session_id is None or find_patterns(session_id):
         return ""
     turn = f" turn {finding.turn_index}" if finding.turn_index is not None else ""
-    return f"[{session_id}{turn}] "
+    return f"[{shorten_hash(session_id)}{turn}] "
 
 
 def _escape_data(text: str) -> str:

@@ -18,7 +18,7 @@ from unfold.widgets import (
 )
 
 from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings
-from annotations_app.criteria.schemas import latest_schemas
+from annotations_app.criteria.schemas import latest_schemas, preference_schema
 from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import (
     DEFAULT_LEASE_MINUTES,
@@ -131,6 +131,14 @@ class CampaignForm(OverrideForm):
         empty_label="On-brand or off-brand (built in)",
         help_text="What annotators are asked of each reply.",
     )
+    other_dataset = forms.ModelChoiceField(
+        Dataset.objects.none(),
+        label="Compare with",
+        required=False,
+        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
+        empty_label="Nothing: each reply is judged by itself",
+        help_text="Asks which of two replies to the same turn is better, without naming their datasets.",
+    )
     name = forms.CharField(
         max_length=100,
         widget=_text_widget(spellcheck="false"),
@@ -195,6 +203,7 @@ class CampaignForm(OverrideForm):
         super().__init__(*args, may_override=gates.can_override(user), override_required=False, **options)
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
+        self.fields["other_dataset"].queryset = self.fields["dataset"].queryset
         self.fields["schema"].queryset = latest_schemas()
         self.fields["annotators"].queryset = users_who_can_annotate()
         if user.has_perm("datasets_app.add_persona"):
@@ -209,6 +218,8 @@ class CampaignForm(OverrideForm):
         """The settings of a valid form."""
         answers = dict(self.cleaned_data)
         answers.pop("override", None)
+        if answers["other_dataset"] and not answers["schema"]:
+            answers["schema"] = preference_schema(actor=self.user)
         return CampaignSettings(
             gold_share=answers.pop("gold") / 100,
             repeat_share=answers.pop("repeats") / 100,

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db import connection
 
 from annotations_app.domain.agreement.agreement import (
     DEFAULT_RESAMPLES,
@@ -23,6 +22,7 @@ from annotations_app.domain.agreement.criterion_report import (
     NamedStatistic,
 )
 from annotations_app.domain.agreement.distance_alpha import MAX_CODES, measure_alpha
+from annotations_app.domain.agreement.preference import Preference, measure_preference
 from annotations_app.domain.label_table import IntArray, LabelTable, build_label_table
 from annotations_app.domain.scales import (
     NOMINAL,
@@ -35,6 +35,7 @@ from annotations_app.domain.scales import (
 )
 from annotations_app.labels.label_counts import order_turns_by_session
 from annotations_app.models import Campaign, Rater
+from datasets_app.core.queries import fetch_column, fetch_value
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 
 # One string for turns that are near each other, instead of a row for each label.
@@ -42,6 +43,10 @@ _PACKED_SQL = """
 SELECT string_agg(int8send(j.turn_id) || int8send(j.rater_id) || {value}, ''::bytea)
 FROM annotations_app_judgment j
 WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND j.codes ? %(key)s GROUP BY j.turn_id >> 16
+"""
+_SWAPPED_SQL = """
+SELECT array_agg(i.turn_id) FROM annotations_app_campaignitem i
+JOIN annotations_app_pairedreply p ON p.item_id = i.id AND p.swapped WHERE i.campaign_id = %s
 """
 _WHOLE, _FRACTION = "int8send((j.codes->>%(key)s)::bigint)", "float8send((j.codes->>%(key)s)::float8)"
 _COUNT_TEXTS_SQL = """
@@ -91,7 +96,10 @@ def measure_criteria(
         else:
             names_ = [level.name for level in criterion.levels]
             scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
-            measured.append(_measure_levels(labels, criterion, answers, names_, scale))
+            levels = _measure_levels(labels, criterion, answers, names_, scale)
+            if criterion.kind == Kind.PREFERENCE:
+                levels = levels._replace(preference=_measure_preference(labels, answers))
+            measured.append(levels)
     return measured
 
 
@@ -105,9 +113,7 @@ def criteria_as_json(campaign: Campaign, measured: list[CriterionReport]) -> dic
 
 
 def _count_texts(campaign: Campaign, criterion: Criterion) -> CriterionReport:
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNT_TEXTS_SQL, [campaign.pk, criterion.key])
-        [count] = cursor.fetchone()
+    count = fetch_value(_COUNT_TEXTS_SQL, [campaign.pk, criterion.key])
     return CriterionReport(criterion, [Answer("texts", count)], note="texts can't be compared")
 
 
@@ -182,13 +188,27 @@ def _measure_levels(
     )
 
 
+def _measure_preference(labels: _Labels, answers: _Answers) -> Preference:
+    turns, turn = np.unique(answers.turn, return_inverse=True)
+    order, session = order_turns_by_session(labels.campaign.dataset_id, turns)
+    of_turn = np.empty_like(session)
+    of_turn[order] = session
+    swapped = fetch_value(_SWAPPED_SQL, [labels.campaign.pk])
+    return measure_preference(
+        answers.value,
+        np.isin(answers.turn, np.array(swapped or [], np.int64)),
+        of_turn[turn],
+        resamples=labels.resamples,
+        seed=labels.seed,
+    )
+
+
 def read_answers(campaign: Campaign, criterion: Criterion) -> _Answers:
     is_number = criterion.kind == Kind.NUMBER
     sql = _PACKED_SQL.format(value=_FRACTION if is_number else _WHOLE)
     row = np.dtype([("turn", ">i8"), ("rater", ">i8"), ("value", ">f8" if is_number else ">i8")])
-    with connection.cursor() as cursor:
-        cursor.execute(sql, {"campaign": campaign.pk, "key": criterion.key})
-        parts = [np.frombuffer(packed, row) for (packed,) in cursor.fetchall()]
+    packed = fetch_column(sql, {"campaign": campaign.pk, "key": criterion.key})
+    parts = [np.frombuffer(part, row) for part in packed]
     rows = np.concatenate(parts) if parts else np.zeros(0, row)
     value = rows["value"].astype(np.float64 if is_number else np.int64)
     return _Answers(rows["turn"].astype(np.int64), rows["rater"].astype(np.int64), value)

@@ -21,7 +21,7 @@ from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.criteria.schemas import get_schema
+from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
@@ -34,7 +34,7 @@ from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
 from datasets_app.api.schemas import JobOut
 from datasets_app.catalog import gates, policies, raw_access
-from datasets_app.models import Persona
+from datasets_app.models import Dataset, Persona
 
 MAX_RUNS = 20
 router = Router(tags=["Campaigns and labels"])
@@ -53,7 +53,7 @@ def list_campaigns(request: Any, after: str = After, limit: int = Limit) -> Any:
         campaigns = campaigns.filter(pk__lt=read_cursor(after))
     rows = list(campaigns[: limit + 1])
     withheld = raw_access.find_withheld(request.person, [row.dataset for row in rows])
-    return make_page(rows, limit, lambda row: _describe(row, row.dataset_id in withheld))
+    return make_page(rows, limit, lambda row: _describe(request, row, row.dataset_id in withheld))
 
 
 @route(router, "GET", "/campaigns/{name}", CampaignOut, needs=VIEW_CAMPAIGNS)
@@ -77,9 +77,11 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
     if persona is None:
         raise ApiError(422, "invalid", "There is no persona with this id.")
     chosen = options.dict()
-    schema = chosen.pop("label_schema")
+    schema, compare = chosen.pop("label_schema"), chosen.pop("compare")
+    other = get_dataset(request, compare) if compare else None
+    asked = get_schema(schema) if schema else preference_schema(actor=request.person) if other else None
     settings = CampaignSettings(
-        **{**chosen, "dataset": dataset, "persona": persona, "schema": get_schema(schema) if schema else None}
+        **{**chosen, "dataset": dataset, "persona": persona, "schema": asked, "other_dataset": other}
     )
     with transaction.atomic():
         campaign = prepare_campaign(settings, actor=request.person)
@@ -184,15 +186,18 @@ def find_campaign(request: Any, name: str) -> Campaign:
 
 
 def _describe_one(request: Any, campaign: Campaign) -> dict[str, Any]:
-    return _describe(campaign, not raw_access.may_read(request.person, campaign.dataset))
+    return _describe(request, campaign, not raw_access.may_read(request.person, campaign.dataset))
 
 
-def _describe(campaign: Campaign, withheld: bool) -> dict[str, Any]:
+def _describe(request: Any, campaign: Campaign, withheld: bool) -> dict[str, Any]:
+    other = campaign.other_dataset
+    visible = other and Dataset.objects.visible_to(request.person).filter(pk=other.pk).exists()
     return {
         "name": campaign.name,
         "dataset": campaign.dataset.name,
         "persona": campaign.persona.persona_id,
         "label_schema": campaign.schema and campaign.schema.full_name,
+        "compare": other.name if other and visible else None,
         "status": campaign.status,
         "overlap": campaign.overlap,
         "order": campaign.order,

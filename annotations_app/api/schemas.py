@@ -14,12 +14,14 @@ from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURR
 
 class CampaignOut(Schema):
     """`tag` may quote raw text, and is null then. `label_schema` is "name@version", null where replies
-    are judged on-brand or off-brand."""
+    are judged on-brand or off-brand; `compare` is the dataset with whose replies they are compared, if you
+    may see it."""
 
     name: str
     dataset: str
     persona: str | None
     label_schema: str | None
+    compare: str | None
     status: str
     overlap: int
     order: str
@@ -39,13 +41,15 @@ class CampaignPage(Schema):
 
 
 class CampaignIn(Input):
-    """`annotators` are user names; `label_schema` is the name of a schema, or "name@version"."""
+    """`annotators` are user names; `label_schema` is the name of a schema, or "name@version". With `compare`,
+    the name of another dataset, annotators choose the better of two replies to the same turn."""
 
     name: str = Field(pattern=NAME_PATTERN)
     dataset: str = Field(pattern=NAME_PATTERN)
     persona: str = Field(max_length=500)
     annotators: list[str] = Field(min_length=1, max_length=1000)
     label_schema: str | None = Field(None, max_length=120)
+    compare: str | None = Field(None, pattern=NAME_PATTERN)
     guidelines: str = Field("", max_length=50_000)
     overlap: int = Field(2, ge=1, le=MAX_OVERLAP)
     gold_share: float = Field(0.0, ge=0, le=MAX_SHARE)

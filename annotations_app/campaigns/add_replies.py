@@ -48,11 +48,7 @@ def add_replies(
     with transaction.atomic():
         rows = Campaign.objects.select_related("dataset").select_for_update(of=("self",), no_key=True)
         row = rows.get(pk=campaign.pk)
-        if row.status not in {Campaign.Status.OPEN, Campaign.Status.PAUSED}:
-            raise UserError(
-                f"{row.name} is {row.get_status_display().lower()}. Open it to add replies, or create a new "
-                "campaign."
-            )
+        _require_open(row)
         gates.check_gate(policies.ANNOTATE, row.dataset, actor=actor, override=override)
         if row.split == policies.LOCKED_SPLIT:
             gates.check_gate(policies.ANNOTATE_TEST_SPLIT, row.dataset, actor=actor, override=override)
@@ -80,3 +76,14 @@ def add_replies(
             replies=added,
         )
     return {"campaign": row.pk, "replies": added}
+
+
+def _require_open(campaign: Campaign) -> None:
+    """Whether replies can be added. Raises UserError."""
+    if campaign.status not in {Campaign.Status.OPEN, Campaign.Status.PAUSED}:
+        raise UserError(
+            f"{campaign.name} is {campaign.get_status_display().lower()}. Open it to add replies, or create "
+            "a new campaign."
+        )
+    if campaign.other_dataset_id:
+        raise UserError(f"{campaign.name} compares pairs of replies. Create a new campaign for more of them.")

@@ -24,6 +24,29 @@ FROM (
 ) c WHERE m.campaign_id = c.campaign_id AND m.user_id = c.annotator_id
 """
 
+# In the order in which everything else locks them: see labeling/leases.py.
+_LOCK_MEMBERS_SQL = """
+SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
+    SELECT campaign_id FROM annotations_app_campaignitem WHERE id = ANY(%(items)s)
+) ORDER BY id FOR NO KEY UPDATE
+"""
+_ASSIGNMENTS = "(SELECT id FROM annotations_app_assignment WHERE item_id = ANY(%(items)s))"
+_DELETE_ITEMS_SQL = (
+    """
+    UPDATE annotations_app_campaign m SET item_count = m.item_count - c.items
+    FROM (SELECT campaign_id, count(*) AS items FROM annotations_app_campaignitem
+          WHERE id = ANY(%(items)s) GROUP BY campaign_id) c WHERE m.id = c.campaign_id
+    """,
+    f"DELETE FROM annotations_app_decision WHERE assignment_id IN {_ASSIGNMENTS}",
+    """
+    DELETE FROM annotations_app_judgment j USING annotations_app_campaignitem i
+    WHERE i.id = ANY(%(items)s) AND j.campaign_id = i.campaign_id AND j.turn_id = i.turn_id
+    """,
+    "DELETE FROM annotations_app_assignment WHERE item_id = ANY(%(items)s)",
+    "DELETE FROM annotations_app_pairedreply WHERE item_id = ANY(%(items)s)",
+    "DELETE FROM annotations_app_campaignitem WHERE id = ANY(%(items)s)",
+)
+
 
 def subtract_assignments(keys: list[int]) -> None:
     """To be called before the assignments change their state."""
@@ -33,6 +56,15 @@ def subtract_assignments(keys: list[int]) -> None:
 def subtract_sessions(keys: list[int]) -> None:
     """To be called before the assignments of these sessions are deleted."""
     _subtract("i.session_id = ANY(%s)", keys)
+
+
+def delete_items(keys: list[int]) -> None:
+    """Delete items with everything that was decided on them, and correct the counters of their campaigns."""
+    values = {"items": keys}
+    execute(_LOCK_MEMBERS_SQL, values)
+    _subtract("i.id = ANY(%s)", keys)
+    for statement in _DELETE_ITEMS_SQL:
+        execute(statement, values)
 
 
 def _subtract(condition: str, keys: list[Any]) -> None:

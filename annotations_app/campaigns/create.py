@@ -52,8 +52,12 @@ def prepare_campaign(settings: CampaignSettings, *, override: str = "", actor: A
     """
     users = settings.validate()
     with transaction.atomic():
-        overridden = _ask_gates(settings.dataset, settings.split, override=override, actor=actor)
-        campaign = Campaign(**settings.model_fields(), overridden=overridden, created_by=actor)
+        campaign = Campaign(**settings.model_fields(), created_by=actor)
+        asked = [
+            _ask_gates(dataset, settings.split, override=override, actor=actor)
+            for dataset in campaign.datasets
+        ]
+        campaign.overridden = any(asked)
         reply_filter = _reply_filter(campaign)
         if not raw_access.may_read(actor, settings.dataset):
             # Whether there are any would tell which tags there are.
@@ -77,13 +81,17 @@ def fill_campaign(
     """
     with transaction.atomic():
         campaign = (
-            Campaign.objects.select_related("dataset", "persona")
+            Campaign.objects.select_related("dataset", "other_dataset", "persona")
             .select_for_update(of=("self",), no_key=True)
             .get(pk=campaign.pk)
         )
         if campaign.status != Campaign.Status.PREPARING:
             return campaign
-        campaign.overridden = _check_gates(campaign.dataset, campaign.split, override=override, actor=actor)
+        checked = [
+            _check_gates(dataset, campaign.split, override=override, actor=actor)
+            for dataset in campaign.datasets
+        ]
+        campaign.overridden = any(checked)
         reply_filter = _reply_filter(campaign)
         replies, known = rows.count_replies(reply_filter)
         _require_replies(campaign, replies > 0, known > 0)
@@ -101,8 +109,9 @@ def fill_campaign(
             gold_target=campaign.gold_count,
             max_replies=campaign.max_replies,
         )
+        _count_unpaired(campaign, reply_filter)
         campaign.status = Campaign.Status.OPEN
-        campaign.save(update_fields=["item_count", "gold_count", "status", "overridden"])
+        campaign.save(update_fields=["item_count", "gold_count", "status", "overridden", "unpaired"])
         announce_assignment(campaign, [member.user for member in lock_members(campaign) if member.active])
         report_progress(campaign.item_count, campaign.item_count)
     return campaign
@@ -116,7 +125,21 @@ def _reply_filter(campaign: Campaign) -> ReplyFilter:
         campaign.split,
         campaign.gold_share > 0,
         campaign.schema_id,
+        campaign.other_dataset_id,
     )
+
+
+def _count_unpaired(campaign: Campaign, reply_filter: ReplyFilter) -> None:
+    """Refuses a campaign that compares nothing. Raises UserError."""
+    if campaign.other_dataset is None:
+        return
+    campaign.unpaired = rows.count_unpaired(reply_filter)
+    if not campaign.item_count:
+        left_out = " ".join(rows.describe_unpaired(campaign.unpaired))
+        raise UserError(
+            f"No reply of {campaign.dataset.name} can be compared with one of {campaign.other_dataset.name}. "
+            f"{left_out}"
+        )
 
 
 def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
@@ -168,5 +191,6 @@ def _add_members(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:
         # Not the tag itself: a scrub could not remove what it finds in it from here.
         only_a_tag=bool(campaign.tag),
         **({"schema": campaign.schema.full_name} if campaign.schema else {}),
+        **({"compared_with": campaign.other_dataset.name} if campaign.other_dataset else {}),
         **{field: getattr(campaign, field) for field in _AUDITED_FIELDS},
     )

@@ -3,16 +3,60 @@
 from typing import NamedTuple
 
 from annotations_app.criteria.disputes import measure_disputes
-from datasets_app.core.queries import execute, fetch_one
+from datasets_app.core.queries import execute, fetch_all, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import count_minority
+from datasets_app.domain.wording import format_count
 
 # The replies of a campaign, without excluded sessions. Without a split, the locked test split is left out.
+# Of a campaign that compares them, those that have a pair.
 _REPLIES_SQL = """
 FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
 WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
   AND NOT s.excluded AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
   AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
+"""
+_PAIRED_SQL = "AND t.id IN (SELECT turn FROM compared WHERE problem = '')"
+# Sessions whose users said something else, or in another place, and the first such turn.
+_QUESTIONS_SQL = """
+SELECT s.session_id AS name, t.turn_index, t.role, t.text
+FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset_id AND t.session_id = s.id
+WHERE s.dataset_id = {dataset} AND t.role <> 'assistant'
+"""
+_DIFFERING_SQL = f"""
+SELECT name, min(turn_index) AS first FROM
+    ({_QUESTIONS_SQL.format(dataset="%(dataset)s")}) a
+    FULL JOIN ({_QUESTIONS_SQL.format(dataset="%(other)s")}) b USING (name, turn_index)
+WHERE a.text IS DISTINCT FROM b.text OR a.role IS DISTINCT FROM b.role GROUP BY name
+"""
+# Each reply with that of the other dataset, or the reason why they can't be compared.
+_COMPARED_SQL = f"""
+WITH compared AS MATERIALIZED (
+    SELECT t.id AS turn, t.session_id AS session,
+           CASE WHEN os.id IS NULL THEN 'no_session' WHEN o.id IS NULL THEN 'no_reply'
+                WHEN t.turn_index > d.first THEN 'other_questions'
+                WHEN o.text = t.text THEN 'equal' ELSE '' END AS problem
+    FROM (SELECT t.id, t.session_id, t.turn_index, t.text, s.session_id AS name {{replies}}) t
+    LEFT JOIN datasets_app_session os ON os.dataset_id = %(other)s AND os.session_id = t.name
+        AND NOT os.excluded AND (%(split)s = 'test' OR os.split IS DISTINCT FROM 'test')
+    LEFT JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.session_id = os.id
+        AND o.turn_index = t.turn_index AND o.role = 'assistant' AND o.text ~ '[^[:space:]]'
+    LEFT JOIN ({_DIFFERING_SQL}) d ON d.name = t.name
+)
+"""
+_COUNT_UNPAIRED_SQL = """
+SELECT problem, count(*), count(DISTINCT session) FROM compared WHERE problem <> '' GROUP BY 1 ORDER BY 1
+"""
+# Which is shown as A is decided by a hash, as the order is.
+_PAIR_ITEMS_SQL = """
+INSERT INTO annotations_app_pairedreply (item_id, dataset_id, turn_id, swapped)
+SELECT i.id, %(other)s, o.id, hashint8extended(t.id, %(seed)s::bigint # 2) & 1 = 1
+FROM annotations_app_campaignitem i
+JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = i.turn_id
+JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = t.session_id
+JOIN datasets_app_session os ON os.dataset_id = %(other)s AND os.session_id = s.session_id
+JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.session_id = os.id AND o.turn_index = t.turn_index
+WHERE i.campaign_id = %(campaign)s
 """
 _HAS_ADJUDICATED_SQL = """
 EXISTS (SELECT FROM {labels} k
@@ -46,6 +90,7 @@ _ORDERS = {
 }
 # Gold replies are the first to stay: a smaller campaign has its share of them.
 _FILL_SQL = """
+{compared}
 INSERT INTO annotations_app_campaignitem (campaign_id, turn_id, session_id, position, open, gold)
 SELECT %(campaign)s, turn, session, row_number() OVER (ORDER BY {order}),
        CASE WHEN gold THEN 0 ELSE %(overlap)s END, gold
@@ -67,10 +112,17 @@ ORDER BY 4
 _LIMIT_SQL = "ORDER BY gold DESC, {order} LIMIT %(max_replies)s"
 # The plan of the queries that lease items depends on statistics, which new rows don't have yet.
 _ANALYZE = "ANALYZE annotations_app_campaignitem"
+UNPAIRED_REASONS = {
+    "no_session": "have no session with the same id in the other dataset",
+    "no_reply": "have no reply at the same turn of the other session",
+    "other_questions": "come after turns of users that differ",
+    "equal": "are equal",
+}
 
 
 class ReplyFilter(NamedTuple):
-    """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given.
+    """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given; those
+    with a pair in the ``other`` dataset.
 
     Gold ones have an adjudicated label or, under a ``schema`` (primary key), an adjudicated decision.
     """
@@ -81,6 +133,7 @@ class ReplyFilter(NamedTuple):
     split: str
     gold: bool
     schema: int | None = None
+    other: int | None = None
 
     @property
     def known(self) -> str:
@@ -102,6 +155,24 @@ def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
     return replies, known
 
 
+def count_unpaired(reply_filter: ReplyFilter) -> dict[str, dict[str, int]]:
+    """Replies without a pair and their sessions, by the key of :data:`UNPAIRED_REASONS`."""
+    sql = _COMPARED_SQL.format(replies=_REPLIES_SQL) + _COUNT_UNPAIRED_SQL
+    return {
+        problem: {"replies": replies, "sessions": sessions}
+        for problem, replies, sessions in fetch_all(sql, reply_filter._asdict())
+    }
+
+
+def describe_unpaired(unpaired: dict[str, dict[str, int]] | None) -> list[str]:
+    """Sentences on the replies that a campaign leaves out."""
+    return [
+        f"{format_count(count['replies'], 'reply', 'replies')} of "
+        f"{format_count(count['sessions'], 'session')} {UNPAIRED_REASONS[problem]}: left out."
+        for problem, count in (unpaired or {}).items()
+    ]
+
+
 def create_items(
     reply_filter: ReplyFilter,
     *,
@@ -116,8 +187,10 @@ def create_items(
     joined, ordered = _ORDERS[order]
     if joined and reply_filter.schema is not None:
         joined = _DISPUTED_ANSWERS_JOIN_SQL
+    is_paired = reply_filter.other is not None
     sql = _FILL_SQL.format(
-        replies=_REPLIES_SQL,
+        compared=_COMPARED_SQL.format(replies=_REPLIES_SQL) if is_paired else "",
+        replies=f"{_REPLIES_SQL} {_PAIRED_SQL if is_paired else ''}",
         known=reply_filter.known,
         joined=joined,
         order=ordered,
@@ -131,5 +204,7 @@ def create_items(
         "max_replies": max_replies,
     }
     count: int = execute(sql, reply_filter._asdict() | values)
+    if is_paired:
+        execute(_PAIR_ITEMS_SQL, reply_filter._asdict() | values)
     execute(_ANALYZE)
     return count

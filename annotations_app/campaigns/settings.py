@@ -39,6 +39,8 @@ class CampaignSettings:
     annotators: Sequence[str]
     # None: the built-in criterion.
     schema: LabelSchema | None = None
+    # Replies are compared with its replies to the same conversations.
+    other_dataset: Dataset | None = None
     guidelines: str = ""
     overlap: int = DEFAULT_OVERLAP
     gold_share: float = 0.0
@@ -62,6 +64,7 @@ class CampaignSettings:
         _validate_shares(self.gold_share, self.repeat_share)
         validate_lease_minutes(self.lease_minutes)
         _validate_selection(self)
+        _validate_comparison(self)
         users = get_annotators(self.annotators)
         require_enough_annotators(self.overlap, len(users))
         return users
@@ -157,6 +160,21 @@ def _validate_shares(gold_share: float, repeat_share: float) -> None:
     if gold_share + repeat_share > 1 - MIN_NEW_SHARE:
         raise InvalidSetting(
             "repeat_share", "Gold items and repeats leave too few new replies; lower their shares."
+        )
+
+
+def _validate_comparison(settings: CampaignSettings) -> None:
+    compares = settings.schema is not None and settings.schema.content.compares_replies
+    if settings.other_dataset == settings.dataset:
+        raise InvalidSetting("other_dataset", "A dataset can't be compared with itself; choose another one.")
+    if compares and settings.other_dataset is None:
+        raise InvalidSetting(
+            "other_dataset",
+            "This schema asks which of two replies is better; choose a dataset to compare with.",
+        )
+    if settings.other_dataset is not None and not compares:
+        raise InvalidSetting(
+            "schema", "To compare replies, choose a schema with a criterion of the kind preference."
         )
 
 

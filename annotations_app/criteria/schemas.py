@@ -81,6 +81,11 @@ def get_schema(name: str) -> LabelSchema:
     return schema
 
 
+def preference_schema(*, actor: Any = None) -> LabelSchema:
+    """What a campaign asks of pairs unless it has a schema."""
+    return save_schema(read_ready_made("preference"), actor=actor).schema
+
+
 def read_ready_made(name: str) -> Schema:
     """One of :data:`READY_MADE_NAMES`. Raises UserError."""
     if name not in READY_MADE_NAMES:

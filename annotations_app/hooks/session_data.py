@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
-from annotations_app.campaigns.counters import subtract_sessions
+from annotations_app.campaigns.counters import delete_items, subtract_sessions
 from annotations_app.labels.label_places import (
     ORIGINAL_SESSION,
     PLACE_SESSION,
@@ -30,6 +30,7 @@ from annotations_app.models import (
     JudgeRun,
     Judgment,
     LabelSchema,
+    PairedReply,
     Rater,
     Verdict,
 )
@@ -91,16 +92,30 @@ class _Campaigns(SessionData):
         with connection.cursor() as cursor:
             if sessions is None:
                 cursor.execute(_LOCK_ALL_MEMBERS, [dataset.pk])
+                PairedReply.objects.filter(item__campaign__dataset=dataset).delete()
                 return
             values = {"sessions": list(sessions)}
             cursor.execute(_LOCK_MEMBERS, values)
             subtract_sessions(values["sessions"])
             cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
             cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
+            PairedReply.objects.filter(item__session__in=values["sessions"]).delete()
         for campaign in self.rows(dataset).exclude(tag=""):
             tagged = Turn.objects.filter(dataset=dataset, tags__contains=[campaign.tag])
             if not tagged.exclude(session__in=values["sessions"]).exists():
                 self.rows(dataset).filter(pk=campaign.pk).update(tag=ERASED_TAG)
+
+
+class _Pairs(SessionData):
+    """The rows of the other dataset of campaigns that compare replies."""
+
+    def close(self, dataset: Any) -> None:
+        Campaign.objects.filter(other_dataset=dataset).update(status=Campaign.Status.CLOSED)
+
+    def prepare_deletion(self, dataset: Any, sessions: Iterable[int] | None) -> None:
+        """Delete the items whose other reply is deleted, with their labels: they were about both."""
+        if items := list(self.rows(dataset, sessions).values_list("pk", flat=True)):
+            delete_items(items)
 
 
 class _Placed(SessionData):
@@ -250,7 +265,7 @@ def register_models() -> None:
             # The tag was chosen from those of the turns.
             scrubbed={"tag": ""},
             left={WRITTEN: "guidelines"},
-            harmless={NAME: "name", "one of three": "split"},
+            harmless={NAME: "name", "one of three": "split", "counts": "unpaired"},
         ),
         SessionData(CampaignMember, dataset="campaign__dataset"),
         _Labels(
@@ -263,6 +278,7 @@ def register_models() -> None:
             harmless={DIGEST: "persona_digest", TIME: "timestamp"},
         ),
         SessionData(CampaignItem, "campaign_items", "campaign__dataset", "session"),
+        _Pairs(PairedReply, "", "dataset", "turn__session"),
         SessionData(
             Assignment,
             "assignments",

@@ -52,7 +52,7 @@ def campaign_state(member: CampaignMember) -> QueueState:
 
     A lease that ran out is listed: it stays theirs until somebody else takes the reply.
     """
-    facts = gates.load_facts(member.campaign.dataset)
+    facts = load_campaign_facts(member.campaign)
     if reason := stop_reason(member, facts):
         return _empty_queue(reason, facts)
     leased = _leased_replies(member)
@@ -67,7 +67,7 @@ def lease_next(campaign: Campaign, user: Any) -> QueueState:
     """
     with transaction.atomic():
         member = lock_member(campaign.pk, user)
-        facts = gates.load_facts(member.campaign.dataset)
+        facts = load_campaign_facts(member.campaign)
         if reason := stop_reason(member, facts):
             return _empty_queue(reason, facts)
         allocator = Allocator(member, user.get_username())
@@ -80,12 +80,18 @@ def lease_next(campaign: Campaign, user: Any) -> QueueState:
     return _empty_queue("nothing_now" if others_have_some else "finished", facts)
 
 
+def load_campaign_facts(campaign: Campaign) -> DatasetFacts:
+    """The facts of the dataset whose text is read; of two, of the one with raw text."""
+    facts = [gates.load_facts(dataset) for dataset in campaign.datasets]
+    return max(facts, key=lambda one: (one.is_known_raw, one.is_raw))
+
+
 def stop_reason(member: CampaignMember, facts: DatasetFacts) -> str:
     """Why the member gets no replies, a key of the messages; empty if they do."""
     campaign = member.campaign
     if not member.active:
         return "removed"
-    if campaign.dataset.status == Dataset.Status.EXPIRED:
+    if any(dataset.status == Dataset.Status.EXPIRED for dataset in campaign.datasets):
         return "closed"
     if campaign.status != Campaign.Status.OPEN:
         return str(campaign.status)

@@ -1,7 +1,7 @@
 """Tables of campaigns and labels."""
 
 from annotations_app.models.annotation import Annotation
-from annotations_app.models.assignment import Assignment, CampaignItem, Decision
+from annotations_app.models.assignment import Assignment, CampaignItem, Decision, PairedReply
 from annotations_app.models.campaign import Campaign, CampaignMember
 from annotations_app.models.judge import Judge, JudgeRun, Verdict
 from annotations_app.models.judgment import Judgment, Rater
@@ -9,5 +9,5 @@ from annotations_app.models.label_schema import LabelSchema
 
 __all__ = [
     "Annotation", "Assignment", "Campaign", "CampaignItem", "CampaignMember", "Decision", "Judge", "JudgeRun",
-    "Judgment", "LabelSchema", "Rater", "Verdict",
+    "Judgment", "LabelSchema", "PairedReply", "Rater", "Verdict",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from annotations_app.models.annotation import Annotation
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.querysets import AssignmentQuerySet
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.models import Session, Turn
+from datasets_app.models import Dataset, PartitionForeignKey, Session, Turn
 
 
 class CampaignItem(models.Model):
@@ -52,6 +52,24 @@ class CampaignItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.position} of {self.campaign}"
+
+
+class PairedReply(models.Model):
+    """The reply that an item's is compared with: the same turn of the same session of another dataset.
+
+    ``swapped`` says that it is shown as A. The campaign's own reply is shown as A otherwise.
+    """
+
+    item = models.OneToOneField(CampaignItem, models.CASCADE, primary_key=True, related_name="pair")
+    dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="paired_replies")
+    turn = PartitionForeignKey(Turn, models.CASCADE, related_name="paired_replies")
+    swapped = models.BooleanField()
+
+    class Meta:
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"pair of {self.item_id}"
 
 
 class Assignment(models.Model):

@@ -62,6 +62,12 @@ class Campaign(models.Model):
         related_name="+",
         db_index=False,
     )
+    # Replies are compared with those of this dataset to the same conversations.
+    other_dataset = models.ForeignKey(
+        Dataset, models.SET_NULL, null=True, blank=True, editable=False, related_name="compared_campaigns"
+    )
+    # How many replies have no pair, by the reason.
+    unpaired = models.JSONField(null=True, blank=True, editable=False)
     guidelines = models.TextField(blank=True, help_text="Markdown, shown next to the reply.")
     overlap = models.PositiveSmallIntegerField(
         "annotators per reply",
@@ -128,6 +134,11 @@ class Campaign(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def datasets(self) -> list[Dataset]:
+        """Whose replies its annotators read."""
+        return [self.dataset, *([self.other_dataset] if self.other_dataset else [])]
 
     @property
     def schema_content(self) -> Schema | None:

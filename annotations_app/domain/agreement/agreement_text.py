@@ -106,6 +106,7 @@ def format_criterion(measured: CriterionReport) -> str:
 
 
 def _criterion_lines(measured: CriterionReport) -> Iterator[str]:
+    yield from measured.preference_sentences
     if measured.note:
         yield f"{measured.note}."
     if measured.alpha is not None:

@@ -10,6 +10,7 @@ from annotations_app.domain.agreement.agreement_report import (
     AgreementReport,
     Statistic,
 )
+from annotations_app.domain.agreement.preference import Preference, describe_preference
 from datasets_app.domain.labels.criterion import Criterion, Kind
 
 _WEIGHTED_NAMES = dict(
@@ -48,6 +49,7 @@ class CriterionReport(NamedTuple):
     note: str = ""
     tag: str = ""
     labels: int | None = None
+    preference: Preference | None = None
 
     @property
     def title(self) -> str:
@@ -79,6 +81,10 @@ class CriterionReport(NamedTuple):
         return [alpha, *self.alphas, *others]
 
     @property
+    def preference_sentences(self) -> list[str]:
+        return describe_preference(self.preference) if self.preference else []
+
+    @property
     def alpha(self) -> Statistic | None:
         """What the verdict is about."""
         return self.statistics[0].statistic if self.statistics else None
@@ -102,6 +108,7 @@ class CriterionReport(NamedTuple):
             "answers": {answer.name: answer.labels for answer in self.answers},
             "consensus": {answer.name: answer.replies for answer in self.answers} if report else None,
             "note": self.note or None,
+            **({"preference": self.preference.as_json()} if self.preference else {}),
             **(report.headline.as_json() if report else {}),
             **{one.key: one.statistic.as_json() for one in self.alphas},
             "pairs": [pair.as_json() for pair in report.pairs] if report else [],

@@ -21,8 +21,9 @@ from annotations_app.domain.highlighting import (
     highlight_words,
     list_highlighted_words,
 )
+from annotations_app.labeling.views.pairs import Side, find_side, keep_common
 from annotations_app.labeling.views.persona_card import parse_persona_cached
-from annotations_app.labeling.views.recent import shorten_text
+from annotations_app.labeling.views.recent import name_pair, shorten_text
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from annotations_app.templatetags.annotations_display import highlight
 from datasets_app.catalog import raw_access
@@ -48,6 +49,8 @@ class ReplyView:
     snippet: str
     preferred: list[str]
     avoid: list[str]
+    # Of two replies; the turn is then that of A.
+    sides: tuple[Side, ...] = ()
 
     @property
     def earlier(self) -> int:
@@ -57,12 +60,17 @@ class ReplyView:
 
     @property
     def later(self) -> int:
-        """The last turn shown if there are turns after it, else 0."""
+        """The last turn shown if there are turns after it, else 0; those after one of two replies tell whose
+        they are."""
+        if self.sides:
+            return 0
         last = (self.after or [self.turn])[-1].turn_index
         return last if last < self.turn_count else 0
 
 
 def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
+    if campaign.other_dataset_id:
+        return _load_pair(assignment, campaign)
     index, session = assignment.item.turn.turn_index, assignment.item.turn.session
     window = turns_with_start(assignment.item.turn).filter(
         turn_index__range=(index - TURNS_BEFORE, index + TURNS_AFTER)
@@ -86,6 +94,41 @@ def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
         preferred=list_highlighted_words(pieces, PREFERRED),
         avoid=list_highlighted_words(pieces, AVOID),
     )
+
+
+def _load_pair(assignment: Assignment, campaign: Campaign) -> ReplyView:
+    index = assignment.item.turn.turn_index
+    before = readable_turns(assignment, campaign).filter(turn_index__gte=index - TURNS_BEFORE)
+    turns = list(before.order_by("turn_index"))
+    show_turns_around(turns, assignment, campaign)
+    pieces = {name: _show_side(assignment, campaign, name) for name in ("a", "b")}
+    (first, first_pieces), (second, second_pieces) = pieces.values()
+    return ReplyView(
+        assignment,
+        first,
+        before=turns,
+        after=[],
+        turn_count=index,
+        snippet=name_pair(assignment),
+        preferred=list_highlighted_words([*first_pieces, *second_pieces], PREFERRED),
+        avoid=list_highlighted_words([*first_pieces, *second_pieces], AVOID),
+        sides=(Side("A", first), Side("B", second)),
+    )
+
+
+def _show_side(assignment: Assignment, campaign: Campaign, name: str) -> tuple[Any, list[TextPiece]]:
+    """Only the text: metadata may name the model."""
+    reply = find_side(assignment, name)
+    turn = turns_with_start(reply).get(turn_index=reply.turn_index)
+    turn.start = reply.text[:MAX_REPLY_CHARACTERS]
+    show_turns_around([turn], assignment, campaign)
+    if turn.rest_url:
+        turn.rest_url += f"?side={name}"
+    pieces = highlight_text(turn.start, campaign)
+    turn.text_html = format_html("{}{}", highlight(pieces), "…" if turn.rest_url else "")
+    turn.is_raw_first = any(piece.kinds for piece in pieces)
+    turn.steps = []
+    return turn, pieces
 
 
 def show_turns_around(turns: list[Any], assignment: Assignment, campaign: Campaign) -> list[Any]:
@@ -122,9 +165,16 @@ def record_raw_read(member: CampaignMember, is_raw: bool, **counts: int) -> None
     """Record in the audit log what an annotator is about to read, if the dataset's text is raw."""
     if is_raw:
         campaign = member.campaign
-        raw_access.record_raw_access(
-            campaign.dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts
-        )
+        for dataset in campaign.datasets:
+            raw_access.record_raw_access(
+                dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts
+            )
+
+
+def readable_turns(assignment: Assignment, campaign: Campaign) -> QuerySet[Turn, Any]:
+    """The turns an annotator may read: of a pair only those before it that both conversations have."""
+    turns = turns_with_start(assignment.item.turn)
+    return keep_common(turns, assignment) if campaign.other_dataset_id else turns
 
 
 def turns_with_start(reply: Turn) -> QuerySet[Turn, dict[str, Any] | Any]:

@@ -60,12 +60,18 @@ def _build_judged(assignment: Assignment, schema: Schema) -> RecentDecision:
     return RecentDecision(
         pk=assignment.pk,
         decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or ("label" if judgment else ""),
-        snippet=shorten_text(assignment.item.turn.text),
+        snippet=name_pair(assignment) if schema.compares_replies else shorten_text(assignment.item.turn.text),
         at=assignment.decided_at,
         notes=(judgment and judgment.notes) or "",
         confidence=judgment and judgment.confidence,
         answers=judgment and decode_answers(schema, judgment.answers),
     )
+
+
+def name_pair(assignment: Assignment) -> str:
+    """Of two replies: the beginning of either would tell whose it is."""
+    turn = assignment.item.turn
+    return f"{turn.session.session_id}, {turn.turn_index}"
 
 
 def shorten_text(text: str) -> str:

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
-from annotations_app.labeling.lease_next import stop_reason
+from annotations_app.labeling.lease_next import load_campaign_facts, stop_reason
 from annotations_app.labeling.progress import MAX_RECENT_DECISIONS, recent_decisions
 from annotations_app.labeling.views.access import View, is_script_request, refuse, require_member
 from annotations_app.labeling.views.conversation import (
@@ -16,14 +16,14 @@ from annotations_app.labeling.views.conversation import (
     MORE_TURNS_COUNT,
     highlight_text,
     load_reply,
+    readable_turns,
     record_raw_read,
     show_turns_around,
-    turns_with_start,
 )
+from annotations_app.labeling.views.pairs import find_side
 from annotations_app.labeling.views.queue import render_queue
 from annotations_app.models import Assignment, CampaignMember
 from annotations_app.templatetags.annotations_display import highlight
-from datasets_app.catalog import gates
 from datasets_app.models import Turn
 
 # Nobody would find a marked word in a longer text.
@@ -40,7 +40,7 @@ def with_own_reply(view: View) -> View:
         own = Assignment.objects.for_member(member.campaign_id, member.user_id)
         own = own.select_reply(member.campaign.dataset_id)
         assignment = get_object_or_404(own, pk=pk)
-        facts = gates.load_facts(member.campaign.dataset)
+        facts = load_campaign_facts(member.campaign)
         if stop_reason(member, facts):
             return refuse(request, member, gettext("This campaign is not open at the moment."))
         return view(request, member, assignment, is_raw=facts.is_raw, **options)
@@ -69,7 +69,7 @@ def show_turns(
 ) -> HttpResponse:
     """Show turns ``before`` a turn of the session, or ``after`` it, with a link to more of them."""
     before, after = _parse_turn_index(request, "before"), _parse_turn_index(request, "after")
-    turns = turns_with_start(assignment.item.turn)
+    turns = readable_turns(assignment, member.campaign)
     if before:
         shown = list(turns.filter(turn_index__lt=before).order_by("-turn_index")[:MORE_TURNS_COUNT])[::-1]
     else:
@@ -90,10 +90,13 @@ def show_whole_turn(
 ) -> HttpResponse:
     """Show the whole text of a turn that was shown in part."""
     reply = assignment.item.turn
+    if member.campaign.other_dataset_id and turn_index >= reply.turn_index:
+        reply = find_side(assignment, request.GET.get("side", ""))
+        turn_index = reply.turn_index
     turn = get_object_or_404(Turn, dataset=reply.dataset_id, session=reply.session_id, turn_index=turn_index)
     record_raw_read(member, is_raw, session=assignment.item.session_id, turn=turn_index)
     text = turn.text[:MAX_WHOLE_TURN_CHARACTERS]
-    is_judged = turn.pk == assignment.item.turn_id and len(text) <= MAX_HIGHLIGHTED_CHARACTERS
+    is_judged = turn_index == assignment.item.turn.turn_index and len(text) <= MAX_HIGHLIGHTED_CHARACTERS
     context = {
         "text_html": highlight(highlight_text(text, member.campaign)) if is_judged else text,
         "ending": gettext("… (cut off)") if len(turn.text) > MAX_WHOLE_TURN_CHARACTERS else "",

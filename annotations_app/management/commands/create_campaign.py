@@ -3,10 +3,11 @@ from typing import Any
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.parameters import CampaignParameters
+from annotations_app.campaigns.rows import describe_unpaired
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.criteria.schemas import get_schema
+from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.labels.persona_facts import get_persona
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
@@ -26,6 +27,13 @@ examples:
   manage.py create_campaign tone-june --dataset support --persona default_v1 \\
       --annotators ana,ben,cy --overlap 3 --gold-share 0.1 --repeat-share 0.05 \\
       --order session --tag scenario:billing --guidelines tone.md
+
+  manage.py create_campaign june-or-may --dataset june --compare may --persona default_v1 \\
+      --annotators ana,ben,cy
+
+--compare asks which of two replies is better: those of --dataset and of another dataset at the
+same turn of the session with the same id. Annotators see them as A and B, in random order, and
+aren't told which is which. Equal replies, and replies without a pair, are left out and counted.
 
 Gold items are replies with an adjudicated label, from an earlier campaign or from
 import_annotations --adjudicated. Hidden repeats are replies that an annotator has labeled
@@ -63,6 +71,9 @@ class Command(BaseCommand):
             help="what to ask: a schema, or NAME@VERSION (default: whether replies are on-brand)",
         )
         parser.add_argument(
+            "--compare", metavar="NAME", help="ask which reply is better, of this dataset or --dataset"
+        )
+        parser.add_argument(
             "--overlap",
             type=int,
             default=DEFAULT_OVERLAP,
@@ -88,7 +99,8 @@ class Command(BaseCommand):
             dataset=get_dataset(dataset),
             persona=get_persona(persona),
             annotators=annotators.split(","),
-            schema=get_schema(options["schema"]) if options["schema"] else None,
+            schema=_find_schema(options),
+            other_dataset=get_dataset(options["compare"]) if options["compare"] else None,
             guidelines=read_text(options["guidelines"]) if options["guidelines"] else "",
             **{name: options[name] for name in _SETTINGS},
         )
@@ -113,6 +125,14 @@ class Command(BaseCommand):
             f"{campaign.name} is open: {format_count(campaign.item_count, 'reply', 'replies')}{gold}, "
             f"{format_count(campaign.overlap, 'annotator')} each."
         )
+        for sentence in describe_unpaired(campaign.unpaired):
+            self.stdout.write(sentence)
+
+
+def _find_schema(options: dict[str, Any]) -> LabelSchema | None:
+    if options["schema"]:
+        return get_schema(options["schema"])
+    return preference_schema() if options["compare"] else None
 
 
 def _add_share_arguments(parser: ArgumentParser) -> None:

@@ -19,6 +19,8 @@ class Kind(StrEnum):
     TAGS = "tags"
     NUMBER = "number"
     TEXT = "text"
+    # Which of two replies is better.
+    PREFERENCE = "preference"
 
 
 # The fewest and the most levels of each kind.
@@ -29,6 +31,7 @@ _LEVEL_COUNTS = {
     Kind.TAGS: (1, MAX_TAG_LEVELS),
     Kind.NUMBER: (0, 0),
     Kind.TEXT: (0, 0),
+    Kind.PREFERENCE: (4, 4),
 }
 
 

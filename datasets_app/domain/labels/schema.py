@@ -13,7 +13,7 @@ MAX_CRITERIA = 12
 _KEY_ROWS = ("1234567890", "qwertyuiop", "adghjkl", "zxvbm")
 _ALL_KEYS = "".join(_KEY_ROWS)
 # One of these answers itself; a set of tags, a number or a text has to be finished.
-CHOSEN_KINDS = (Kind.YES_NO, Kind.CHOICE, Kind.ORDINAL)
+CHOSEN_KINDS = (Kind.YES_NO, Kind.CHOICE, Kind.ORDINAL, Kind.PREFERENCE)
 
 
 class Condition(NamedTuple):
@@ -58,6 +58,11 @@ class Schema(NamedTuple):
     def decides_at_once(self) -> bool:
         """Whether one key answers everything."""
         return len(self.questions) == 1 and self.questions[0].criterion.kind in CHOSEN_KINDS
+
+    @property
+    def compares_replies(self) -> bool:
+        """Whether it is asked of two replies instead of one."""
+        return any(criterion.kind == Kind.PREFERENCE for criterion in self.criteria)
 
     @property
     def digest(self) -> str:

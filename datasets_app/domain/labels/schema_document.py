@@ -5,6 +5,7 @@ from typing import Any, NoReturn
 
 from datasets_app.domain.labels.criterion import Criterion, InvalidCriterion, Kind, Level, make_criterion
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.preference import PREFERENCE_LEVELS
 from datasets_app.domain.labels.schema import (
     MAX_CRITERIA,
     Condition,
@@ -22,6 +23,7 @@ NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 RESERVED_KEYS = frozenset("sfnc?")
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_AND_YES = (Level(0, "No", "0"), Level(1, "Yes", "1"))
+_DEFAULT_LEVELS = {Kind.YES_NO: _NO_AND_YES, Kind.PREFERENCE: PREFERENCE_LEVELS}
 _SCHEMA_KEYS = ("schema", "description", "criteria")
 _CRITERION_KEYS = ("key", "question", "kind", "answers", "help", "optional", "when")
 _ANSWER_KEYS = ("value", "name", "help", "key")
@@ -100,10 +102,14 @@ def _read_question(said: dict[str, Any], before: list[Question]) -> Question:
 
 def _read_levels(answers: Any, kind: Kind, place: str) -> tuple[Level, ...]:
     if answers is None:
-        return _NO_AND_YES if kind == Kind.YES_NO else ()
+        return _DEFAULT_LEVELS.get(kind, ())
     if not isinstance(answers, list):
         _refuse(f"{place}: answers must be a list")
-    return tuple(_read_level(answer, code, place) for code, answer in enumerate(answers))
+    levels = tuple(_read_level(answer, code, place) for code, answer in enumerate(answers))
+    known = [level.value for level in PREFERENCE_LEVELS]
+    if kind == Kind.PREFERENCE and [level.value for level in levels] != known:
+        _refuse(f"{place}: the answers of a preference are {', '.join(map(str, known))}, in this order")
+    return levels
 
 
 def _read_level(answer: Any, code: int, place: str) -> Level:

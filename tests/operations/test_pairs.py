@@ -1,0 +1,261 @@
+"""Campaigns that compare the replies of two datasets: what is paired, what is shown, who wins."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotations_app.agreement.criteria import measure_criteria
+from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings, InvalidSetting
+from annotations_app.criteria.schemas import import_schema, preference_schema
+from annotations_app.labeling.lease_next import lease_next
+from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment, PairedReply
+from datasets_app.catalog import gates
+from datasets_app.core.errors import UserError
+from datasets_app.models import Dataset, Session
+from datasets_app.retention.delete_contents import delete_dataset_rows, delete_sessions
+from tests.api.calls import Caller, make_user
+from tests.campaigns import (
+    find_inconsistencies,
+    get_user,
+    make_annotators,
+    make_campaign,
+    make_persona,
+    submit,
+)
+from tests.everything import make_user_with
+from tests.factories import make_dataset, make_session, make_sessions
+
+pytestmark = pytest.mark.django_db
+
+
+def make_version(path: Path, name: str, lines: list[Any]) -> Dataset:
+    dataset = make_dataset(path, lines, name)
+    gates.scan_and_describe(dataset)
+    return dataset
+
+
+def answered(lines: list[Any], how: str) -> list[Any]:
+    """The same conversations with replies of another assistant."""
+    return [line if line["role"] == "user" else {**line, "text": f"{how}: {line['text']}"} for line in lines]
+
+
+@pytest.fixture
+def versions(tmp_path: Path) -> tuple[Dataset, Dataset]:
+    lines = make_sessions(12, 4)
+    return (
+        make_version(tmp_path, "june", answered(lines, "Junewise")),
+        make_version(tmp_path, "may", answered(lines, "Maywise")),
+    )
+
+
+def compare(versions: tuple[Dataset, Dataset], *names: str, **options: Any) -> Campaign:
+    june, may = versions
+    options = {"overlap": len(names), "schema": preference_schema(), **options}
+    return make_campaign(june, *names, other_dataset=may, **options)
+
+
+def test_what_has_no_pair_is_counted_and_said(tmp_path: Path) -> None:
+    lines = make_sessions(5, 4)
+    june = make_version(tmp_path, "june", answered(lines, "June"))
+    other = [line for line in answered(lines, "May") if line["session_id"] != "s5"]
+    for line in other:
+        place = line["session_id"], line["turn_index"]
+        if place == ("s1", 2):
+            line["text"] = "June: " + line["text"].removeprefix("May: ")  # equal
+        if place == ("s2", 3):
+            line["text"] = "Another question."
+        if place == ("s3", 4):
+            line["role"] = "user"  # no reply there
+    may = make_version(tmp_path, "may", other)
+    campaign = compare((june, may), "ana")
+    assert campaign.unpaired == {
+        "equal": {"replies": 1, "sessions": 1},
+        "no_reply": {"replies": 1, "sessions": 1},
+        "no_session": {"replies": 2, "sessions": 1},
+        "other_questions": {"replies": 1, "sessions": 1},
+    }
+    assert campaign.item_count == 5
+    pairs = PairedReply.objects.select_related("item__turn__session", "turn__session")
+    for pair in pairs:
+        assert pair.turn.session.session_id == pair.item.turn.session.session_id
+        assert (pair.turn.turn_index, pair.turn.dataset) == (pair.item.turn.turn_index, may)
+    places = {(pair.turn.session.session_id, pair.turn.turn_index) for pair in pairs}
+    assert places == {("s1", 4), ("s2", 2), ("s3", 2), ("s4", 2), ("s4", 4)}
+
+
+def test_sides_are_drawn_by_the_seed(versions: Any) -> None:
+    def sides(name: str, seed: int) -> dict[int, bool]:
+        campaign = compare(versions, "ana", name=name, seed=seed)
+        return dict(PairedReply.objects.filter(item__campaign=campaign).values_list("turn", "swapped"))
+
+    first = sides("first", 42)
+    assert len(first) == 24
+    assert 5 <= sum(first.values()) <= 19
+    assert sides("again", 42) == first
+    assert sides("other", 43) != first
+
+
+@pytest.mark.parametrize("case", ["itself", "no schema", "no other", "no pair"])
+def test_what_can_not_be_compared_is_refused(case: str, versions: Any, tmp_path: Path) -> None:
+    june, may = versions
+    if case == "itself":
+        with pytest.raises(InvalidSetting, match="itself"):
+            compare((june, june), "ana")
+    elif case == "no schema":
+        with pytest.raises(InvalidSetting, match="kind preference"):
+            compare(versions, "ana", schema=None)
+    elif case == "no other":
+        with pytest.raises(InvalidSetting, match="choose a dataset"):
+            make_campaign(june, "ana", schema=preference_schema())
+    else:
+        equal = make_version(tmp_path, "equal", answered(make_sessions(12, 4), "Junewise"))
+        with pytest.raises(UserError, match="24 replies of 12 sessions are equal"):
+            compare((june, equal), "ana")
+
+
+def test_nothing_on_the_page_tells_the_source(versions: Any) -> None:
+    campaign = compare(versions, "ana")
+    lease_next(campaign, get_user("ana"))
+    client = Client()
+    client.force_login(get_user("ana"))
+    html = client.get(reverse("annotate:queue", args=[campaign.name])).content.decode()
+    pages = [html]
+    assignments = list(Assignment.objects.select_related("item__pair", "item__turn__session"))
+    assert len(assignments) > 1
+    for assignment in assignments:
+        part = re.search(rf'<article class="q-item" id="a{assignment.pk}".*?</article>', html, re.DOTALL)
+        assert part is not None
+        replies = re.findall(r"(Junewise|Maywise): What assistant says as number (\d)", part[0])
+        shown = [name for name, _ in replies]
+        assert shown == (["Maywise", "Junewise"] if assignment.item.pair.swapped else ["Junewise", "Maywise"])
+        # No earlier reply, which would be one of them, and nothing after it.
+        assert {int(index) for _, index in replies} == {assignment.item.turn.turn_index}
+        assert "What user says as number 1" in part[0]
+        around = reverse("annotate:turns", args=[campaign.name, assignment.pk])
+        pages += [client.get(around, {side: 3}).content.decode() for side in ("before", "after")]
+        assert "wise" not in "".join(pages[-2:])
+        whole = reverse(
+            "annotate:whole_turn", args=[campaign.name, assignment.pk, assignment.item.turn.turn_index]
+        )
+        sides = [client.get(whole, {"side": side}).content.decode() for side in ("a", "b")]
+        assert [name in side for name, side in zip(shown, sides, strict=True)] == [True, True]
+        assert client.get(whole).status_code == 404
+    submit(assignments[0], label=None, answers={"better": "a"})
+    pages.append(client.get(reverse("annotate:queue", args=[campaign.name])).content.decode())
+    for text in pages:
+        assert "june" not in text
+        assert "may" not in re.sub(r"\bmay\b (?!be)", "", text).replace("maybe", "").replace("Maywise", "")
+    assert 'data-key="1"' in html
+    recent = re.findall(r'data-snippet="([^"]*)"', pages[-1])
+    assert recent
+    assert not [snippet for snippet in recent if "wise" in snippet]
+
+
+def label_by(campaign: Campaign, name: str, choose: Any) -> None:
+    while current := lease_next(campaign, get_user(name)).current:
+        swapped = PairedReply.objects.get(item=current.item_id).swapped
+        submit(current, label=None, answers={"better": choose(swapped, current.item_id)})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_wins_by_page_command_and_api(versions: Any, manage: Any, client: Client) -> None:
+    campaign = compare(versions, "ana", "ben")
+    # Ana prefers june, ben takes what is shown as A.
+    label_by(campaign, "ana", lambda swapped, _: "b" if swapped else "a")
+    label_by(campaign, "ben", lambda swapped, item: "a" if item % 4 else "tie")
+    [measured] = measure_criteria(campaign)
+    found = measured.preference
+    assert found is not None
+    swapped = set(PairedReply.objects.filter(swapped=True).values_list("item", flat=True))
+    kept = set(CampaignItem.objects.values_list("pk", flat=True)) - swapped
+    taken = [item for item in kept if item % 4], [item for item in swapped if item % 4]
+    assert (found.wins, found.losses) == (24 + len(taken[0]), len(taken[1]))
+    assert found.wins + found.losses + found.ties == 48
+    assert found.win_rate.value == pytest.approx((found.wins + found.ties / 2) / 48)
+    assert found.win_rate.low is not None
+    assert found.win_rate.low > 0.5
+    assert found.is_side_biased
+    assert measured.report is not None
+    assert measured.scale == "nominal"
+    said = json.loads(manage("agreement", "--campaign", campaign.name, "--format", "json").stdout)
+    assert said["criteria"][0]["preference"]["wins"] == found.wins
+    text = manage("agreement", "--campaign", campaign.name).stdout
+    assert "This dataset wins: a win rate of" in text
+    assert "Side bias: annotators prefer the reply shown as A" in text
+    report = Caller(make_user("lead"))("GET", f"/campaigns/{campaign.name}/agreement").json()["report"]
+    assert report == said
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    html = client.get(reverse("admin:annotations_app_campaign_measured", args=[campaign.pk])).content.decode()
+    assert html.index("This dataset wins") < html.index("Krippendorff’s alpha")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_by_command(versions: Any, manage: Any) -> None:
+    make_annotators("ana")
+    make_persona()
+    done = manage(
+        "create_campaign", "june-or-may", "--dataset", "june", "--compare", "may", "--persona", "warm_v1",
+        "--annotators", "ana", "--overlap", 1,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert "24 replies" in done.stdout
+    assert Campaign.objects.get().schema.full_name == "preference@1"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_was_compared_with_deleted_text_goes_with_it(whole: bool, versions: Any) -> None:
+    _, may = versions
+    campaign = compare(versions, "ana")
+    label_by(campaign, "ana", lambda swapped, item: "a")
+    assert Judgment.objects.count() == 24
+    if whole:
+        Dataset.objects.filter(pk=may.pk).update(status=Dataset.Status.EXPIRED)
+        delete_dataset_rows(may)
+    else:
+        delete_sessions(may, list(Session.objects.filter(dataset=may).values_list("pk", flat=True)[:1]))
+    campaign.refresh_from_db()
+    left = 0 if whole else 22
+    counts = [model.objects.count() for model in (Judgment, CampaignItem, PairedReply, Assignment)]
+    assert [*counts, campaign.item_count] == [left] * 5
+    assert find_inconsistencies() == []
+
+
+def test_a_schema_may_ask_several_things_of_a_pair(versions: Any) -> None:
+    schema = import_schema(
+        "schema: two\ncriteria:\n"
+        "- {key: better, question: Better?, kind: preference}\n"
+        "- {key: kinder, question: Kinder?, kind: preference}\n"
+        "- {key: why, question: Why?, kind: text, optional: true}\n"
+    ).schema
+    keys = [level.key for criterion in schema.content.criteria[:2] for level in criterion.levels]
+    assert len(set(keys)) == 8
+    campaign = compare(versions, "ana", schema=schema)
+    current = lease_next(campaign, get_user("ana")).current
+    assert current is not None
+    submit(current, label=None, answers={"better": "both_bad", "kinder": "b", "why": "Short."})
+    assert Judgment.objects.get().codes == {"better": 3, "kinder": 1}
+
+
+def test_answers_of_a_preference_are_fixed() -> None:
+    with pytest.raises(UserError, match="the answers of a preference are a, b, tie, both_bad"):
+        import_schema(
+            "schema: x\ncriteria: [{key: k, question: Q?, kind: preference, answers: [b, a, tie, bad]}]"
+        )
+
+
+def test_raw_text_of_the_other_dataset_is_refused(tmp_path: Path) -> None:
+    june = make_version(tmp_path, "june", answered(make_session("s1"), "June"))
+    written = "Write to ada.lovelace@example.org or call +49 30 901820"
+    raw = make_version(tmp_path, "may", answered(make_session("s1"), written))
+    make_annotators("ana")
+    settings = CampaignSettings(
+        "x", june, make_persona(), ["ana"], schema=preference_schema(), other_dataset=raw, overlap=1
+    )
+    with pytest.raises(UserError, match="may"):
+        create_campaign(settings)

@@ -28,6 +28,7 @@ from annotations_app.campaigns.pages_common import (
     warn_of_annotators,
 )
 from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
+from annotations_app.campaigns.rows import describe_unpaired
 from annotations_app.labeling.judgments import digest_guidelines
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.balance import count_exported
@@ -37,6 +38,7 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.paging import paginate_newest_first
 from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset
 
 MAX_TEXT_CHARACTERS = 300
 
@@ -49,15 +51,25 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     if campaign.status == Campaign.Status.PREPARING:
         return render_campaign_page(request, campaign, "change", "", _preparation_context(campaign))
     see = request.user.has_perm("annotations_app.view_annotation")
+    other = Dataset.objects.visible_to(request.user).filter(pk=campaign.other_dataset_id)
     context = {
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see and campaign.schema is None else None,
         "stale_count": _labels_of(campaign).stale(campaign).count() if see else 0,
         "other_guidelines": _count_other_guidelines(campaign) if see else 0,
         "withheld": not raw_access.may_read(request.user, campaign.dataset),
-        "raw_because": "" if campaign.overridden else gates.load_facts(campaign.dataset).raw_because,
+        "raw": [] if campaign.overridden else _list_raw(campaign),
+        "compared_with": other.first(),
+        "unpaired": describe_unpaired(campaign.unpaired),
     }
     return render_campaign_page(request, campaign, "change", "", context)
+
+
+def _list_raw(campaign: Campaign) -> list[tuple[str, str]]:
+    """What stops the queue: (dataset, what it contains). Not everybody may know the name of the other one."""
+    names = [campaign.dataset.name, "The dataset to compare with"]
+    facts = [gates.load_facts(dataset).raw_because for dataset in campaign.datasets]
+    return [(name, because) for name, because in zip(names, facts, strict=False) if because]
 
 
 def _labels_of(campaign: Campaign) -> Any:

@@ -74,7 +74,9 @@ def _estimate(
 
 
 def _rated_levels(criterion: Criterion) -> list[tuple[int, Level]]:
-    """Of yes and no only yes: the other is the rest."""
+    """Of yes and no only yes: the other is the rest. How often A is better tells nothing of the replies."""
+    if criterion.kind == Kind.PREFERENCE:
+        return []
     if criterion.kind == Kind.YES_NO:
         return [(criterion.top, criterion.levels[criterion.top])]
     return list(enumerate(criterion.levels))

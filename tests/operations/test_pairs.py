@@ -193,6 +193,9 @@ def test_who_wins_by_page_command_and_api(versions: Any, manage: Any, client: Cl
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))
     html = client.get(reverse("admin:annotations_app_campaign_measured", args=[campaign.pk])).content.decode()
     assert html.index("This dataset wins") < html.index("Krippendorff’s alpha")
+    html = client.get(reverse("admin:annotations_app_campaign_change", args=[campaign.pk])).content.decode()
+    assert "Annotators choose the better of two replies" in html
+    assert ">may</a>" in html
 
 
 @pytest.mark.django_db(transaction=True)

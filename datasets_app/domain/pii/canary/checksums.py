@@ -1,33 +1,21 @@
-"""Check digits that python-stdnum doesn't compute: of vehicles, passports, weighted numbers and wallets.
+"""Check digits that python-stdnum doesn't compute: of passports, weighted numbers and wallets.
 
 Each function takes the value without its check digits and returns them.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-_BASE32 = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
-_BECH32_GENERATORS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
-_VIN_VALUES = {
-    **{digit: int(digit) for digit in "0123456789"},
-    **dict(zip("ABCDEFGH", range(1, 9), strict=True)),
-    **dict(zip("JKLMN", range(1, 6), strict=True)),
-    "P": 7,
-    "R": 9,
-    **dict(zip("STUVWXYZ", range(2, 10), strict=True)),
-}
-_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2)
+from datasets_app.domain.pii.rules.wallets import (
+    BECH32_ALPHABET,
+    BECH32_RESULTS,
+    BITCOIN_ALPHABET,
+    compute_bech32_check,
+)
 
 
 def sum_weighted(digits: str, weights: Sequence[int]) -> int:
     return sum(int(digit) * weight for digit, weight in zip(digits, weights, strict=True))
-
-
-def vin_digit(vin: str) -> str:
-    """The ninth character of a vehicle number of seventeen, whatever is there now."""
-    remainder = sum(_VIN_VALUES[sign] * weight for sign, weight in zip(vin, _VIN_WEIGHTS, strict=True)) % 11
-    return "X" if remainder == 10 else str(remainder)
 
 
 def icao_digit(text: str) -> str:
@@ -43,7 +31,7 @@ def encode_base58(value: bytes) -> str:
     signs = ""
     while number:
         number, digit = divmod(number, 58)
-        signs = _BASE58[digit] + signs
+        signs = BITCOIN_ALPHABET[digit] + signs
     return "1" * (len(value) - len(value.lstrip(b"\0"))) + signs
 
 
@@ -55,24 +43,12 @@ def encode_base58_check(value: bytes) -> str:
 def encode_bech32(prefix: str, version: int, program: bytes) -> str:
     """A SegWit address: Bech32 for version 0, Bech32m for later ones (BIP 173, BIP 350)."""
     data = [version, *_regroup_bits(program)]
-    expanded = [*(ord(sign) >> 5 for sign in prefix), 0, *(ord(sign) & 31 for sign in prefix), *data]
-    constant = 0x2BC830A3 if version else 1
-    checksum = _bech32_polymod([*expanded, 0, 0, 0, 0, 0, 0]) ^ constant
+    checksum = compute_bech32_check(prefix, [*data, 0, 0, 0, 0, 0, 0]) ^ BECH32_RESULTS[version > 0]
     data += [checksum >> 5 * (5 - place) & 31 for place in range(6)]
-    return f"{prefix}1{''.join(_BASE32[value] for value in data)}"
+    return f"{prefix}1{''.join(BECH32_ALPHABET[value] for value in data)}"
 
 
 def _regroup_bits(program: bytes) -> list[int]:
     """Bytes as numbers of five bits."""
     bits = "".join(f"{byte:08b}" for byte in program)
     return [int(bits[place : place + 5].ljust(5, "0"), 2) for place in range(0, len(bits), 5)]
-
-
-def _bech32_polymod(values: Iterable[int]) -> int:
-    check = 1
-    for value in values:
-        top = check >> 25
-        check = (check & 0x1FFFFFF) << 5 ^ value
-        for place, generator in enumerate(_BECH32_GENERATORS):
-            check ^= generator if top >> place & 1 else 0
-    return check

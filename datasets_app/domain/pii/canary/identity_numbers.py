@@ -14,6 +14,7 @@ from stdnum.pl import pesel
 from stdnum.pt import nif
 
 from datasets_app.domain.pii.canary import checksums
+from datasets_app.domain.pii.rules.id_checks import compute_vin_digit
 
 Make = Callable[[Random], str]
 
@@ -100,7 +101,7 @@ def _make_vehicle_number(random: Random) -> str:
     maker = random.choice(("1HG", "2T1", "3VW", "5YJ", "WBA", "WVW", "JTD", "VF1", "ZFA", "YV1"))
     vin = maker + pick_letters(random, 5, _UPPER + "123456789") + "0" + pick_letters(random, 2, "ABCDEFGHJK")
     vin += pick_digits(random, 6)
-    return vin[:8] + checksums.vin_digit(vin) + vin[9:]
+    return vin[:8] + compute_vin_digit(vin) + vin[9:]
 
 
 def _make_social_insurance_number(random: Random) -> str:

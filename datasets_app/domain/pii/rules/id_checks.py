@@ -70,9 +70,14 @@ def _is_vin(value: str) -> bool:
     """The check digit of North American vehicles, the ninth place."""
     if not re.fullmatch(r"[A-HJ-NPR-Z0-9]{17}", value):
         return False
-    values = [int(sign) if sign.isdigit() else _VIN_VALUES[sign] for sign in value]
+    return value[8] == compute_vin_digit(value)
+
+
+def compute_vin_digit(vin: str) -> str:
+    """Of a vehicle number of seventeen characters, whatever its ninth is."""
+    values = [int(sign) if sign.isdigit() else _VIN_VALUES[sign] for sign in vin]
     rest = sum(number * weight for number, weight in zip(values, _VIN_WEIGHTS, strict=True)) % 11
-    return value[8] == ("X" if rest == 10 else str(rest))
+    return "X" if rest == 10 else str(rest)
 
 
 def _is_singapore_id(value: str) -> bool:

@@ -5,15 +5,16 @@ hexadecimal digits); the rest, such as Solana's, counts only after words such as
 """
 
 import re
+from collections.abc import Iterable
 from hashlib import sha256
 
 from datasets_app.domain.pii.detector import CRYPTO_WALLET, Match, drop_overlaps
 
 Span = tuple[int, int]
 
-_BITCOIN_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+BITCOIN_ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _RIPPLE_ALPHABET = "rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz"
-_BECH32_ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
+BECH32_ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]+")
 
 _CODE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z0-9]{25,130}(?![A-Za-z0-9])")
@@ -95,7 +96,7 @@ def _is_key(code: str) -> bool:
         and _BASE58.fullmatch(code) is not None
         and not code.islower()
         and not code.isupper()
-        and len(_decode_base58(code, _BITCOIN_ALPHABET)) == _SOLANA_BYTES
+        and len(_decode_base58(code, BITCOIN_ALPHABET)) == _SOLANA_BYTES
     )
 
 
@@ -103,7 +104,7 @@ def has_base58_check(code: str) -> bool:
     """Whether ``code`` is an address, or a public or private key, with its four bytes of check sum."""
     if len(code) > _MAX_BASE58_CHARACTERS or not _BASE58.fullmatch(code):
         return False
-    alphabet = _RIPPLE_ALPHABET if code[0] == "r" else _BITCOIN_ALPHABET
+    alphabet = _RIPPLE_ALPHABET if code[0] == "r" else BITCOIN_ALPHABET
     decoded = _decode_base58(code, alphabet)
     body, check = decoded[:-4], decoded[-4:]
     if len(body) not in _ADDRESS_BYTES and len(body) not in _KEY_BYTES:
@@ -121,7 +122,7 @@ def _decode_base58(code: str, alphabet: str) -> bytes:
 
 _BECH32_CODE = re.compile(r"[a-z]{1,12}1[02-9ac-hj-np-z]{6,}")
 _BECH32_STEPS = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
-_BECH32_RESULTS = (1, 0x2BC830A3)  # Bech32 (BIP 173), Bech32m (BIP 350)
+BECH32_RESULTS = (1, 0x2BC830A3)  # Bech32 (BIP 173), Bech32m (BIP 350)
 
 
 def has_bech32_check(code: str) -> bool:
@@ -132,12 +133,16 @@ def has_bech32_check(code: str) -> bool:
     if not _BECH32_CODE.fullmatch(lower):
         return False
     word, _, data = lower.rpartition("1")
-    values = [ord(letter) >> 5 for letter in word] + [0] + [ord(letter) & 31 for letter in word]
+    return compute_bech32_check(word, map(BECH32_ALPHABET.index, data)) in BECH32_RESULTS
+
+
+def compute_bech32_check(word: str, data: Iterable[int]) -> int:
+    """One of :data:`BECH32_RESULTS` if ``data`` ends with its check sum; each value has five bits."""
     check = 1
-    for value in values + [_BECH32_ALPHABET.index(letter) for letter in data]:
+    for value in (*(ord(letter) >> 5 for letter in word), 0, *(ord(letter) & 31 for letter in word), *data):
         top = check >> 25
         check = (check & 0x1FFFFFF) << 5 ^ value
         for bit, step in enumerate(_BECH32_STEPS):
             if top >> bit & 1:
                 check ^= step
-    return check in _BECH32_RESULTS
+    return check

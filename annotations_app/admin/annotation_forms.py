@@ -6,13 +6,14 @@ from django import forms
 from import_export.forms import ConfirmImportForm
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
     UnfoldForeignKeyRawIdWidget,
 )
 
 from annotations_app.labels.label_writing import list_label_texts
 from annotations_app.models import Annotation
+from datasets_app.catalog.personas import suggest_persona_ids
 from datasets_app.catalog.written_text import find_problems
+from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.models import Dataset, Persona
 from datasets_app.tables.admin import TableImportForm
 
@@ -27,7 +28,7 @@ class AnnotationImportForm(TableImportForm):
     persona = forms.CharField(
         required=False,
         max_length=500,
-        widget=UnfoldAdminTextInputWidget,
+        widget=SuggestingInput(suggest_persona_ids),
         help_text="For rows without a persona_id; rows that name another are refused.",
     )
     field_order = ["resource", "dataset", "persona", "import_file", "format"]

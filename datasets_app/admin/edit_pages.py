@@ -9,7 +9,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from unfold.widgets import (
     UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
 )
 
 from datasets_app.catalog import raw_access
@@ -19,6 +18,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
 from datasets_app.domain.pii.canary.survival_text import format_percent
 from datasets_app.models import Dataset
@@ -32,7 +32,7 @@ class EditForm(forms.ModelForm):
         model = Dataset
         fields = ["license", "source", "attribution"]
         widgets = {
-            "license": UnfoldAdminTextInputWidget(attrs={"list": "licenses", "autocomplete": "off"}),
+            "license": SuggestingInput(lambda: HUB_NAMES),
             "source": UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "3"}),
             "attribution": UnfoldAdminTextareaWidget(attrs={"class": "ad-low", "rows": "3"}),
         }
@@ -98,7 +98,7 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
             messages.success(request, "Saved.")
             _warn_of_license(request, form.cleaned_data["license"])
             return redirect(dataset_url(dataset))
-    context = {"form": form, "licenses": HUB_NAMES, "withheld": not may_read}
+    context = {"form": form, "withheld": not may_read}
     return render_dataset_page(request, dataset, "edit", "Edit", context)
 
 

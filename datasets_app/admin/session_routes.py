@@ -11,6 +11,7 @@ SESSION_PAGES: list[tuple[str, Callable[..., Any], str]] = [
     ("<int:pk>/sessions/", browsing_pages.sessions, "sessions"),
     ("<int:pk>/sessions/facets/", browsing_pages.facets, "session_facets"),
     ("<int:pk>/charts/", chart_pages.charts, "charts"),
+    ("tags/", chart_pages.known_tags, "known_tags"),
     ("<int:pk>/sessions/change/", selection_pages.change, "change_sessions"),
     ("<int:pk>/<slug:page>/select/", selection_pages.select, "select"),
     ("<int:pk>/sessions/selected/<int:selection_pk>/", selection_pages.selection, "selection"),

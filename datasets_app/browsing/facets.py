@@ -148,6 +148,11 @@ def count_facets(
     return Facets(sorted(shown, key=lambda facet: ORDER.index(facet.name)), count.sample, days)
 
 
+def list_tags(dataset: Dataset) -> list[str]:
+    """The tags of a sample of the sessions, most frequent first."""
+    return [tag for tag, _ in _Counter(dataset, SessionFilter()).fetch(_TAGS)]
+
+
 class _Counter:
     """Queries about a sample of the sessions that match."""
 

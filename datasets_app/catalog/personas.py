@@ -9,6 +9,7 @@ from pathlib import Path
 from django.db.models import OuterRef, Subquery
 
 from datasets_app.core.errors import UserError
+from datasets_app.core.limits import MAX_SUGGESTIONS
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, parse_persona
 from datasets_app.domain.pii import persona_terms
 from datasets_app.models import Dataset, Persona, Session
@@ -34,6 +35,11 @@ def load_persona(persona_id: str) -> LoadedPersona:
         return load_default_persona()
     known = ", ".join(Persona.objects.values_list("persona_id", flat=True)[:10]) or "none yet"
     raise UserError(f"There is no persona {persona_id!r}. Imported personas: {known}.")
+
+
+def suggest_persona_ids() -> list[str]:
+    """The first ones, for a field that takes others, too."""
+    return list(Persona.objects.order_by("persona_id").values_list("persona_id", flat=True)[:MAX_SUGGESTIONS])
 
 
 def parse_persona_text(text: str, name: str) -> LoadedPersona:

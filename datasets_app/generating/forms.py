@@ -1,6 +1,7 @@
 """The form for generating sessions; its answers become the parameters of a job."""
 
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +19,8 @@ from unfold.widgets import (
 from datasets_app.catalog.gates import check_can_copy
 from datasets_app.catalog.personas import DEFAULT_ID, load_persona
 from datasets_app.core.errors import UserError
+from datasets_app.core.limits import MAX_SUGGESTIONS
+from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.generation.plan import (
     DEFAULT_EDGE_CASE_SHARE,
     MAX_SESSIONS,
@@ -99,7 +102,7 @@ class GenerateForm(forms.Form):
         NAME_PATTERN,
         label="Dataset",
         max_length=100,
-        widget=_text_input(list="datasets"),
+        widget=SuggestingInput(attrs={"spellcheck": "false"}),
         help_text="A new name, or the name of a synthetic dataset to add to.",
         error_messages={
             "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
@@ -162,7 +165,7 @@ class GenerateForm(forms.Form):
         label=LABELS["base_url"],
         required=False,
         max_length=500,
-        widget=_text_input(list="endpoints", inputmode="url"),
+        widget=SuggestingInput(attrs={"spellcheck": "false", "inputmode": "url"}),
         help_text="The base URL. If empty, the first configured endpoint.",
     )
     temperature = forms.FloatField(
@@ -207,23 +210,23 @@ class GenerateForm(forms.Form):
             self.fields["persona"].required = True
             self.fields["persona"].initial = DEFAULT_ID
         self.fields["dataset_name"].required = not is_draft
-        self.endpoints = configured_endpoints()
-        self.may_use_models = bool(self.endpoints) or can_generate_anywhere(user)
+        synthetic = Dataset.objects.visible_to(user).filter(origin=Dataset.Origin.SYNTHETIC).order_by("name")
+        self._suggest("dataset_name", synthetic.values_list("name", flat=True)[:MAX_SUGGESTIONS])
+        endpoints = configured_endpoints()
+        self.may_use_models = bool(endpoints) or can_generate_anywhere(user)
+        self._suggest("base_url", endpoints)
         if not self.may_use_models:
             self.fields["writer"].choices = WRITER_CHOICES[:1]  # type: ignore[attr-defined]
         # Browsers don't send the hidden fields of the model; without a value, use the default.
         self.fields["concurrency"].required = False
 
+    def _suggest(self, name: str, values: Iterable[str]) -> None:
+        self.fields[name].widget.suggest = lambda: values  # type: ignore[attr-defined]
+
     @property
     def groups(self) -> list[tuple[str, str, list[forms.BoundField]]]:
         shown = [group for group in _FIELD_GROUPS if group[0] != "model" or self.may_use_models]
         return [(key, title, [self[name] for name in names]) for key, title, names in shown]
-
-    @property
-    def datasets(self) -> list[str]:
-        """The first synthetic datasets, which can be added to."""
-        visible = Dataset.objects.visible_to(self.user).filter(origin=Dataset.Origin.SYNTHETIC)
-        return list(visible.order_by("name").values_list("name", flat=True)[:100])
 
     # --- validation ----------------------------------------------------------------------
 

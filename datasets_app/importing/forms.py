@@ -4,13 +4,13 @@ import re
 from typing import Any
 
 from django import forms
-from unfold.widgets import (
-    UnfoldAdminTextInputWidget,
-)
 
 from datasets_app.catalog import gates, policies
+from datasets_app.catalog.personas import suggest_persona_ids
+from datasets_app.core.limits import MAX_SUGGESTIONS
 from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
+from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import (
     MAX_COLUMNS_CHARACTERS,
@@ -46,12 +46,8 @@ class ImportOptionsForm(forms.Form):
         required=False,
         max_length=100,
         # Browsers check it before they send the file. Their expressions want the dash escaped.
-        widget=UnfoldAdminTextInputWidget(
-            attrs={
-                "autocomplete": "off",
-                "pattern": r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}",
-                "title": NAME_RULE,
-            }
+        widget=SuggestingInput(
+            attrs={"pattern": r"[A-Za-z0-9][A-Za-z0-9._\-]{0,99}", "title": NAME_RULE},
         ),
         help_text=f"A new name or that of an existing dataset; empty uses the file name. {NAME_RULE}",
         error_messages={"invalid": NAME_RULE},
@@ -62,11 +58,11 @@ class ImportOptionsForm(forms.Form):
         help_text="Production data contains text by real people.",
         error_messages={"required": "Choose the origin: it decides which rules apply to the dataset."},
     )
-    persona = fields.Text(
+    persona = forms.CharField(
         label="Persona",
         required=False,
         max_length=500,
-        attrs={"list": "personas"},
+        widget=SuggestingInput(suggest_persona_ids),
         help_text="The persona ID for sessions that have none.",
     )
     format = fields.Choice(choices=[("auto", "Detect automatically"), *IMPORT_FORMAT_LABELS.items()])
@@ -118,6 +114,8 @@ class ImportOptionsForm(forms.Form):
     def __init__(self, *args: Any, user: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.user = user
+        datasets = Dataset.objects.visible_to(user).order_by("name").values_list("name", flat=True)
+        self.fields["dataset_name"].widget.suggest = lambda: datasets[:MAX_SUGGESTIONS]  # type: ignore[attr-defined]
         names = TableMapping.objects.values_list("name", flat=True)[:200]
         choices: Any = self.fields["saved_mapping"]
         choices.choices = [("", "None"), *((name, name) for name in names)]

@@ -43,13 +43,8 @@ from datasets_app.importing.upload_limits import check_upload_limits, max_upload
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_read_upload
-from datasets_app.models import Dataset, JobFile, JobRun, Persona, SourceFile, TableMapping
+from datasets_app.models import Dataset, JobFile, JobRun, SourceFile, TableMapping
 from datasets_app.templatetags.values import short_datetime
-
-
-def _persona_ids() -> list[str]:
-    return list(Persona.objects.values_list("persona_id", flat=True)[:100])
-
 
 # --- the form ----------------------------------------------------------------------------------
 
@@ -78,7 +73,6 @@ def upload(request: HttpRequest) -> HttpResponse:
         crumbs,
         {
             "form": form,
-            "personas": _persona_ids(),
             "mappings": TableMapping.objects.all()[:200],
             "waiting": list_waiting_uploads(request.user),
         },
@@ -234,7 +228,6 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         "form": form,
         "notes": _preview_notes(job, job_file),
         "others": [each for each in list_waiting_uploads(request.user) if each.job_run_id != job.pk],
-        "personas": _persona_ids(),
     }
     crumbs = dataset_breadcrumbs(None, (f"Import {job_file.name}", None))
     return render_page(request, "datasets_app/import_preview.html", crumbs, context)

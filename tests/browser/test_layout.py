@@ -126,3 +126,24 @@ def test_an_item_is_assigned_and_a_digest_copied_by_keyboard(
     page.get_by_role("button", name="Copy SHA-256").press("Enter")
     expect(page.locator(".ad-copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == dataset.source_files.get().sha256
+
+
+def test_fields_suggest_what_there_is(page: Page, transactional_db: None, tmp_path: Any) -> None:
+    """Tags of the chosen dataset: chosen by keys, while something else can still be typed."""
+    dataset = factories.make_dataset(
+        tmp_path, [factories.make_turn("s", tags=["scenario:refund", "scenario:returns"])]
+    )
+    page.goto(f"{reverse('admin:datasets_app_turn_changelist')}?dataset={dataset.pk}")
+    tag = page.get_by_role("combobox", name="Tag")
+    tag.click()
+    options = page.locator(".ad-picker [role=option]")
+    expect(options).to_have_text(["scenario:refund", "scenario:returns"])
+    tag.press_sequentially("ret")
+    expect(options).to_have_text(["scenario:returns"])
+    tag.press("ArrowDown")
+    tag.press("Enter")
+    expect(tag).to_have_value("scenario:returns")
+    tag.fill("other")
+    tag.press("Enter")
+    page.wait_for_url("**tag=other**")
+    assert find_serious_violations(page) == []

@@ -9,15 +9,17 @@ from msgspec import UNSET
 
 from datasets_app import hooks
 from datasets_app.catalog import gates
+from datasets_app.catalog.personas import suggest_persona_ids
 from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.permissions import start_permission
-from datasets_app.models import Dataset, Persona, Release, SessionSelection
+from datasets_app.models import Dataset, Release, SessionSelection
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
 from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package, list_unmet
 from datasets_app.releasing.versions import find_release, latest_release
@@ -47,17 +49,18 @@ class ExportForm(OverrideForm):
         help_text="For packages: a file of labels for each persona, with pseudonyms for annotators.",
     )
     split = fields.Choice(label=LABELS["split"], choices=SPLIT_CHOICES, required=False)
-    persona = fields.Text(
+    persona = forms.CharField(
         label=LABELS["persona"],
         required=False,
         max_length=500,
-        attrs={"list": "personas"},
+        widget=SuggestingInput(suggest_persona_ids),
         help_text="Sessions with this persona_id. Leave empty for all.",
     )
     tag = fields.Text(
         label=LABELS["tag"],
         required=False,
         max_length=500,
+        attrs={"list": "known-tag"},
         help_text="For example scenario:support. Leave empty for all.",
     )
     gzip = fields.Switch(label=LABELS["gzip"])
@@ -161,6 +164,5 @@ def export(request: HttpRequest, pk: int) -> HttpResponse:
         "raw_because": facts.raw_because,
         "may_override": may_override,
         "unmet": list_unmet(dataset, _find_chosen(dataset, form)),
-        "personas": Persona.objects.values_list("persona_id", flat=True)[:100],
     }
     return render_dataset_page(request, dataset, "export", "Export", context)

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_POST
 
 from datasets_app import hooks
+from datasets_app.admin.persona_forms import PersonaFields, PersonaForm
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk, render_fragment
 from datasets_app.domain.personas.persona import PersonaDocument, PersonaError, check_persona, parse_persona
@@ -26,12 +27,25 @@ _DIFF_KINDS = {"+": "added", "-": "removed", "@": "place"}
 
 @require_POST
 def preview(request: HttpRequest) -> HttpResponse:
-    """Preview the YAML in the form; ``?persona=`` is the persona being edited. Saves nothing."""
+    """Preview the YAML in the form; ``?persona=`` is the persona being edited. Saves nothing.
+
+    With ``?fields``, what was changed in the fields is written into the YAML, and the answer has it; else the
+    answer has the fields of the YAML.
+    """
     if not any(request.user.has_perm(f"datasets_app.{verb}_persona") for verb in ("add", "change")):
         raise PermissionDenied
     pk = parse_pk(request.GET.get("persona", ""))
     persona = get_object_or_404(Persona, pk=pk) if pk is not None else None
-    context = {**preview_context(request.POST.get("yaml", ""), persona, request.user), "is_live_update": True}
+    text = request.POST.get("yaml", "").replace("\r\n", "\n")
+    may_change_id, from_fields = persona is None, "fields" in request.GET
+    if from_fields:
+        text = PersonaFields(text, may_change_id=may_change_id, data=request.POST).apply(text)
+    context = {
+        **preview_context(text, persona, request.user),
+        "is_live_update": True,
+        "form": PersonaForm(initial={"yaml": text}) if from_fields else None,
+        "fields": None if from_fields else PersonaFields(text, may_change_id=may_change_id),
+    }
     return render_fragment(request, "datasets_app/_persona_preview.html", context)
 
 

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.admin.persona import NEW_PERSONA_YAML
+from datasets_app.admin.persona_forms import NEW_PERSONA_YAML
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.catalog.personas import DEFAULT_FILE
+from datasets_app.domain.personas.fields import PATHS, change_fields, read_fields
+from datasets_app.domain.personas.persona import parse_persona
+from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.models import AuditEvent, Persona
 from tests import campaigns
 
@@ -223,4 +226,59 @@ def test_texts_do_nothing(sign_in: Any) -> None:
         assert "<img src=x" not in html
     fragment = pages[2].content.decode()
     assert "style=" not in fragment
-    assert not re.search(r"<[^>]*\son[a-z]+=", fragment.replace("&#x27;", "").replace("&quot;", ""))
+    # Within quotes, an attribute can't begin.
+    assert not re.search(r"<[^>]*\son[a-z]+=", re.sub('"[^"]*"', '""', fragment))
+
+
+# --- fields beside the YAML ---
+
+
+def fields_of(response: Any) -> dict[str, str]:
+    return {name: str(response.context["fields"][name].value() or "") for name in PATHS}
+
+
+def test_fields_change_the_yaml_and_nothing_else_in_it(curator: Any, persona: Persona) -> None:
+    shown = fields_of(curator.get(address(persona)))
+    assert shown["display_name"] == "Plankboard assistant"
+    assert shown["preferred"].splitlines()[0] == "because"
+    entered = {
+        "initial-field-products": "",
+        "field-products": "Board One\r\nPlank Mobile",
+        "initial-field-avoid": shown["avoid"],
+        "field-avoid": shown["avoid"] + "\r\nnope",
+        "initial-field-brand": "",
+        "field-brand": "",
+    }
+    live = curator.post(f"{BESIDE}?persona={persona.pk}&fields", {"yaml": TEXT, **entered})
+    assert "products: [Board One, Plank Mobile]" in live.content.decode()
+    assert curator.post(address(persona), {"yaml": TEXT, **entered}).status_code == 302
+    persona.refresh_from_db()
+    removed = set(TEXT.splitlines()) - set(persona.yaml.splitlines())
+    assert [line.strip().partition(":")[0] for line in removed] == ["avoid"]
+    assert "brand:" not in persona.yaml
+    assert persona.yaml.startswith("# The voice of the demonstration data")
+
+
+def test_fields_follow_the_yaml_and_keep_what_was_changed_there(curator: Any, persona: Persona) -> None:
+    changed = TEXT.replace("Plankboard assistant", "Plankboard helper")
+    assert fields_of(beside(curator, changed, persona))["display_name"] == "Plankboard helper"
+    # The fields still have what they began with.
+    stale = dict.fromkeys(["initial-field-display_name", "field-display_name"], "Plankboard assistant")
+    assert curator.post(address(persona), {"yaml": changed, **stale}).status_code == 302
+    persona.refresh_from_db()
+    assert persona.display_name == "Plankboard helper"
+    assert "can't be read" in words(beside(curator, "a: [", persona))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{id: x, lexicon: {avoid: [a]}}", "id: x\nlexicon: &a {avoid: [a]}\nother: *a\n", "", "id: 'ü: '\r\n"],
+)
+def test_changed_fields_read_back(text: str) -> None:
+    entered = {"id": "x", "avoid": "b\n# c: d", "brand": "Ünï: 'x'", "exemplars": "You can: undo.\n- no"}
+    assert read_fields(change_fields(text, entered)).items() >= entered.items()
+
+
+def test_the_names_of_a_brand_are_kept_by_scrubs() -> None:
+    text = change_fields("id: x\n", {"products": "Wendy Wonder", "competitors": "Barnes"})
+    assert {"Wendy Wonder", "Barnes"} <= set(list_persona_terms(parse_persona(text)))

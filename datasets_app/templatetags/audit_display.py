@@ -1,14 +1,43 @@
-"""What happened, in the words of a sentence: "ana imported support"."""
+"""What happened, in the words of a sentence: "ana imported 10 sessions into support"."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+
+from datasets_app.domain.wording import format_count
+from datasets_app.templatetags.datasets_display import format_value
 
 register = template.Library()
 
+# The action of changed accounts and roles.
+PERMISSIONS = "permissions"
+
+# What somebody did, with details in braces ("|" gives the noun of a number), and "%" for the dataset. Without
+# one of them, the words of the action itself are shown.
+_SENTENCES = {
+    "add_to_campaign": "added sessions to the campaign {campaign} in %",
+    "append": "added {sessions|session} to %",
+    "check": "checked %: {errors|error}, {warnings|warning}",
+    "create_campaign": "created the campaign {campaign} in %",
+    "edit_campaign": "changed the campaign {campaign} in %",
+    "delete_persona": "deleted the persona {persona_id}",
+    "download": "downloaded {file} of %",
+    "end_sessions": "ended the sessions of {account}",
+    "export": "exported % as {format}",
+    "import": "imported {sessions|session} into %",
+    "import_annotations": "imported {labels|label} into %",
+    "import_persona": "{change} the persona {persona_id}",
+    "invite": "invited {account}",
+    "release": "released {release} of %",
+    "scrub": "scrubbed {turns|turn} of %",
+    "tag_sessions": "tagged {sessions|session} in %",
+    "untag_sessions": "untagged {sessions|session} in %",
+    "exclude_sessions": "excluded {sessions|session} of %",
+    "include_sessions": "included {sessions|session} of % again",
+}
 # Actions whose first word is a noun, or whose past tense isn't regular.
 _PHRASES = {
     "add_to_campaign": "added sessions to a campaign in",
@@ -23,6 +52,7 @@ _PHRASES = {
     "log_out": "logged out",
     "login_failed": "failed to log in",
     "override": "overrode a rule for",
+    "permissions": "changed permissions",
     "read_raw_text": "read raw text of",
     "refused": "was refused access to",
     "requeue_stale": "queued stale labels again in",
@@ -33,20 +63,78 @@ _PHRASES = {
     "untag_sessions": "untagged sessions in",
 }
 _DOUBLED = re.compile("[^aeiou]*[aeiou][bdgmnpt]")
+_PLACES = re.compile(r"(%|\{\w+(?:\|\w+)?\})")
+
+
+class Told(NamedTuple):
+    """``rest`` are the details that the sentence doesn't have."""
+
+    sentence: str
+    rest: dict[str, Any]
 
 
 @register.simple_tag
-def event_sentence(event: Any) -> str:
-    """What comes after the person: the phrase, and the dataset, with a link if it is still there."""
+def tell_event(event: Any) -> Told:
+    """What comes after the person, with a link to the dataset if it is still there."""
+    details = event.details if isinstance(event.details, dict) else {}
+    pattern = _describe_permissions(details) if event.action == PERMISSIONS else _SENTENCES.get(event.action)
+    places = _PLACES.split(pattern) if pattern else []
+    names = {place[1:-1].partition("|")[0] for place in places if place.startswith("{")}
+    is_told = all(details.get(name) not in (None, "") for name in names)
+    if not pattern or not is_told or ("%" in places and not event.dataset_name):
+        return Told(_phrase_event(event), details)
+    sentence = format_html_join("", "{}", ((_fill(place, details, event),) for place in places))
+    spent = names | ({"change", "password"} if event.action == PERMISSIONS else set())
+    return Told(sentence, {key: value for key, value in details.items() if key not in spent})
+
+
+def _fill(place: str, details: dict[str, Any], event: Any) -> str:
+    if place == "%":
+        return _link_dataset(event)
+    if not place.startswith("{"):
+        return place
+    name, _, noun = place[1:-1].partition("|")
+    value = details[name]
+    if noun and isinstance(value, int):
+        return format_count(value, noun)
+    if name == "change":
+        return str(value)
+    return format_html('<b dir="auto">{}</b>', format_value(value))
+
+
+def _describe_permissions(details: dict[str, Any]) -> str:
+    """The pattern of a change of an account or a role."""
+    kind = next((name for name in ("account", "role") if name in details), "permission")
+    subject = f"the {kind} {{{kind}}}"
+    if details.get("change") in ("created", "deleted"):
+        return f"{details['change']} {subject}"
+    what = "the role" if kind == "account" else "the permission"
+    if details.get("added"):
+        return f"gave {subject} {what} {{added}}"
+    if details.get("removed"):
+        return f"took {what} {{removed}} from {subject}"
+    if details.get("password"):
+        return f"changed the password of {subject}"
+    if details.get("was_called"):
+        return f"renamed the {kind} {{was_called}} to {{{kind}}}"
+    if details.get("is_active") is not None:
+        return f"{'activated' if details['is_active'] else 'deactivated'} {subject}"
+    return f"changed {subject}"
+
+
+def _phrase_event(event: Any) -> str:
     phrase = event_phrase(event.action)
     if not event.dataset_name:
         ends = (" of", " to", " for") if event.action in _PHRASES else (" in",)
         return phrase.rsplit(" ", 1)[0] if phrase.endswith(ends) else phrase
-    name = format_html('<b dir="auto">{}</b>', event.dataset_name)
-    if event.dataset:
-        address = reverse("admin:datasets_app_dataset_change", args=[event.dataset.pk])
-        name = format_html('<a class="ad-within" dir="auto" href="{}">{}</a>', address, event.dataset_name)
-    return format_html("{} {}", phrase, name)
+    return format_html("{} {}", phrase, _link_dataset(event))
+
+
+def _link_dataset(event: Any) -> str:
+    if dataset := getattr(event, "dataset", None):
+        address = reverse("admin:datasets_app_dataset_change", args=[dataset.pk])
+        return format_html('<a class="ad-within" dir="auto" href="{}">{}</a>', address, event.dataset_name)
+    return format_html('<b dir="auto">{}</b>', event.dataset_name)
 
 
 def event_phrase(action: str) -> str:
@@ -55,7 +143,10 @@ def event_phrase(action: str) -> str:
         return _PHRASES[action]
     verb, *rest = action.split("_")
     objects = " ".join(rest)
-    return f"{_past_tense(verb)} {objects} in" if objects else _past_tense(verb)
+    if not objects:
+        return _past_tense(verb)
+    article = "" if objects.endswith("s") else "an " if objects[0] in "aeiou" else "a "
+    return f"{_past_tense(verb)} {article}{objects} in"
 
 
 def _past_tense(verb: str) -> str:

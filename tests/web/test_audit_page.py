@@ -191,3 +191,29 @@ def test_events_are_sentences(sign_in: Any, db: None) -> None:
         assert f"ana {phrase}" in text
     assert "ana read raw text of support" in text
     assert "ana logged in " in text
+
+
+@pytest.mark.parametrize(
+    ("action", "details", "said"),
+    [
+        ("import", {"sessions": 1, "turns": 4}, "ana imported 1 session into support"),
+        ("create_campaign", {"campaign": "<i>tone"}, "ana created the campaign &lt;i&gt;tone in support"),
+        ("create_campaign", {}, "ana created a campaign in support"),
+        ("permissions", {"account": "ben", "change": "created"}, "ana created the account ben"),
+        ("permissions", {"account": "ben", "added": ["lead"]}, "ana gave the account ben the role lead"),
+        (
+            "permissions",
+            {"account": "ben", "password": "changed"},
+            "ana changed the password of ",
+        ),
+        ("permissions", {"role": "lead", "was_called": "boss"}, "ana renamed the role boss to lead"),
+        ("permissions", {"account": "ben", "is_active": False}, "ana deactivated the account ben"),
+    ],
+)
+def test_sentences_say_the_details(
+    sign_in: Any, db: None, action: str, details: dict[str, Any], said: str
+) -> None:
+    dataset = "" if action == "permissions" else "support"
+    AuditEvent.objects.create(at=BEGIN, actor="ana", action=action, dataset_name=dataset, details=details)
+    html = sign_in("privacy officer").get(PAGE, {"until": "2025-12-31"}).content.decode()
+    assert said in re.sub(r"\s+", " ", re.sub("<[^>]+>", "", html))

@@ -29,6 +29,7 @@ QUICK_ARGUMENTS = {
     "generate": "--sessions 100 1000",
     "growth": "--turns 2000 20000 --datasets 2 20 --rounds 1",
     "import": "--turns 20000 --rounds 1",
+    "keys": "--sessions 500 1000 --rounds 3",
     "llm": "--rounds 1",
     "next_item": "--replies 10000 --small 1000 --rounds 5 --before 200",
     "partitions": "--turns 50000 --deleted 20000 --datasets 50 --rounds 1",

@@ -74,8 +74,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     confirm_form_class = AnnotationConfirmForm
     list_display = [
         "show_label",
-        "show_start",
-        "show_session",
+        "show_reply",
         "show_persona",
         "show_annotator",
         "show_dataset",
@@ -137,23 +136,23 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def show_label(self, annotation: Annotation) -> tuple[str, str]:
         return str(annotation.label), annotation.get_label_display()
 
-    @display(description="Text")
-    def show_start(self, annotation: Any) -> str:
-        if getattr(annotation.turn, "is_withheld", False):
-            return raw_access.WITHHELD
-        start = " ".join(annotation.turn.start.split())
-        shown = start if len(start) <= MAX_TEXT_CHARACTERS else start[:MAX_TEXT_CHARACTERS].rstrip() + "…"
-        return format_html('<span dir="auto" class="ad-break">{}</span>', shown)
-
     @display(description="Reply")
-    def show_session(self, annotation: Annotation) -> str:
+    def show_reply(self, annotation: Any) -> str:
+        """The beginning of its text, and where it is."""
         turn = annotation.turn
+        shown = raw_access.WITHHELD
+        if not getattr(turn, "is_withheld", False):
+            start = " ".join(turn.start.split())
+            is_whole = len(start) <= MAX_TEXT_CHARACTERS
+            shown = start if is_whole else start[:MAX_TEXT_CHARACTERS].rstrip() + "…"
         address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
         return format_html(
-            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}</a><br>turn {1}',
+            '<span dir="auto" class="ad-break">{3}</span><br>'
+            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}, turn {1}</a>',
             address,
             turn.turn_index,
             session_name(turn.session.session_id),
+            shown,
         )
 
     @display(description="Persona")

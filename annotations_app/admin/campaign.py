@@ -6,9 +6,10 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from unfold.decorators import display
 
 from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions, schema_pages
@@ -46,11 +47,13 @@ class CampaignAdmin(ReadOnlyAdmin):
         "show_persona",
         "show_status",
         "show_progress",
+        "show_alpha",
         "show_annotators",
         "show_created",
     ]
     list_filter = ["status", ("dataset", VisibleRelatedFilter)]
     search_fields = ["name", "dataset__name", "persona__persona_id"]
+    list_after_template = "annotations_app/campaign_list_after.html"
     search_help_text = "Part of the name of a campaign, dataset or persona"
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -80,6 +83,8 @@ class CampaignAdmin(ReadOnlyAdmin):
         for row in rows:
             row.rate, row.unassignable = rates[row.pk], unassignable[row.pk]
         changelist.result_list = rows
+        address = reverse("admin:annotations_app_campaign_alphas")
+        changelist.alphas_url = f"{address}?{urlencode({'campaign': keys}, doseq=True)}" if keys else ""
         return changelist
 
     # --- list ---
@@ -114,6 +119,11 @@ class CampaignAdmin(ReadOnlyAdmin):
         text = bar + '<span>{} of {} ({} %)</span> <span class="ad-subtle">{}</span>'
         return format_html(text, percent, f"{labels:,}", f"{target:,}", percent, left)
 
+    @display(description="Agreement")
+    def show_alpha(self, campaign: Campaign) -> str:
+        """An empty place: the page asks for ``show_alphas``."""
+        return format_html('<span id="alpha-{}"></span>', campaign.pk)
+
     @display(description="Annotators")
     def show_annotators(self, campaign: Any) -> str:
         return f"{campaign.people:,}"
@@ -130,6 +140,7 @@ class CampaignAdmin(ReadOnlyAdmin):
         campaign, dataset = scope_pages.campaign_scope, scope_pages.dataset_scope
         pages = [
             ("add/", campaign_create.add_campaign, "add"),
+            ("alphas/", agreement_pages.show_alphas, "alphas"),
             ("add/estimate/", campaign_create.estimate_campaign, "estimate"),
             ("sessions/<int:selection_pk>/", campaign_sessions.add_sessions, "sessions"),
             ("schemas/", schema_pages.list_schemas, "schemas"),

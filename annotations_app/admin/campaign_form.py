@@ -42,6 +42,15 @@ ORDER_CHOICES = [
     ("session", "Session by session: as few people as possible read each conversation"),
     ("disputed", "Most disputed first: replies that earlier labels disagree on come first"),
 ]
+# The two steps in which a campaign is created, each with what is folded away.
+_STEPS = (
+    ("What is labeled", ("dataset", "persona", "schema", "tag"), ("split", "max_replies", "order", "seed")),
+    (
+        "Who labels it",
+        ("name", "annotators", "overlap", "guidelines"),
+        ("gold", "repeats", "lease_minutes", "override"),
+    ),
+)
 _FORM_FIELDS = {"gold_share": "gold", "repeat_share": "repeats"}
 
 
@@ -175,7 +184,7 @@ class CampaignForm(OverrideForm):
         label="Only replies with this tag",
         required=False,
         max_length=MAX_TAG_LENGTH,
-        widget=_text_widget(),
+        widget=_text_widget(list="known-tag"),
         help_text="For example scenario:support. Leave empty for all.",
     )
     split = forms.ChoiceField(
@@ -213,6 +222,15 @@ class CampaignForm(OverrideForm):
             persona.help_text = format_html(
                 link, persona.help_text, reverse("admin:datasets_app_persona_add")
             )
+
+    @property
+    def steps(self) -> list[tuple[str, list[forms.BoundField], list[forms.BoundField], bool]]:
+        """Title, fields, fields that are folded away, and whether one of the latter has an error."""
+        steps = []
+        for title, shown, folded in _STEPS:
+            more = [self[name] for name in folded if name in self.fields]
+            steps.append((title, [self[name] for name in shown], more, any(field.errors for field in more)))
+        return steps
 
     def settings(self) -> CampaignSettings:
         """The settings of a valid form."""

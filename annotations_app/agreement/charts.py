@@ -1,6 +1,6 @@
-"""Positions and classes of the drawings on the agreement page; numbers repeat what colors say."""
+"""The charts of the agreement page; numbers repeat what colors say."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from annotations_app.domain.agreement.agreement_report import (
@@ -12,103 +12,81 @@ from annotations_app.domain.agreement.agreement_report import (
 )
 from annotations_app.domain.agreement.agreement_text import RELIABLE_ALPHA, TENTATIVE_ALPHA
 from annotations_app.domain.agreement.criterion_report import CriterionReport
-from datasets_app.core.web.charts import Bars, Chart, make_chart
+from datasets_app.domain.charts import Bars, Chart, DotChart, Dots, make_chart, make_dots
 
-# --- a number and its interval on a line ---
-
-LINE_WIDTH = 240  # units of the drawing
-
-
-class IntervalMark(NamedTuple):
-    """Positions of a number and its interval on a line from ``low_end`` to 1; None where there is none."""
-
-    at: float | None
-    begin: float | None
-    width: float
-    zero: float | None
-
-
-class HeadlineRow(NamedTuple):
-    """A statistic with its name, its ``n`` of ``unit`` (singular and plural), and what it means."""
-
-    name: str
-    statistic: Statistic
-    n: int
-    unit: str
-    meaning: str
-    interval_mark: IntervalMark
-    # What can be concluded, and where on the line the limits are.
-    references: Sequence[float] = ()
-
-
-def _place_on_line(value: float, low_end: float) -> float:
-    return round(LINE_WIDTH * (min(1.0, max(low_end, value)) - low_end) / (1.0 - low_end), 2)
-
-
-def interval_mark(statistic: Statistic, low_end: float) -> IntervalMark:
-    """``low_end`` is 0 for shares and -1 for coefficients corrected for chance."""
-    at, begin, end = (
-        None if value is None else _place_on_line(value, low_end)
-        for value in (statistic.value, statistic.low, statistic.high)
-    )
-    width = end - begin if begin is not None and end is not None else 0.0
-    zero = _place_on_line(0.0, low_end) if low_end < 0 else None
-    return IntervalMark(at, begin, round(width, 2), zero)
-
+# --- numbers with their intervals ---
 
 _HEADLINE_FIELDS = (
     (
         "raw_agreement",
         "Raw agreement",
-        0.0,
         "How often two labels of the same reply by different people are equal. Some of it is chance.",
     ),
     (
         "krippendorff_alpha",
         "Krippendorff’s alpha",
-        -1.0,
         "Agreement corrected for chance: 1 if all agree, 0 if they agree as often as random labels would, "
         "below 0 if less often. Replies may have different numbers of labels.",
     ),
     (
         "gwet_ac1",
         "Gwet’s AC1",
-        -1.0,
         "Corrected for chance in a way that an unbalanced share of on-brand labels affects less. "
         "It is higher than alpha then, so compare AC1 only with AC1.",
     ),
     (
         "fleiss_kappa",
         "Fleiss’ kappa",
-        -1.0,
         "Older than alpha and without its correction for few labels; for comparison with publications.",
     ),
     (
         "prevalence",
         "On-brand",
-        0.0,
-        "The share of on-brand labels. The further it is from a half, the more agreement is chance: alpha "
-        "and kappa can be low then although nearly all labels agree.",
+        "The share of on-brand labels, of which n is the number. The further it is from a half, the more "
+        "agreement is chance: alpha and kappa can be low then although nearly all labels agree.",
     ),
 )
 
 
-def headline_rows(measured_headline: HeadlineStats) -> list[HeadlineRow]:
-    """The headline numbers in the order they are shown."""
-    rows = []
-    for field, name, low_end, meaning in _HEADLINE_FIELDS:
-        statistic: Statistic = getattr(measured_headline, field)
-        n, unit = (
-            (measured_headline.labels, "label,labels")
-            if field == "prevalence"
-            else (measured_headline.items - measured_headline.single, "reply,replies")
+def chart_headline(measured: HeadlineStats) -> DotChart:
+    """All statistics of all labels; marks say what can be concluded from alpha."""
+    dots = [
+        Dots(
+            name,
+            [getattr(measured, field)],
+            measured.labels if field == "prevalence" else measured.items - measured.single,
+            meaning,
+            (TENTATIVE_ALPHA, RELIABLE_ALPHA) if field == "krippendorff_alpha" else (),
         )
-        row = HeadlineRow(name, statistic, n, unit, meaning, interval_mark(statistic, low_end))
-        if field == "krippendorff_alpha":
-            references = [_place_on_line(each, low_end) for each in (TENTATIVE_ALPHA, RELIABLE_ALPHA)]
-            row = row._replace(references=references)
-        rows.append(row)
-    return rows
+        for field, name, meaning in _HEADLINE_FIELDS
+    ]
+    return make_dots("All statistics", "Statistic", dots, series=["Value"], unit="n", low_end=-1.0)
+
+
+def chart_parts(kind: str, parts: Iterable[tuple[str, HeadlineStats]]) -> DotChart:
+    """Alpha of each part, those with the most disagreement first; undefined ones last."""
+    limits = (TENTATIVE_ALPHA, RELIABLE_ALPHA)
+    rows = [
+        Dots(value, [part.krippendorff_alpha], part.items - part.single, marks=limits)
+        for value, part in sorted(parts, key=lambda item: _rank(item[1].krippendorff_alpha))
+    ]
+    title = f"Agreement by {kind}"
+    return make_dots(title, kind.capitalize(), rows, series=["Alpha"], unit="Replies", low_end=-1.0)
+
+
+def _rank(alpha: Statistic) -> float:
+    return 2.0 if alpha.value is None else alpha.value
+
+
+def chart_drift(points: Sequence[DriftPoint]) -> DotChart | None:
+    """The months of all annotators together; None if there are fewer than two."""
+    months = [point for point in points if point.annotator is None]
+    if len(months) < 2:
+        return None
+    rows = [
+        Dots(point.month, [point.others.raw_agreement, point.on_brand], point.others.n) for point in months
+    ]
+    return make_dots("Drift by month", "Month", rows, series=["Raw agreement", "On-brand"], unit="n")
 
 
 # --- pairs as a map ---
@@ -204,71 +182,6 @@ def _confusion_rows(measured: CriterionReport) -> list[tuple[str, list[Confusion
 
 
 # --- drift over months ---
-
-WIDTH, HEIGHT, LEFT_MARGIN, BOTTOM_MARGIN = 900, 240, 48, 30
-# Room for half of a month's name at both ends.
-INDENT = 36
-MAX_MONTH_LABELS = 12
-
-
-class MonthMark(NamedTuple):
-    """Positions of a month's numbers in the chart; None where there is no number."""
-
-    month: str
-    across: float
-    agreement: float | None
-    low: float | None
-    high: float | None
-    on_brand: float | None
-    named: bool
-
-
-class DriftChart(NamedTuple):
-    """``agreement`` and ``on_brand`` are the points of two lines, as SVG has them."""
-
-    marks: list[MonthMark]
-    agreement: str
-    on_brand: str
-    grid: list[tuple[float, str]]
-    width: int
-    height: int
-    edge: int
-    right: int
-
-
-def _y_position(value: float | None) -> float | None:
-    if value is None:
-        return None
-    return round(8 + (HEIGHT - BOTTOM_MARGIN - 8) * (1.0 - max(0.0, min(1.0, value))), 2)
-
-
-def drift_chart(points: Sequence[DriftPoint]) -> DriftChart | None:
-    """The months of all annotators together; None if there are fewer than two."""
-    months = [point for point in points if point.annotator is None]
-    if len(months) < 2:
-        return None
-    step = (WIDTH - LEFT_MARGIN - 2 * INDENT) / (len(months) - 1)
-    every = -(-len(months) // MAX_MONTH_LABELS)
-    marks = []
-    for number, point in enumerate(months):
-        agreement = point.others.raw_agreement
-        marks.append(
-            MonthMark(
-                point.month,
-                round(LEFT_MARGIN + INDENT + number * step, 2),
-                _y_position(agreement.value),
-                _y_position(agreement.low),
-                _y_position(agreement.high),
-                _y_position(point.on_brand.value),
-                number % every == 0,
-            )
-        )
-    grid = [(_y_position(share / 4) or 0.0, f"{25 * share} %") for share in range(5)]
-    agreement_line, on_brand_line = (
-        " ".join(f"{mark.across:g},{down:g}" for mark in marks if (down := getattr(mark, field)) is not None)
-        for field in ("agreement", "on_brand")
-    )
-    return DriftChart(marks, agreement_line, on_brand_line, grid, WIDTH, HEIGHT, LEFT_MARGIN, WIDTH)
 
 
 def build_drift_table(

@@ -1,11 +1,16 @@
 """How far a campaign is, by annotator. Each figure is read from an index or from the members' counters:
 none of it costs more when the campaign is larger."""
 
+import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+import numpy as np
 from django.db import connection
 
+from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.agreement.coefficients import compute_coefficients, item_sums
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import count_code
@@ -136,6 +141,36 @@ def say_time_left(remaining: int, rate: LabelingRate) -> str:
         return ""
     days = round(remaining / rate.per_day)
     return f"about {format_count(days, 'more day')}" if days else "less than a day left"
+
+
+# Replies with the same counts of labels add the same to alpha.
+_LABEL_PATTERNS_SQL = f"""
+SELECT campaign_id, counts, count(*) FROM (
+    SELECT campaign_id, ARRAY[{", ".join(count_code(code, "label") for code in ON_BRAND.codes)}] AS counts
+    FROM annotations_app_annotation
+    WHERE dataset_id = ANY(%(datasets)s) AND campaign_id = ANY(%(campaigns)s) AND kind = 'label'
+    GROUP BY campaign_id, persona_id, turn_id
+) replies GROUP BY 1, 2
+"""  # constants # nosec B608
+
+
+def measure_alphas(campaigns: Sequence[Campaign]) -> dict[int, Statistic]:
+    """By campaign: Krippendorff's alpha without an interval, as its agreement page has it."""
+    patterns: dict[int, list[tuple[list[int], int]]] = {campaign.pk: [] for campaign in campaigns}
+    datasets = sorted({campaign.dataset_id for campaign in campaigns})
+    with connection.cursor() as cursor:
+        cursor.execute(_LABEL_PATTERNS_SQL, {"datasets": datasets, "campaigns": list(patterns)})
+        for pk, counts, replies in cursor.fetchall():
+            patterns[pk].append((counts, replies))
+    alphas = {}
+    for pk, rows in patterns.items():
+        alpha = math.nan
+        if rows:
+            sums = item_sums(np.array([counts for counts, _ in rows]))
+            weighted = (sums * np.array([[replies] for _, replies in rows])).sum(axis=0)
+            alpha = float(compute_coefficients(weighted, len(ON_BRAND.codes)).krippendorff_alpha)
+        alphas[pk] = Statistic(None if math.isnan(alpha) else alpha)
+    return alphas
 
 
 # --- of a dataset -----------------------------------------------------------------------------

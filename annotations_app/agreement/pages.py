@@ -16,25 +16,32 @@ from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.dispute_pages import DisputeQueue
 from annotations_app.agreement.disputed_list import list_most_disputed
-from annotations_app.agreement.figures import MAX_TIMED_LABELS, median_seconds_by_annotator
+from annotations_app.agreement.figures import (
+    MAX_TIMED_LABELS,
+    measure_alphas,
+    median_seconds_by_annotator,
+)
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.agreement.scope_pages import AgreementScope, ScopeOf, campaign_scope, dataset_scope
 from annotations_app.campaigns.pages_common import (
     render_campaign_page,
     render_fragment,
+    require_permissions,
+    visible_campaigns,
 )
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.dataset_page import frame_context
-from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, render_page
+from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, parse_pk, render_page
 
 # Fetched after the report: each part has intervals of its own.
 BREAKDOWNS = ("tag", "split", "month")
 # The command prints all rows.
 MAX_ROWS = 50
 MAX_PERSONAS = 100
+MAX_ALPHAS = 100
 
 
 def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
@@ -42,6 +49,17 @@ def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     assert scope.campaign is not None
     context = {"report_url": scope.url("measured"), "quality_url": scope.url("quality")}
     return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
+
+
+def show_alphas(request: HttpRequest) -> HttpResponse:
+    """The alphas of the listed campaigns. The list asks for them once it is shown, because labels are
+    counted. A campaign with a schema has one for each criterion, so its agreement page has them."""
+    require_permissions(request, "view_campaign")
+    keys = [parse_pk(key) for key in request.GET.getlist("campaign")[:MAX_ALPHAS]]
+    listed = list(visible_campaigns(request.user).filter(pk__in=keys, schema=None))
+    alphas = measure_alphas(listed)
+    rows = [(campaign, alphas[campaign.pk]) for campaign in listed]
+    return render_fragment(request, "_campaign_alphas", {"rows": rows})
 
 
 def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
@@ -93,7 +111,7 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
         "at": timezone.now(),
         "again": request.get_full_path(),
         "breakdown_url": scope.url("parts"),
-        "headline": charts.headline_rows(headline),
+        "headline": charts.chart_headline(headline),
         "balance": count_exported(scope.labels),
         "heat_map": charts.build_heat_map(report.pairs),
         "timed_labels": MAX_TIMED_LABELS,
@@ -133,10 +151,16 @@ def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> Htt
         "notes": report.notes,
         "seconds": time.monotonic() - started,
         "at": timezone.now(),
-        "drift": charts.drift_chart(report.drift),
+        "drift": charts.chart_drift(report.drift),
         "months": months,
         "drift_rows": drift_rows,
-        "parts": [(kind, *_largest_parts(report.by[kind])) for kind in BREAKDOWNS if kind in report.by],
+        # A part that is all of the labels tells nothing more than the headline.
+        "parts": [
+            (kind, charts.chart_parts(kind, parts), parts, more)
+            for kind in BREAKDOWNS
+            if len(report.by.get(kind, ())) > 1
+            for parts, more in [_largest_parts(report.by[kind])]
+        ],
     }
     return render_fragment(request, "_agreement_parts", context)
 

@@ -2,20 +2,25 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotations_app.agreement.charts import IntervalMark, interval_mark
 from annotations_app.campaigns.pages_common import render_fragment, require_permissions, visible_campaign
-from annotations_app.domain.agreement.agreement_report import Statistic
-from annotations_app.domain.estimates.rates import Estimate
+from annotations_app.domain.estimates.quality import explain_rate
 from annotations_app.estimates.measure import estimate_quality
+from datasets_app.domain.charts import Dots, make_dots
 
 
 def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     report = estimate_quality(campaign)
-    rates = [(rate, _mark(rate.best)) for rate in report.rates]
-    return render_fragment(request, "_quality", {"report": report, "rates": rates})
-
-
-def _mark(estimate: Estimate) -> IntervalMark:
-    return interval_mark(Statistic(estimate.value, estimate.low, estimate.high), 0.0)
+    dots = [
+        Dots(
+            f"{rate.question} {rate.answer}",
+            [rate.best, rate.best_any_time],
+            rate.best.labels,
+            explain_rate(rate),
+        )
+        for rate in report.rates
+    ]
+    series = ["Looked at once", "Looked at any time"]
+    chart = make_dots("How good is the assistant?", "Answer", dots, series=series, unit="Labels")
+    return render_fragment(request, "_quality", {"report": report, "chart": chart})

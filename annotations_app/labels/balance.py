@@ -9,18 +9,23 @@ from annotations_app.domain.agreement.consensus import TIE, majority_labels
 from annotations_app.labels.label_counts import LabelScope, read_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import policies
+from datasets_app.domain.charts import Bars, make_chart
 
 
 def count_exported(scope: LabelScope) -> dict[str, Any]:
-    """What an export by majority has: "labels" (one a reply), "on_brand", "off_brand", and the "share" of
-    on-brand ones, None if there are none. Ties, excluded sessions and the locked test split are left out.
+    """What an export by majority has: "labels" (one a reply), the "share" of on-brand ones, None if there are
+    none, and a "chart" of both. Ties, excluded sessions and the locked test split are left out.
     """
     table = read_labels([scope])
     decided = majority_labels(table.counts())
     kept = (decided != TIE) & ~np.isin(table.turn, list(_list_withheld(scope)))
     labels, on_brand = int(kept.sum()), int((decided[kept] == 1).sum())
-    share = on_brand / labels if labels else None
-    return {"labels": labels, "on_brand": on_brand, "off_brand": labels - on_brand, "share": share}
+    bars = [Bars("On-brand", [on_brand]), Bars("Off-brand", [labels - on_brand])]
+    return {
+        "labels": labels,
+        "share": on_brand / labels if labels else None,
+        "chart": make_chart("Label balance", "Label", bars, series=["Replies"]),
+    }
 
 
 def _list_withheld(scope: LabelScope) -> set[int]:

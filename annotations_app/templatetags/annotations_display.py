@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy
 
 from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
 from annotations_app.domain.agreement.agreement_text import light_alpha
-from annotations_app.domain.estimates.quality import explain_rate
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
+from datasets_app.domain.charts import MINUS_SIGN, format_number
 from datasets_app.domain.labels.criterion import Criterion, Level
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Condition, Schema
@@ -21,7 +21,6 @@ from datasets_app.domain.wording import format_count
 register = template.Library()
 
 _CAMPAIGN_BADGES = {"preparing": "info", "open": "good", "paused": "warn", "closed": "neutral"}
-MINUS_SIGN = "\N{MINUS SIGN}"
 
 
 @register.filter
@@ -31,20 +30,9 @@ def campaign_badge(status: str) -> str:
 
 
 @register.filter
-def scale_to(value: float | None, length: int) -> str:
-    """A share of a length, for the attributes of an SVG."""
-    return f"{max(0.0, min(1.0, value or 0.0)) * int(length):.2f}"
-
-
-@register.filter
-def complement(value: float) -> float:
-    return 1.0 - value
-
-
-@register.filter
 def format_statistic(value: float | None) -> str:
     """0.4567 → 0.457, with a true minus; None is a dash."""
-    return "–" if value is None else f"{value:.3f}".replace("-", MINUS_SIGN)
+    return "–" if value is None else format_number(value)
 
 
 @register.filter
@@ -72,13 +60,7 @@ def hours_or_minutes(value: float) -> str:
     return f"{value:.1f} h" if value < 10 else f"{value:,.0f} h"
 
 
-@register.filter
-def tenth_percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
 register.filter("agreement_light", light_alpha)
-register.filter("explain_rate", explain_rate)
 
 
 @register.filter
@@ -155,11 +137,6 @@ def label_name(label: Any) -> str:
 def rated_replies(part: Any) -> int:
     """Replies with two labels or more."""
     return int(part.items - part.single)
-
-
-@register.filter
-def add_float(value: float, more: float) -> str:
-    return f"{value + float(more):g}"
 
 
 @register.filter

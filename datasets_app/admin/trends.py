@@ -8,19 +8,10 @@ from django.db.models.functions import TruncWeek
 from django.utils import timezone
 
 from datasets_app import hooks
+from datasets_app.domain.charts import Column, make_columns
 from datasets_app.models import CheckReport, ScrubRun
 
 WEEKS = 8
-# Of the drawing, in its own units.
-HEIGHT, BAR_WIDTH, BAR_STEP = 32, 9, 12
-
-
-class Bar(NamedTuple):
-    x: int
-    y: float
-    height: float
-    week: date
-    count: int
 
 
 class Trend(NamedTuple):
@@ -29,7 +20,7 @@ class Trend(NamedTuple):
     title: str
     total: int
     last: int
-    bars: list[Bar]
+    bars: list[Column]
 
 
 def build_trends(datasets: Any) -> list[Trend]:
@@ -54,11 +45,5 @@ def _by_week(rows: Any, field: str, count: Any) -> dict[date, int]:
 
 
 def _make_trend(title: str, weeks: list[date], counts: dict[date, int]) -> Trend:
-    values = [counts.get(week, 0) for week in weeks]
-    highest = max(values) or 1
-    bars = []
-    for number, (week, value) in enumerate(zip(weeks, values, strict=True)):
-        # A week without any keeps a line, so that it isn't taken for a missing one.
-        height = max(1.0, round(HEIGHT * value / highest, 1))
-        bars.append(Bar(number * BAR_STEP, HEIGHT - height, height, week, value))
-    return Trend(title, sum(values), values[-1], bars)
+    bars = make_columns([(f"{week:%-d %b}", counts.get(week, 0)) for week in weeks])
+    return Trend(title, sum(bar.number for bar in bars), bars[-1].number, bars)

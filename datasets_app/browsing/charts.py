@@ -9,8 +9,8 @@ from datasets_app import hooks
 from datasets_app.browsing.distributions import Facet, Value, make_date_facet
 from datasets_app.browsing.facets import count_facets
 from datasets_app.browsing.filters import ANY, NONE, SessionFilter, is_findable
-from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.pages import dataset_url
+from datasets_app.domain.charts import Bars, Chart, make_chart
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import Dataset
 

@@ -8,8 +8,8 @@ from django.db.models import Case, Count, F, Q, TextField, Value, When
 from django.http import QueryDict
 
 from datasets_app.catalog.dataset_facts import join_exceptions, say_verified
-from datasets_app.core.web.charts import Bars, Chart, make_chart
 from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
+from datasets_app.domain.charts import Bars, Chart, make_chart
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.exemptions import describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.network.languages import describe_unmeasured, say_languages

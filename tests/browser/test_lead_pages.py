@@ -88,7 +88,16 @@ def _begin(page: Page) -> None:
     page.get_by_role("link", name="New campaign").click()
     page.select_option("[name=dataset]", label="support")
     expect(page.locator("#estimate")).to_contain_text("Replies")
+    # The second step shows once the first is valid.
+    start = page.get_by_role("button", name="Start campaign")
+    page.get_by_role("button", name="Continue").press("Enter")
+    expect(start).not_to_be_visible()
     page.select_option("[name=persona]", index=1)
+    page.get_by_role("button", name="Continue").press("Enter")
+    expect(page.get_by_role("heading", name="Step 2 of 2")).to_be_focused()
+    page.get_by_role("button", name="Back").press("Enter")
+    expect(page.get_by_role("heading", name="Step 1 of 2")).to_be_focused()
+    page.get_by_role("button", name="Continue").press("Enter")
     page.fill("[name=name]", "round-9")
     for name in ("ana", "ben"):
         page.get_by_label(name, exact=True).check()
@@ -97,7 +106,7 @@ def _begin(page: Page) -> None:
     page.get_by_role("button", name="Preview guidelines").click()
     expect(page.locator("#guidelines-preview strong")).to_have_text("voice")
     assert find_serious_violations(page) == []
-    page.get_by_role("button", name="Start campaign").click()
+    start.click()
     expect(
         page.get_by_text(
             "Each reply needs 3 annotators, but only 2 are assigned. Add annotators or lower the overlap."
@@ -107,7 +116,7 @@ def _begin(page: Page) -> None:
     assert find_serious_violations(page) == []
     page.get_by_label("cy", exact=True).check()
     expect(page.locator("#estimate")).to_contain_text("24 (3 per reply)")
-    page.get_by_role("button", name="Start campaign").click()
+    start.click()
     expect(page.get_by_text("0 of 24 labels")).to_be_visible()
     assert find_serious_violations(page) == []
 
@@ -150,7 +159,7 @@ def test_the_pages_of_a_campaign(open_page: Any, lead: User, tmp_path: Path) -> 
     """On a phone, light and dark, with names and texts as long as they may be."""
     tag = "scenario:" + "y" * 200
     own = make_campaign(
-        make_replies(tmp_path, 8, tags=[tag], text="x" * 400 + " and more"),
+        make_replies(tmp_path, 8, tags=[tag, "short"], text="x" * 400 + " and more"),
         *("ana", "ben", "cy"),
         overlap=3,
         name="n" * 100,

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from datasets_app.domain.charts import Bars, Dots, Estimate, make_chart, make_dots
 from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata import licenses
@@ -13,10 +14,8 @@ from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.packages.card import get_size_category, render_card, render_charts
 from datasets_app.domain.packages.card_charts import (
     MAX_BARS,
-    draw_balance_chart,
-    draw_bar_chart,
-    draw_column_chart,
-    draw_interval_chart,
+    draw_bars,
+    draw_dots,
 )
 from datasets_app.domain.packages.citation import render_bibtex, render_citation_cff
 from datasets_app.domain.packages.croissant import build_croissant
@@ -89,12 +88,21 @@ def test_what_others_wrote_means_nothing_in_a_card() -> None:
 @pytest.mark.parametrize(
     "drawing",
     [
-        draw_bar_chart("<&>", [(f"{HOSTILE}{number}", number) for number in range(MAX_BARS + 5)]),
-        draw_bar_chart("none", []),
-        draw_column_chart('"', [], axis_label="x"),
-        draw_column_chart("one", [("1", 5)], axis_label="<"),
-        draw_balance_chart("none", [("p", 0, 0), (HOSTILE, 1, 0)]),
-        draw_interval_chart("i", [("a", 1.5, -3.0, 2.0, ""), ("b", None, None, None, HOSTILE)]),
+        draw_bars(
+            make_chart("<&>", "", [Bars(HOSTILE, [n]) for n in range(MAX_BARS)], series=["n"], left_out=5)
+        ),
+        draw_bars(make_chart('"', "", [], series=["n"])),
+        draw_bars(make_chart("none", "", [Bars("p", (0, 0)), Bars(HOSTILE, (1, 0))], series=["a", HOSTILE])),
+        draw_dots(
+            make_dots(
+                "i",
+                "",
+                [Dots("a", [Estimate(1.5, -3.0, 2.0)], 0), Dots("b", [Estimate(None, note=HOSTILE)], 0)],
+                series=["Value"],
+                unit="n",
+                low_end=-1.0,
+            )
+        ),
     ],
 )
 def test_drawings_are_well_formed_and_stay_within_their_frame(drawing: str) -> None:

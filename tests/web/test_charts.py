@@ -78,12 +78,12 @@ def test_each_bar_leads_to_as_many_sessions_as_it_says(sign_in: Any, varied: Dat
     for chart in charts:
         for row in chart.rows:
             for cell in row.cells:
-                assert bool(cell.url) == bool(cell.count and not row.label.endswith(" ")), (chart.title, row)
+                assert bool(cell.url) == bool(cell.number and not row.label.endswith(" ")), (chart.title, row)
                 if cell.url:
                     followed += 1
                     listing = client.get(cell.url)
                     assert listing.context["ignored"] == []
-                    assert len(listing.context["page"].rows) == cell.count, (chart.title, row)
+                    assert len(listing.context["page"].rows) == cell.number, (chart.title, row)
     assert followed > 30
     labels = next(chart for chart in charts if chart.title == "Labels by persona")
     assert [row.label for row in labels.rows] == ["All", "formal", "warm", "warm "]
@@ -101,7 +101,7 @@ def test_each_chart_is_a_table(sign_in: Any, varied: Dataset) -> None:
         text = re.sub(r"<svg.*?</svg>|<[^>]*>", " ", body, flags=re.DOTALL)
         for row in chart.parts[0]:
             for cell in row.cells:
-                assert re.search(rf"\b{cell.count:,}\b", text), (chart.title, row)
+                assert re.search(rf"\b{cell.number:,}\b", text), (chart.title, row)
     assert "style=" not in html
     assert "<script" not in html
 
@@ -177,7 +177,7 @@ def make_release(dataset: Dataset, folder: Path) -> None:
 
 def list_counts(charts: Any) -> dict[str, dict[str, list[int]]]:
     return {
-        chart.title: {row.label: [cell.count for cell in row.cells] for row in chart.rows}
+        chart.title: {row.label: [cell.number for cell in row.cells] for row in chart.rows}
         for chart in charts
         if not chart.title.startswith("Labels")
     }
@@ -196,10 +196,10 @@ def test_a_version_is_counted_like_the_dataset_it_was_made_of(sign_in: Any, tmp_
         assert list(chart.series) == ["support 1.0.0", "support"]
         for row in chart.rows:
             first, second = row.cells
-            assert (first.count, first.url, first.share) == (second.count, "", second.share) or second.url
-            assert first.count == second.count, (chart.title, row)
+            assert (first.number, first.url, first.share) == (second.number, "", second.share) or second.url
+            assert first.number == second.number, (chart.title, row)
             if second.url:
-                assert len(client.get(second.url).context["page"].rows) == second.count
+                assert len(client.get(second.url).context["page"].rows) == second.number
     dataset.turns.update(tags=["new"])
     make_release(dataset, tmp_path)
     found = list_counts(compare(client, dataset, "1.0.0", "1.0.1").context["charts"])
@@ -227,7 +227,7 @@ def test_datasets_are_compared_by_what_both_count(sign_in: Any, varied: Dataset,
         for row in chart.rows:
             for cell in row.cells:
                 if cell.url:
-                    assert len(client.get(cell.url).context["page"].rows) == cell.count, (chart.title, row)
+                    assert len(client.get(cell.url).context["page"].rows) == cell.number, (chart.title, row)
 
 
 def test_a_comparison_shows_what_may_be_read_of_both(sign_in: Any, varied: Dataset, tmp_path: Path) -> None:

@@ -1,17 +1,14 @@
 """The dataset card: README.md with the front matter that the Hugging Face hub reads."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
+from datasets_app.domain.charts import Bars, Dots, Estimate, make_chart, make_dots
 from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
-from datasets_app.domain.packages.card_charts import (
-    draw_balance_chart,
-    draw_bar_chart,
-    draw_column_chart,
-    draw_interval_chart,
-)
+from datasets_app.domain.packages.card_charts import MAX_BARS, draw_bars, draw_dots
 from datasets_app.domain.packages.citation import render_bibtex
 from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_table
 from datasets_app.domain.packages.package import JSONL, PARQUET, Package
@@ -181,18 +178,33 @@ def _render_limitations(package: Package) -> str:
 def render_charts(package: Package) -> dict[str, str]:
     """File name → SVG, in the order of the card."""
     counts, drawn = package.counts, {}
-    drawn["turns_per_session.svg"] = draw_column_chart(
-        "Turns a session", counts.build_session_length_bars(), axis_label="number of turns; sessions above"
-    )
-    drawn["reply_words.svg"] = draw_column_chart(
-        "Length of replies", counts.build_reply_length_bars(), axis_label="words in a reply; replies above"
-    )
-    drawn["scenarios.svg"] = draw_bar_chart("Sessions by scenario", list(counts.scenarios.items()))
+    drawn["turns_per_session.svg"] = _draw_counts("Turns per session", counts.build_session_length_bars())
+    drawn["reply_words.svg"] = _draw_counts("Words of a reply", counts.build_reply_length_bars())
+    scenarios = sorted(counts.scenarios.items(), key=lambda each: (-each[1], each[0]))
+    drawn["scenarios.svg"] = _draw_counts("Sessions by scenario", scenarios)
     if package.labels and package.labels.by_persona:
-        drawn["labels.svg"] = draw_balance_chart("Labels by persona", package.labels.by_persona)
+        bars = [Bars(name, (on, off), total=on + off) for name, off, on in package.labels.by_persona]
+        drawn["labels.svg"] = draw_bars(
+            make_chart("Labels by persona", "Persona", bars[:MAX_BARS], series=["On-brand", "Off-brand"])
+        )
     if package.labels and package.labels.agreement:
-        drawn["agreement.svg"] = draw_interval_chart("Agreement of annotators", package.labels.agreement)
+        dots = [
+            Dots(name, [Estimate(value, low, high, note)], 0)
+            for name, value, low, high, note in package.labels.agreement
+        ]
+        title = "Agreement of annotators"
+        drawn["agreement.svg"] = draw_dots(
+            make_dots(title, "Statistic", dots, series=["Value"], unit="n", low_end=-1.0)
+        )
     return drawn
+
+
+def _draw_counts(title: str, counts: Sequence[tuple[str, int]]) -> str:
+    bars = [Bars(name, [count]) for name, count in counts]
+    total, left_out = sum(count for _, count in counts), max(0, len(bars) - MAX_BARS)
+    return draw_bars(
+        make_chart(title, "", bars[:MAX_BARS], series=["Count"], totals=[total], left_out=left_out)
+    )
 
 
 def _render_statistics(package: Package, charts: dict[str, str]) -> str:

@@ -56,6 +56,29 @@
         });
     };
 
+    // --- a form in steps: one is shown at a time, the next once its fields are valid ---
+
+    const prepareSteps = (form) => {
+        const steps = [...form.querySelectorAll("[data-step]")];
+        const show = (place, isMove) => {
+            steps.forEach((step, at) => { step.hidden = at !== place; });
+            if (isMove) steps[place].querySelector("h3").focus();
+        };
+        const isValid = (step) => [...step.querySelectorAll("input, select, textarea")].every((field) => field.reportValidity());
+        steps.forEach((step, place) => {
+            for (const element of step.querySelectorAll("[data-step-next], [data-step-back]")) element.hidden = false;
+            step.querySelector("[data-step-next] button")?.addEventListener("click", () => { if (isValid(step)) show(place + 1, true); });
+            step.querySelector("[data-step-back]")?.addEventListener("click", () => show(place - 1, true));
+            step.addEventListener("keydown", (event) => {
+                // Enter goes on, as it sends the form in the last step.
+                if (event.key !== "Enter" || event.defaultPrevented || event.target.tagName !== "INPUT" || !steps[place + 1]) return;
+                event.preventDefault();
+                if (isValid(step)) show(place + 1, true);
+            });
+        });
+        show(Math.max(0, steps.findIndex((step) => step.querySelector(".errors, .text-red-600"))), false);
+    };
+
     const prepareUpload = (form) => {
         const file = form.querySelector("input[type=file]");
         const name = form.querySelector("[name=dataset_name]");
@@ -294,6 +317,8 @@
         }
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
         for (const reason of document.querySelectorAll("[data-unless-quarantine]")) prepareImport(reason);
+        const stepped = document.querySelector("[data-step]");
+        if (stepped) prepareSteps(stepped.closest("form"));
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs, .ad-subtabs")) prepareTabs(tabs);
         for (const form of document.querySelectorAll("form[data-selection]")) prepareSelection(form);

@@ -128,7 +128,7 @@ UNFOLD: dict[str, Any] = {
                         "permission": _has_permissions("annotations_app.annotate"),
                     },
                     _changelist_item("Campaigns", "how_to_vote", "annotations_app", "campaign"),
-                    _changelist_item("Annotations", "label", "annotations_app", "annotation"),
+                    _changelist_item("Labels", "label", "annotations_app", "annotation"),
                     _changelist_item("Personas", "theater_comedy", "datasets_app", "persona"),
                 ],
             },
@@ -141,7 +141,7 @@ UNFOLD: dict[str, Any] = {
                         "link": reverse_lazy("admin:datasets_app_dataset_terms"),
                         "permission": _has_permissions("datasets_app.view_scrubmark"),
                     },
-                    _changelist_item("Retention policies", "auto_delete", "datasets_app", "retentionpolicy"),
+                    _changelist_item("Retention rules", "auto_delete", "datasets_app", "retentionpolicy"),
                     {
                         "title": "Erase a person",
                         "icon": "person_remove",

@@ -51,6 +51,7 @@ class Annotation(models.Model):
     objects = AnnotationQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "label"
         ordering = ["id"]
         permissions = [
             ("import_annotation", "Can import labels"),

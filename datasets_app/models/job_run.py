@@ -98,6 +98,7 @@ class JobRun(models.Model):
     objects = JobRunQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "job"
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(

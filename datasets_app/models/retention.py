@@ -25,8 +25,8 @@ class RetentionPolicy(models.Model):
 
     class Meta:
         ordering = ["position"]
-        permissions = [("activate_retentionpolicy", "Can activate and deactivate retention policies")]
-        verbose_name_plural = "retention policies"
+        permissions = [("activate_retentionpolicy", "Can activate and deactivate retention rules")]
+        verbose_name = "retention rule"
         constraints = [
             models.CheckConstraint(condition=~Q(pattern=""), name="retention_pattern_not_empty"),
         ]

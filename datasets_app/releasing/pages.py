@@ -204,19 +204,22 @@ def verify(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def compare(request: HttpRequest, pk: int) -> HttpResponse:
-    """Two versions or datasets side by side, at first the latest version and the dataset. What differs is
-    listed of versions of the same dataset; a job (POST) compares what takes too long for a page."""
+    """Two versions or datasets side by side, at first the latest version and the dataset, or the dataset and
+    another one if it has no version. What differs is listed of versions of the same dataset; a job (POST)
+    compares what takes too long for a page."""
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
     there = list(dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN])
     asked = request.POST if request.method == "POST" else request.GET
-    names = asked.get("before") or (there[0].version if there else CURRENT), asked.get("after", CURRENT)
+    others = list_other_datasets(request.user, dataset)
+    first = (there[0].version, CURRENT) if there else (CURRENT, others[0][0] if others else CURRENT)
+    names = asked.get("before") or first[0], asked.get("after") or first[1]
     context: dict[str, Any] = {
         "available_releases": there,
         "before": names[0],
         "after": names[1],
         "current_label": CURRENT,
-        "other_datasets": list_other_datasets(request.user, dataset),
+        "other_datasets": others,
     }
     try:
         sides = [find_side(request.user, dataset, name) for name in names]

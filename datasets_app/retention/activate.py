@@ -35,7 +35,7 @@ def activate_retention(
         schedule = preview_policies(policies)
         if len(rows) != len(policies) or schedule.digest != expected_digest:
             raise UserError(
-                "The policies would delete other data than the preview showed. Check the new preview and "
+                "The rules would delete other data than the preview showed. Check the new preview and "
                 "confirm again."
             )
         for row in rows:
@@ -57,7 +57,7 @@ def find_policies(positions: Sequence[int]) -> list[RetentionPolicy]:
         return list(RetentionPolicy.objects.all())
     rows = list(RetentionPolicy.objects.filter(position__in=positions))
     if missing := sorted(set(positions) - {row.position for row in rows}):
-        raise UserError(f"There is no retention policy at position {missing[0]}.")
+        raise UserError(f"There is no retention rule at position {missing[0]}.")
     return rows
 
 

@@ -74,7 +74,7 @@ def _render_schedule(
     hidden = get_hidden_names(request.user)
     visible = [item for item in schedule.deletions if item.dataset not in hidden]
     pks = dict(Dataset.objects.values_list("name", "pk"))
-    crumbs: Breadcrumbs = [("Retention policies", reverse(LIST_URL_NAME))]
+    crumbs: Breadcrumbs = [("Retention rules", reverse(LIST_URL_NAME))]
     crumbs.append((policy.pattern if policy else "Deletion schedule", None))
     context: dict[str, Any] = {
         "policy": policy,

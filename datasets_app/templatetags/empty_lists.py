@@ -9,8 +9,8 @@ register = template.Library()
 
 _EMPTY_LIST_TEXTS = {
     "retentionpolicy": (
-        "No retention policies yet",
-        "Without policies, nothing is deleted. Add one, preview what it would delete, then activate it.",
+        "No retention rules yet",
+        "Without rules, nothing is deleted. Add one, preview what it would delete, then activate it.",
     ),
     "annotation": (
         "No labels yet",

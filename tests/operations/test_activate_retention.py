@@ -43,7 +43,7 @@ def test_what_was_shown_is_what_is_activated(tmp_path: Path) -> None:
     assert event.details["datasets_due_now"] == 1
     deactivate_retention(rules)
     assert active()[1] == ("*", False)
-    with pytest.raises(UserError, match="no retention policy at position 7"):
+    with pytest.raises(UserError, match="no retention rule at position 7"):
         find_policies([7])
 
 

@@ -35,7 +35,7 @@ def test_each_kind_is_found(sign_in: Any, shelf: Dataset) -> None:
         "chat-0": [("Sessions", "chat-0001")],
         "calm": [("Personas", "Calm assistant")],
         "#77": [("Jobs", "Check dataset #77")],
-        "ret pol": [("Pages", "Retention policies")],
+        "ret rul": [("Pages", "Retention rules")],
         "new camp": [("Actions", "New campaign")],
         "invite": [("Actions", "Invite a person")],
         "superus": [("People", "superuser")],

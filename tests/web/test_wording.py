@@ -51,7 +51,7 @@ def test_yaml_that_cannot_be_read_says_only_where_and_why(curator: Any) -> None:
     html = curator.post(address, {"yaml": "id: p\nx: [\n"}).content.decode()
     assert "line 3, column 1: not valid YAML" in html
     assert "expected a YAML mapping" not in html
-    assert html.index("not valid YAML") < html.index("<textarea")
+    assert html.index("not valid YAML") < html.index('<textarea name="yaml"')
     assert "The preview appears once the YAML is valid." in html
 
 
@@ -110,7 +110,7 @@ def test_problems_are_told_once_and_for_the_web(curator: Any) -> None:
 def test_a_retention_policy_comes_after_the_others(sign_in: Any) -> None:
     client = sign_in("privacy officer")
     html = page(client, "datasets_app_retentionpolicy_changelist")
-    assert "No retention policies yet" in html
+    assert "No retention rules yet" in html
     assert "Without policies, nothing is deleted." in html
     RetentionPolicy.objects.create(position=30, pattern="*", retention="90 days")
     assert 'value="40"' in page(client, "datasets_app_retentionpolicy_add")

@@ -76,7 +76,7 @@
                 if (isValid(step)) show(place + 1, true);
             });
         });
-        show(Math.max(0, steps.findIndex((step) => step.querySelector(".errors, .text-red-600"))), false);
+        show(Math.max(0, steps.findIndex((step) => step.querySelector(".errors, .text-red-600 li"))), false);
     };
 
     const prepareUpload = (form) => {

@@ -33,13 +33,16 @@ SEES_FOCUS = """() => {
     if (!element || element === document.body) return "";
     if (element.dataset.toured) return "end";
     element.dataset.toured = "1";
-    const boxes = [...element.getClientRects()].filter((box) => box.width && box.height);
     const name = element.outerHTML.slice(0, 120);
-    if (!boxes.length) return `no size: ${name}`;
-    const isSeen = boxes.some((box) => {
-        const [x, y] = [box.left + Math.min(box.width / 2, 40), box.top + Math.min(box.height / 2, 40)];
-        const top = document.elementFromPoint(x, y);
-        return top && (element.contains(top) || top.contains(element));
+    const isSeen = [...element.getClientRects()].some((box) => {
+        const [left, right] = [Math.max(box.left, 0), Math.min(box.right, innerWidth)];
+        const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
+        if (right <= left || bottom <= top) return false;
+        const [width, height] = [right - left, bottom - top];
+        return [0.5, 0.1, 0.9].some((part) => {
+            const found = document.elementFromPoint(left + width * part, top + height * part);
+            return found && (element.contains(found) || found.contains(element));
+        });
     });
     return isSeen ? "" : `hidden focus: ${name}`;
 }"""
@@ -82,7 +85,7 @@ def tour(browser: Browser, url: str, person: str, password: str) -> Iterator[tup
     waiting, kinds, seen = ["/admin/", "/annotate/", "/account/"], Counter[str](), set[str]()
     while waiting:
         address = waiting.pop(0)
-        kind = re.sub(r"\d+", "N", re.sub(r"=[^&]*", "=", address))
+        kind = re.sub(r"\d+", "N", re.sub(r"=[^&]*", "=", re.sub("^/help/.*", "/help/", address)))
         if address in seen or kinds[kind] >= MAX_OF_A_KIND or len(re.findall("[?&]", kind)) > 2:
             continue
         seen.add(address)

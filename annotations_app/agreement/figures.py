@@ -11,6 +11,7 @@ from django.db import connection
 
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.coefficients import compute_coefficients, item_sums
+from annotations_app.domain.scales import NOMINAL
 from annotations_app.models import Campaign, CampaignMember
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import count_code
@@ -166,9 +167,11 @@ def measure_alphas(campaigns: Sequence[Campaign]) -> dict[int, Statistic]:
     for pk, rows in patterns.items():
         alpha = math.nan
         if rows:
-            sums = item_sums(np.array([counts for counts, _ in rows]))
+            counts = np.array([counts for counts, _ in rows])
+            weighting = NOMINAL.weigh(counts.sum(axis=0, dtype=np.float64))
+            sums = item_sums(counts, weighting)
             weighted = (sums * np.array([[replies] for _, replies in rows])).sum(axis=0)
-            alpha = float(compute_coefficients(weighted, len(ON_BRAND.codes)).krippendorff_alpha)
+            alpha = float(compute_coefficients(weighted, weighting).krippendorff_alpha)
         alphas[pk] = Statistic(None if math.isnan(alpha) else alpha)
     return alphas
 

@@ -12,9 +12,9 @@ from django.db import transaction
 from datasets_app.access.limit_access import copy_restriction
 from datasets_app.catalog import facts, gates, policies
 from datasets_app.catalog.files import load_metadata, write_turn_file
-from datasets_app.catalog.kept_terms import load_kept_terms
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED, Selection, read_turns
+from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError

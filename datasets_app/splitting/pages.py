@@ -13,7 +13,6 @@ from msgspec import UNSET
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.web import fields
-from datasets_app.domain.charts import Bars, Chart, make_chart
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions

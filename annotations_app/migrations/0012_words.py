@@ -5,7 +5,7 @@ from django.db import migrations
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotations_app", "0010_revealed_judge"),
+        ("annotations_app", "0011_paired_replies"),
     ]
 
     operations = [

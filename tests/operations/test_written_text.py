@@ -25,9 +25,8 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.models import Attestation, AuditEvent, Dataset, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.changes import CHANGING_ACTIONS, PERSONA_ACTIONS
 from datasets_app.releasing.sharing.checklist import (
-    CHANGING_ACTIONS,
-    PERSONA_ACTIONS,
     build_checklist,
     current_review,
 )

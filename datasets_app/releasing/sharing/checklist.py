@@ -8,13 +8,10 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Exists, OuterRef, Q, TextField
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import DatasetFacts, format_kinds
 from datasets_app.catalog.text_scans import list_exemptions
@@ -48,7 +45,6 @@ from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 from datasets_app.models import (
-    AuditEvent,
     CheckFinding,
     CheckReport,
     Dataset,
@@ -59,6 +55,7 @@ from datasets_app.models import (
     SharingReview,
     Turn,
 )
+from datasets_app.releasing.sharing.changes import was_edited_since
 from datasets_app.releasing.sharing.measurements import Measurement, list_measurements
 
 REVIEW_TITLE = "Legal review is signed"
@@ -129,44 +126,6 @@ def build_release_checklist(release: Release) -> list[ChecklistItem]:
     reason = f"{_describe_signature(review)}, after the release of {release.version}."
     signed = ChecklistItem(REVIEW_TITLE, YES, reason)
     return [signed if item.title == REVIEW_TITLE else item for item in items]
-
-
-# Which terms are kept, as .meta.yaml says: of a dataset or, without its name, of all.
-KEEPING_ACTIONS = ("add_scrub_mark", "remove_scrub_mark")
-# So do the terms of personas, which are edited for themselves.
-PERSONA_ACTIONS = ("import_persona", "delete_persona")
-# What changes the bytes of exports and packages, besides imports and scrubs, of which more is known.
-CHANGING_ACTIONS = (
-    "edit_dataset",
-    "change_origin",
-    "tag_sessions",
-    "untag_sessions",
-    "include_sessions",
-    "exclude_sessions",
-    "split",
-    "erase_session",
-    "retention",
-    "add_annotation",
-    "edit_annotation",
-    "delete_annotation",
-    "import_annotations",
-    "adjudicate",
-    "requeue_stale",
-    *KEEPING_ACTIONS,
-)
-
-
-def was_edited_since(dataset: Dataset, at: datetime) -> bool:
-    """Whether what a package holds was changed: metadata, tags, labels, splits, kept terms, personas, or
-    which sessions."""
-    events = AuditEvent.objects.filter(at__gt=at)
-    own = events.filter(dataset_name=dataset.name, action__in=CHANGING_ACTIONS)
-    of_all = events.filter(dataset_name="", action__in=KEEPING_ACTIONS)
-    persona = Cast(KeyTextTransform("persona_id", OuterRef("details")), TextField())
-    users = Session.objects.filter(dataset=dataset, persona_id=persona)
-    of_personas = events.filter(Exists(users), action__in=PERSONA_ACTIONS)
-    changes = (own, of_all, of_personas)
-    return any(found.exists() for found in changes) or hooks.labels.was_labeled_since(dataset, at)
 
 
 class _DatasetEvidence:

@@ -13,7 +13,7 @@ from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, ScrubRun, Session, SharingReview
-from datasets_app.releasing.sharing.checklist import was_edited_since
+from datasets_app.releasing.sharing.changes import was_edited_since
 
 MAX_STATEMENT_CHARACTERS = 2_000
 

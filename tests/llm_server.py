@@ -251,6 +251,10 @@ def write_conversation(session: str, prompt: str, number: int) -> list[dict[str,
     return turns
 
 
+def _judge(request: RecordedRequest) -> str:
+    return json.dumps({"rationale": "It does.", "answers": {"on_brand": 1}})
+
+
 def _max_tokens(body: dict[str, Any]) -> int:
     return int(body.get("max_completion_tokens") or body.get("max_tokens") or 1 << 30)
 
@@ -302,10 +306,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--latency", type=float, default=0.0)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--judge", action="store_true", help="answer as a judge of on-brand")
     parser.add_argument("--faults", default="", help="comma separated, or 'all'")
     given = parser.parse_args()
     faults = FAULTS if given.faults == "all" else tuple(filter(None, given.faults.split(",")))
-    server = LlmServer(latency=given.latency, port=given.port, faults=faults)
+    server = LlmServer(
+        latency=given.latency, port=given.port, faults=faults, answer=_judge if given.judge else None
+    )
 
     async def run() -> None:
         listening = await server.listen()

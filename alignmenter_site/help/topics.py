@@ -51,6 +51,8 @@ _TOPICS = {
     "annotations_app_campaign_adjudicate": "annotation#adjudication",
     "annotations_app_campaign_agreement": "agreement",
     "annotations_app_campaign_dataset_agreement": "agreement",
+    "annotations_app_campaign_judges": "judges",
+    "annotations_app_campaign_judged": "judges",
     "annotations_app_campaign_export": "annotation#export-labels",
     "annotations_app_campaign_schema": "schemas",
     "annotations_app_campaign_": "annotation#campaigns",

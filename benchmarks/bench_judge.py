@@ -1,0 +1,77 @@
+"""A judge at a local endpoint: time against the ideal for its concurrency, and the highest memory.
+
+python -m benchmarks.bench_judge --replies 10000
+"""
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.harness import temporary_servers
+
+PROJECT = Path(__file__).resolve().parent.parent
+LATENCY_SECONDS, CONCURRENCY = 0.25, 32
+MAX_RATIO = 1.2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replies", type=int, default=10_000)
+    given = parser.parse_args()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.llm_server", "--latency", str(LATENCY_SECONDS), "--judge"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=PROJECT,
+    )
+    try:
+        assert server.stdout is not None
+        measure(server.stdout.readline().strip(), given.replies)
+    finally:
+        server.terminate()
+
+
+def measure(base_url: str, replies: int) -> None:
+    with temporary_servers():
+        taken, before, after = judge(base_url, replies)
+    ideal = replies * LATENCY_SECONDS / CONCURRENCY
+    ratio = taken / ideal
+    print(f"{replies:,} replies: {taken:.1f} s, {ratio:.2f} of the ideal {ideal:.1f} s")
+    print(f"Peak RSS: {before / 1024:.0f} MB after 200 replies, {after / 1024:.0f} MB at the end")
+    if ratio > MAX_RATIO:
+        sys.exit(f"more than {MAX_RATIO} of the ideal")
+
+
+def judge(base_url: str, replies: int) -> tuple[float, int, int]:
+    """(seconds, peak RSS after the first replies and at the end, in KB)."""
+    from tempfile import TemporaryDirectory
+
+    from annotations_app.judges.judges import import_judge
+    from annotations_app.judges.run_judge import JudgeOptions, run_judge
+    from annotations_app.models import Campaign
+    from datasets_app.catalog.edit import edit_dataset
+    from tests.campaigns import make_campaign, make_replies
+
+    with TemporaryDirectory() as folder:
+        small = make_campaign(make_replies(Path(folder), 200, name="small"), "ana", name="small")
+        dataset = make_replies(Path(folder), replies // 5, turns=10, name="large")
+        large = make_campaign(dataset, "ana", name="large")
+    for campaign in (small, large):
+        edit_dataset(campaign.dataset_id, {"judge_endpoints": [base_url]}, actor=None)
+    model = import_judge(f'{{judge: bench, model: "openai:local", endpoint: "{base_url}"}}').judge
+    options = JudgeOptions(concurrency=CONCURRENCY)
+    run_judge(Campaign.objects.get(pk=small.pk), model, options)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.monotonic()
+    outcome = run_judge(Campaign.objects.get(pk=large.pk), model, options)
+    taken = time.monotonic() - began
+    if not outcome.is_complete or outcome.judged != replies:
+        sys.exit(f"not all are judged: {outcome}")
+    return taken, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""run_judge in processes of its own: killed, resumed, and silent about its key."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_app.models import Campaign, JudgeRun, Verdict
+from datasets_app.models import AuditEvent, JobRun
+from tests import preloaded
+from tests.campaigns import make_campaign, make_replies
+from tests.judges import CANARY, answer_on_brand, make_judge
+from tests.llm_server import LlmServer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    return make_campaign(make_replies(tmp_path, 60), "ana")
+
+
+def test_a_killed_command_is_resumed_and_nothing_says_the_key(
+    campaign: Campaign, subprocess_environment: Any, wait_until: Any, manage: Any, monkeypatch: Any
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    environment = {**os.environ, **subprocess_environment, "OPENAI_API_KEY": CANARY}
+    with LlmServer(answer=answer_on_brand, latency=0.2, key=CANARY) as server:
+        make_judge(server, allow=campaign.dataset)
+        command = ["run_judge", campaign.name, "--judge", "brand", "--concurrency", "4"]
+        process = preloaded.Popen(
+            *command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        wait_until(lambda: Verdict.objects.count() >= 12)
+        process.send_signal(signal.SIGKILL)
+        said = "".join(process.communicate(timeout=30))
+        kept = Verdict.objects.count()
+        assert 12 <= kept < 60
+        used = JudgeRun.objects.get().used
+        resumed = manage(*command)
+        assert resumed.returncode == 0, resumed.stderr
+        assert f"brand@1: {60 - kept} judgments, {kept} before" in resumed.stdout
+    assert Verdict.objects.filter(failure="").count() == 60
+    # What was on its way, or came in the last half second, is paid for once more.
+    answered = sum(asked.answered for asked in server.asked)
+    assert answered - 60 <= 4 * 4
+    assert used["prompt"] > 0
+    rows = [*JobRun.objects.values(), *JudgeRun.objects.values(), *AuditEvent.objects.values("details")]
+    everything = json.dumps(rows, default=str) + said + resumed.stdout + resumed.stderr
+    assert CANARY not in everything
+
+
+def test_what_is_not_judged_is_told_with_its_share(campaign: Campaign, manage: Any) -> None:
+    with LlmServer(answer=answer_on_brand, first=["refusal"] * 3) as server:
+        make_judge(server, allow=campaign.dataset)
+        ended = manage("run_judge", campaign.name, "--judge", "brand")
+    assert ended.returncode == 1
+    assert "Not judged: 3 (5.0%)." in ended.stdout
+    assert "3: the model declined to answer" in ended.stdout
+    assert manage("run_judge", "nothing").returncode == 2
+    exported = manage("export_judge", "brand").stdout
+    assert "model: openai:tiny" in exported

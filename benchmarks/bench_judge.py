@@ -15,6 +15,7 @@ from benchmarks.harness import temporary_servers
 PROJECT = Path(__file__).resolve().parent.parent
 LATENCY_SECONDS, CONCURRENCY = 0.25, 32
 MAX_RATIO = 1.2
+TEXT = "You find all of that on the page with your settings, below the first picture."
 
 
 def main() -> None:
@@ -56,8 +57,8 @@ def judge(base_url: str, replies: int) -> tuple[float, int, int]:
     from tests.campaigns import make_campaign, make_replies
 
     with TemporaryDirectory() as folder:
-        small = make_campaign(make_replies(Path(folder), 200, name="small"), "ana", name="small")
-        dataset = make_replies(Path(folder), replies // 5, turns=10, name="large")
+        small = make_campaign(make_replies(Path(folder), 200, name="small", text=TEXT), "ana", name="small")
+        dataset = make_replies(Path(folder), replies // 5, turns=10, name="large", text=TEXT)
         large = make_campaign(dataset, "ana", name="large")
     for campaign in (small, large):
         edit_dataset(campaign.dataset_id, {"judge_endpoints": [base_url]}, actor=None)

@@ -73,9 +73,9 @@ def count_replies(campaign: Campaign, examples: Sequence[int]) -> tuple[int, int
     return found
 
 
-def read_missing(run: JudgeRun) -> Iterator[ReplyToJudge]:
+def read_missing(run: JudgeRun, repeats: int) -> Iterator[ReplyToJudge]:
     """In the order of the campaign: those without a judgment, also those that failed in an earlier run."""
-    for repeat in range(run.repeats):
+    for repeat in range(repeats):
         after = -1
         while True:
             values = {

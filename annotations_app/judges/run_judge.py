@@ -140,6 +140,8 @@ def _make_request(document: JudgeDocument, options: JudgeOptions) -> ModelReques
 
 def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
     """What the judge answers. Raises UserError if it can't."""
+    if campaign.items.filter(pair__isnull=False).exists():
+        raise UserError("Judges answer for one reply at a time; this campaign compares two.")
     schema = schema_of(campaign)
     known = {criterion.key for criterion in schema.criteria}
     if strange := [key for key in document.criteria if key not in known]:
@@ -173,8 +175,8 @@ def _make_model(
 
 def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: ProgressCallback) -> JudgeOutcome:
     replies, excluded = count_replies(work.campaign, run.examples)
-    total = replies * run.repeats
-    before = Verdict.objects.filter(run=run, failure="").count()
+    total = replies * work.options.repeats
+    before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats).count()
     budget = None
     if work.model is not None:
         options = work.options
@@ -222,7 +224,7 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
     """Counts what is sent before it is."""
 
     def replies() -> Iterator[ReplyToJudge]:
-        for item in read_missing(run):
+        for item in read_missing(run, work.options.repeats):
             run.sent += 1
             yield item
 
@@ -230,7 +232,7 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
         yield from work.model.judge_all(replies(), budget, tick)
         return
     [criterion] = work.schema.criteria
-    for item in read_missing(run):
+    for item in read_missing(run, work.options.repeats):
         judgment = judge_offline(criterion.key, item.reply.text, work.persona)
         yield JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
         tick()

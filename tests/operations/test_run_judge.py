@@ -235,7 +235,8 @@ def test_another_prompt_is_another_run_and_repeats_are_asked_once_each(campaign:
     with LlmServer(answer=answer_on_brand) as server:
         judge = make_judge(server, allow=campaign.dataset)
         assert run_judge(campaign, judge, JudgeOptions(repeats=3)).judged == 120
-        assert run_judge(campaign, judge).before == 120
+        assert run_judge(campaign, judge).before == 40
+        assert len(server.asked) == 120
         Campaign.objects.filter(pk=campaign.pk).update(guidelines="Read twice.")
         changed = Campaign.objects.get(pk=campaign.pk)
         assert run_judge(changed, judge).judged == 40

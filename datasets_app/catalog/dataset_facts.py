@@ -168,6 +168,11 @@ class DatasetFacts(NamedTuple):
 
     @property
     def _unsearched_text(self) -> str:
+        if not self.text.earlier_version and self.is_scrubbed:
+            return (
+                "text that has to be searched again, because sessions were deleted or kept terms changed "
+                "since its scrub was verified"
+            )
         if not self.text.earlier_version:
             return "sessions that have not been searched for personal data"
         did = "verified" if self.is_scrubbed else "searched"

@@ -147,6 +147,7 @@ def test_a_name_in_the_object_of_a_person_is_a_name(scrubber: Scrubber) -> None:
         {"requester": {"name": "Will Power", "email": "a@b.example"}},
         {"recipients": [{"display_name": "Will Power"}]},
         {"participants": ["Will Power", "Grace Stone"]},
+        {"name": "Will Power"},
     ):
         turns = [TurnRecord("s", 1, "user", "Thanks Will!", [], metadata=metadata)]
         said = scrub(scrubber, [*turns, TurnRecord("s", 2, "assistant", "Will, will you?", [])])
@@ -164,6 +165,8 @@ def test_names_of_things_in_such_objects_stay(scrubber: Scrubber) -> None:
         {"owner": {"name": "Platform team"}},
         {"author": {"name": "model-v2"}},
         {"users": ["admin", "power user"]},
+        {"name": "Support Queue", "model": {"name": "Claude Sonnet"}, "tool": {"name": "Weather Lookup"}},
+        {"name": "get_weather"},
     ):
         turns = [TurnRecord("s", 1, "user", "OK.", [], metadata=metadata)]
         [scrubbed] = scrubber.scrub([SessionInput(turns)])

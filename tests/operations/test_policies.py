@@ -37,6 +37,10 @@ OFFICER = OverrideRequest(" a  court\norder ", permitted=True)
 CURATOR = OverrideRequest("because", permitted=False)
 BLOCKER = Blocker("Legal review is signed", "Not yet signed.", Remedy.SHARING)
 REASON_GATES = [policies.EXPORT, policies.ANNOTATE]
+SEARCH_AGAIN = (
+    "text that has to be searched again, because sessions were deleted or kept terms changed since its scrub "
+    "was verified"
+)
 LOCKED_GATES = [policies.EXPORT_TEST_SPLIT, policies.ANNOTATE_TEST_SPLIT, policies.RESPLIT]
 
 
@@ -59,7 +63,7 @@ def with_text(facts: DatasetFacts, **text: Any) -> DatasetFacts:
         (with_text(SYNTHETIC, last_session=0), "", "empty"),
         (SCRUBBED, "", "scrubbed"),
         (SCRUBBED._replace(status="released"), "", "released"),
-        (with_text(SCRUBBED, scanned_to=8), "sessions that have not been searched for personal data", "raw"),
+        (with_text(SCRUBBED, scanned_to=8), SEARCH_AGAIN, "raw"),
         (with_text(SCRUBBED, found={"NAME": 1}), "", "scrubbed"),
         (with_text(SCRUBBED, found={"HANDLE": 1}), "personal data (user names: 1)", "raw"),
         (with_text(SYNTHETIC, found={"HANDLE": 1, "ADDRESS": 2}), "", "clear"),

@@ -233,6 +233,8 @@ _STREET_KEYS = frozenset("addresscity street streetname strasse straat rua rue c
 _NO_POSTAL_ADDRESS = re.compile(r"@|://|\d\.\d{1,3}\.\d|0[xX][0-9a-fA-F]|[/\\][\w.]|\A[\d.,:;() +-]{11,}\Z")
 _CODE = re.compile(r"[0-9A-Za-z:.\-_]{12,200}")
 _OWN_NAMES = frozenset({"name", "fullname", "displayname", "realname"})
+# A name directly in metadata, or among the unknown keys of a line, is read like that of a guest.
+_OF_A_TURN, _SOMEBODY = ("", "metadata"), "guest"
 _SEPARATORS = re.compile(r"[\s_.\-]+")
 
 
@@ -271,9 +273,11 @@ def _is_sender(key: str) -> bool:
 
 def get_owner_key(owner: str, key: str) -> str:
     """The key that tells what stands under ``key`` in the object under ``owner``: the name of a requester is
-    as if it stood under "requester" itself."""
+    as if it stood under "requester" itself, and a name beside a text may be its writer's."""
     normalized = _normalize_key(owner)
     is_name = _normalize_key(key) in _OWN_NAMES
+    if is_name and normalized in _OF_A_TURN:
+        return _SOMEBODY
     is_person = (
         is_name and _find_kind(owner) is None and (_is_sender(normalized) or is_person_key(normalized))
     )

@@ -4,11 +4,12 @@ A stored answer is the code of a level; of several tags one number, a bit for ea
 """
 
 import json
-import math
 
 from datasets_app.domain.labels.criterion import Criterion, Kind, Level
 
 MAX_TEXT_CHARACTERS = 10_000
+# Longer numbers are those of cards and telephones, which a scrub looks for in texts alone.
+MAX_NUMBER = 1_000_000_000
 
 Value = int | float | str | list[int | str]
 Stored = int | float | str
@@ -80,7 +81,7 @@ def opposite(criterion: Criterion, code: int) -> int:
 def describe_values(criterion: Criterion) -> str:
     """ "0 (off-brand) or 1 (on-brand)"."""
     if criterion.kind == Kind.NUMBER:
-        return "a finite number"
+        return f"a number from {-MAX_NUMBER:,} to {MAX_NUMBER:,}"
     if criterion.kind == Kind.TEXT:
         return f"a text of at most {MAX_TEXT_CHARACTERS:,} characters"
     levels = _describe_levels(list(criterion.levels))
@@ -93,13 +94,9 @@ def describe_label(criterion: Criterion) -> str:
 
 
 def _encode_number(criterion: Criterion, value: object) -> float:
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
+    if not -MAX_NUMBER <= value <= MAX_NUMBER:  # type: ignore[operator]  # false for NaN, too
         raise InvalidValue(describe_values(criterion))
-    return number
+    return float(value)  # type: ignore[arg-type]
 
 
 def _describe_levels(levels: list[Level]) -> str:

@@ -13,10 +13,11 @@ from datasets_app.core import audit, outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.exemptions import ORDINARY
-from datasets_app.models import Dataset, Release
+from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.releasing import documents
 from datasets_app.releasing.draft import ReleaseDraft, add_version_metadata, draft_release
 from datasets_app.releasing.readiness import Readiness, assess_readiness
+from datasets_app.releasing.sharing.changes import CONTENT_ACTIONS
 from datasets_app.releasing.sharing.checklist import build_checklist
 from datasets_app.releasing.versions import latest_release
 
@@ -91,14 +92,18 @@ def release_dataset(
 # --- the last step, under the lock on the dataset's row -------------------------------------------------
 
 
-def _dataset_state(dataset: Dataset) -> tuple[int, int, int]:
-    """Changes when sessions are added, deleted, excluded or scrubbed."""
+def _dataset_state(dataset: Dataset) -> tuple[int, int, int, int]:
+    """Changes when sessions are added, deleted, excluded or scrubbed, and when something is said of them."""
     counts = dataset.sessions.filter(excluded=False).aggregate(count=Count("pk"), last=Max("pk"))
     scrub = dataset.scrubs.filter(dry_run=False).aggregate(last=Max("pk"))
-    return counts["count"], counts["last"] or 0, scrub["last"] or 0
+    events = AuditEvent.objects.filter(
+        dataset_name=dataset.name, action__in=(*CONTENT_ACTIONS, "sign_review")
+    )
+    event = events.aggregate(last=Max("pk"))
+    return counts["count"], counts["last"] or 0, scrub["last"] or 0, event["last"] or 0
 
 
-def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int], draft: ReleaseDraft) -> Dataset:
+def _lock_unchanged(dataset: Dataset, before: tuple[int, int, int, int], draft: ReleaseDraft) -> Dataset:
     """The dataset's locked row. Raises UserError if its sessions are no longer those that were read: one that
     was erased meanwhile must not return in a release."""
     locked = lock_dataset(dataset.pk)

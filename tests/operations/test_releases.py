@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from alignmenter_site.keys import release_key
+from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog import text_scans
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.jsonl import encode_line
@@ -22,6 +24,7 @@ from datasets_app.releasing import release_dataset as release_operation
 from datasets_app.releasing.freeze import read_release_lines
 from datasets_app.releasing.reissue import reissue_release
 from datasets_app.releasing.release_dataset import release_dataset
+from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.releasing.verify import verify_releases
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
@@ -195,17 +198,40 @@ def test_who_may_not_override_is_refused(
     assert not Release.objects.exists()
 
 
+def list_keys(dataset: Dataset) -> list[int]:
+    return list(dataset.sessions.order_by("pk").values_list("pk", flat=True))
+
+
+def swap_excluded(dataset: Dataset) -> None:
+    """As many sessions as before, but others."""
+    first, second = list_keys(dataset)[:2]
+    exclude_sessions(dataset, [first])
+    exclude_sessions(dataset, [second], include=True)
+
+
+def tag_and_sign(dataset: Dataset) -> None:
+    """A signature covers what is there now, not what a version has read before."""
+    tag_sessions(dataset, list_keys(dataset)[:1], "odd")
+    sign_review(dataset, actor=User.objects.create_superuser("boss"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda dataset: dataset.sessions.get(session_id="s1").delete(), swap_excluded, tag_and_sign],
+    ids=["erased", "excluded", "signed"],
+)
 def test_a_dataset_that_changes_meanwhile_is_not_released(
-    dataset: Dataset, release: Any, monkeypatch: Any
+    change: Any, dataset: Dataset, release: Any, monkeypatch: Any
 ) -> None:
+    exclude_sessions(dataset, list_keys(dataset)[1:2])
     drafted = draft_release.draft_release
 
-    def erased_meanwhile(*given: Any) -> Any:
+    def change_meanwhile(*given: Any) -> Any:
         draft = drafted(*given)
-        dataset.sessions.get(session_id="s1").delete()
+        change(dataset)
         return draft
 
-    monkeypatch.setattr(release_operation, "draft_release", erased_meanwhile)
+    monkeypatch.setattr(release_operation, "draft_release", change_meanwhile)
     with pytest.raises(UserError, match="changed while it was being released"):
         release(dataset)
     assert not Release.objects.exists()

@@ -13,8 +13,8 @@ from datasets_app.models import AuditEvent, Dataset, Session
 KEEPING_ACTIONS = ("add_scrub_mark", "remove_scrub_mark")
 # So do the terms of personas, which are edited for themselves.
 PERSONA_ACTIONS = ("import_persona", "delete_persona")
-# What changes the bytes of exports and packages, besides imports and scrubs, of which more is known.
-CHANGING_ACTIONS = (
+# What changes a version, besides imports and scrubs, of which more is known.
+CONTENT_ACTIONS = (
     "edit_dataset",
     "change_origin",
     "tag_sessions",
@@ -24,6 +24,10 @@ CHANGING_ACTIONS = (
     "split",
     "erase_session",
     "retention",
+)
+# The same of exports and packages, which have labels and state kept terms as well.
+CHANGING_ACTIONS = (
+    *CONTENT_ACTIONS,
     "add_annotation",
     "edit_annotation",
     "delete_annotation",

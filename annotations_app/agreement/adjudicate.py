@@ -157,6 +157,8 @@ def _decide_label(
 def _decide_answers(
     turn: Turn, campaign: Campaign, schema: Schema, answers: Mapping[str, Any], notes: str | None
 ) -> dict[str, Any]:
+    if campaign.other_dataset_id:
+        raise UserError(f"{campaign.name} compares pairs of replies, which aren't adjudicated.")
     try:
         decided = encode_submitted(schema, answers)
     except InvalidSubmission as error:

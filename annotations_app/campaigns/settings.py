@@ -176,6 +176,11 @@ def _validate_comparison(settings: CampaignSettings) -> None:
         raise InvalidSetting(
             "schema", "To compare replies, choose a schema with a criterion of the kind preference."
         )
+    # Adjudicated answers and earlier labels are of other pairs.
+    if compares and settings.gold_share:
+        raise InvalidSetting("gold_share", "Pairs of replies have no gold answers; set the gold share to 0.")
+    if compares and settings.order == Campaign.Order.DISPUTED:
+        raise InvalidSetting("order", "Pairs of replies have no earlier labels; choose another order.")
 
 
 def _validate_selection(settings: CampaignSettings) -> None:

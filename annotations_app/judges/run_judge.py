@@ -143,6 +143,8 @@ def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
     if campaign.items.filter(pair__isnull=False).exists():
         raise UserError("Judges answer for one reply at a time; this campaign compares two.")
     schema = schema_of(campaign)
+    if schema.compares_replies:
+        raise UserError(f"{campaign.name} compares pairs of replies; judges read one reply at a time.")
     known = {criterion.key for criterion in schema.criteria}
     if strange := [key for key in document.criteria if key not in known]:
         raise UserError(f"{schema.name} has no criterion {strange[0][:50]!r}, which {document.name} names.")

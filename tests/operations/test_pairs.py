@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings, InvalidSetting
@@ -101,7 +102,7 @@ def test_sides_are_drawn_by_the_seed(versions: Any) -> None:
     assert sides("other", 43) != first
 
 
-@pytest.mark.parametrize("case", ["itself", "no schema", "no other", "no pair"])
+@pytest.mark.parametrize("case", ["itself", "no schema", "no other", "no pair", "gold", "disputed"])
 def test_what_can_not_be_compared_is_refused(case: str, versions: Any, tmp_path: Path) -> None:
     june, may = versions
     if case == "itself":
@@ -113,6 +114,12 @@ def test_what_can_not_be_compared_is_refused(case: str, versions: Any, tmp_path:
     elif case == "no other":
         with pytest.raises(InvalidSetting, match="choose a dataset"):
             make_campaign(june, "ana", schema=preference_schema())
+    elif case == "gold":
+        with pytest.raises(InvalidSetting, match="no gold answers"):
+            compare(versions, "ana", gold_share=0.1)
+    elif case == "disputed":
+        with pytest.raises(InvalidSetting, match="no earlier labels"):
+            compare(versions, "ana", order="disputed")
     else:
         equal = make_version(tmp_path, "equal", answered(make_sessions(12, 4), "Junewise"))
         with pytest.raises(UserError, match="24 replies of 12 sessions are equal"):
@@ -227,6 +234,19 @@ def test_what_was_compared_with_deleted_text_goes_with_it(whole: bool, versions:
     counts = [model.objects.count() for model in (Judgment, CampaignItem, PairedReply, Assignment)]
     assert [*counts, campaign.item_count] == [left] * 5
     assert find_inconsistencies() == []
+
+
+def test_pairs_are_not_adjudicated(versions: Any) -> None:
+    campaign = compare(versions, "ana")
+    with pytest.raises(UserError, match="aren't adjudicated"):
+        adjudicate(
+            CampaignItem.objects.earliest("pk").turn,
+            "warm_v1",
+            campaign=campaign,
+            answers={"better": "a"},
+            reason="It is.",
+            actor=None,
+        )
 
 
 def test_a_schema_may_ask_several_things_of_a_pair(versions: Any) -> None:

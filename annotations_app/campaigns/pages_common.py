@@ -101,7 +101,9 @@ def render_campaign_page(
         "campaign": campaign,
         "tabs": campaign_tabs(request, campaign, page),
         "may_change": has("annotations_app.change_campaign"),
-        "may_adjudicate": has("annotations_app.adjudicate") and has("annotations_app.view_annotation"),
+        "may_adjudicate": has("annotations_app.adjudicate")
+        and has("annotations_app.view_annotation")
+        and not campaign.other_dataset_id,
         "may_read": has("datasets_app.view_turn") and has("datasets_app.view_session"),
         "may_view_personas": has("datasets_app.view_persona"),
     }

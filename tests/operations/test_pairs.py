@@ -203,6 +203,11 @@ def test_who_wins_by_page_command_and_api(versions: Any, manage: Any, client: Cl
     html = client.get(reverse("admin:annotations_app_campaign_change", args=[campaign.pk])).content.decode()
     assert "Annotators choose the better of two replies" in html
     assert ">may</a>" in html
+    # Rates of replies and adjudication are of single replies.
+    address = reverse("admin:annotations_app_campaign_agreement", args=[campaign.pk])
+    html = client.get(address).content.decode()
+    assert "How good is the assistant" not in html
+    assert "Resolve disagreements" not in html
 
 
 @pytest.mark.django_db(transaction=True)

@@ -33,9 +33,15 @@ from datasets_app.management import kept_terms
 from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
 from datasets_app.management.format_options import parse_mapping
 from datasets_app.management.terminal import command_error, print_limited
-from datasets_app.scrubbing.file_metadata import InputMetadata, build_output_metadata, read_input_metadata
 from datasets_app.scrubbing.report import build_file_report
-from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file, scan_file
+from datasets_app.scrubbing.sanitize_file import (
+    InputMetadata,
+    SanitizeResult,
+    build_output_metadata,
+    read_input_metadata,
+    sanitize_file,
+    scan_file,
+)
 
 # A file this small is done before another process has loaded its name model.
 SMALL_FILE_BYTES = 1 << 20

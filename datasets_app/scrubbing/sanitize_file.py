@@ -1,14 +1,15 @@
 """A conversation file → the same without personal data: verified, or not written at all. No database."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 from zlib import crc32
 
-from datasets_app.catalog.files import gzip_writer
+from datasets_app.catalog.files import gzip_writer, load_metadata
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
 from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, WorkerStartError
@@ -16,7 +17,8 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, hash_file
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.pii import batches
+from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.pii import batches, session_ids
 from datasets_app.domain.pii.batches import (
     COUNT_BRANDS,
     MAX_PLACES_LISTED,
@@ -27,9 +29,11 @@ from datasets_app.domain.pii.batches import (
     ScrubSetup,
 )
 from datasets_app.domain.pii.brands import MAX_TURNS_SEARCHED, BrandTally, needs_brands
+from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.names.model_error import NameModelError
-from datasets_app.domain.pii.policy import Brand, PolicyError
+from datasets_app.domain.pii.policy import Brand, Policy, PolicyError
 from datasets_app.domain.pii.proposals import TermTally
+from datasets_app.domain.pii.scrubber import Scrubber
 
 # Written are lines of at most what was read, and a little for placeholders longer than what they replace.
 NO_LIMITS = Limits(1 << 40, 1 << 60)
@@ -239,3 +243,101 @@ def _locate_in_input(file: ConversationFile, result: SanitizeResult) -> None:
     result.remaining_places = [
         place._replace(line=lines.get(place.line, 0)) for place in result.remaining_places
     ]
+
+
+# The `.meta.yaml` of a sanitized file: what was done to it, and what had been done before.
+
+# License and attribution are owed to those they name, and stay; so do names and numbers of the file.
+SCRUBBED_FIELDS = ("source", "modifications", "date_range", "generator", "model", "extra")
+_FUZZED_PATTERN = re.compile(r"timestamps moved by up to ([\d,]+) seconds")
+
+
+@dataclass
+class InputMetadata:
+    """What the metadata file beside the input says; ``notices`` are sentences for the user."""
+
+    setup: ScrubSetup
+    metadata: DatasetMetadata = field(default_factory=DatasetMetadata)
+    places: list[FindingPlace] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+
+
+def read_input_metadata(path: Path | None, setup: ScrubSetup) -> InputMetadata:
+    """Look at the metadata beside the input (``path`` is None for a pipe): what was done to it under this
+    key is not done again, and personal data in the metadata goes too. Raises UserError."""
+    before = InputMetadata(setup)
+    if path is None:
+        return before
+    metadata = load_metadata(path)
+    if metadata is None:
+        return before
+    before.metadata = metadata
+    if setup.policy.hash_session_ids and session_ids.is_key_stated(setup.key, metadata.anonymization):
+        before.setup = before.setup._replace(may_have_hashed_ids=True)
+        before.notices.append(
+            "Session ids were hashed with this key before; those that are stay as they are."
+        )
+    if setup.policy.fuzz_seconds and _was_fuzzed(metadata, setup.policy.fuzz_seconds, path):
+        policy = replace(setup.policy, fuzz_seconds=0, seed=None)
+        before.setup = before.setup._replace(policy=policy)
+        before.notices.append("Timestamps were moved by as much before; they stay as they are.")
+    _scrub_metadata(before)
+    return before
+
+
+def _was_fuzzed(metadata: DatasetMetadata, seconds: int, path: Path) -> bool:
+    """Only if the metadata is that of this very file: turns added since have their true times."""
+    said = {
+        int(match[1].replace(",", ""))
+        for match in map(_FUZZED_PATTERN.match, metadata.anonymization)
+        if match
+    }
+    return seconds in said and metadata.sha256 == hash_file(path)
+
+
+def _scrub_metadata(before: InputMetadata) -> None:
+    """Rules only: names of people and of products are not to be told apart without a sentence."""
+    given = before.setup.policy
+    kinds = tuple(kind for kind in given.kinds if kind != NAME)
+    policy = Policy(
+        kinds=kinds,
+        patterns=given.patterns,
+        recognizers=given.recognizers,
+        missed=given.missed,
+        allow=given.allow,
+    )
+    values = {name: getattr(before.metadata, name) for name in SCRUBBED_FIELDS}
+    values = {name: value for name, value in values.items() if value}
+    scrubber = Scrubber(policy, key=before.setup.key, persona_terms=before.setup.persona_terms)
+    values, findings = scrubber.scrub_object(values)
+    if findings:
+        before.metadata = replace(before.metadata, **values)
+        before.places = [
+            FindingPlace(0, None, value.field.removeprefix("beside."), *value[2:6]) for value in findings
+        ]
+
+
+def build_output_metadata(
+    before: InputMetadata, setup: ScrubSetup, result: SanitizeResult, name: str
+) -> DatasetMetadata:
+    """What the output's metadata file says. The same again, if the same is done again."""
+    policy, metadata = setup.policy, before.metadata
+    done = policy.describe()
+    if policy.hash_session_ids:
+        done.append(session_ids.format_key_statement(setup.key))
+    changes = []
+    if result.found_turns:
+        changes.append(f"personal data replaced in {result.found_turns:,} of {result.turns:,} turns")
+    return replace(
+        metadata,
+        name=metadata.name or name,
+        anonymization=_merge_lists(metadata.anonymization, done),
+        modifications=_merge_lists(metadata.modifications, changes),
+        total_sessions=result.sessions,
+        total_turns=result.turns,
+        sha256=result.sha256,
+    )
+
+
+def _merge_lists(first: Sequence[str], second: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys((*first, *second)))

@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, available_cpus
-from datasets_app.domain.splits.signatures import SignBatches, Signer
+from datasets_app.domain.splits.near_duplicates import SignBatches, Signer
 
 # Fewer are signed sooner than processes start.
 MIN_SESSIONS = 10_000

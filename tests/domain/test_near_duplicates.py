@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair
-from datasets_app.domain.splits.signatures import choose_bands, split_words
+from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, Pair, choose_bands, split_words
 
 VOCABULARY = [f"{one}{two}{three}" for one in "bdfgk" for two in "aeiou" for three in ("l", "n", "rt", "st")]
 

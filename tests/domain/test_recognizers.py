@@ -7,8 +7,12 @@ import pytest
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.policy import Policy, Recognizer
-from datasets_app.domain.pii.recognizer_files import RecognizerFileError, add_recognizers, read_recognizers
-from datasets_app.domain.pii.recognizers import RecognizerDetector
+from datasets_app.domain.pii.recognizer_files import (
+    RecognizerDetector,
+    RecognizerFileError,
+    add_recognizers,
+    read_recognizers,
+)
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
 

@@ -34,7 +34,7 @@ from datasets_app.domain.pii.names.names import (
 )
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.recognizers import RecognizerDetector
+from datasets_app.domain.pii.recognizer_files import RecognizerDetector
 from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.handle_shapes import is_name, is_numbered_thing

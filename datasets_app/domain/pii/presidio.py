@@ -34,7 +34,7 @@ from datasets_app.domain.pii.names.names import (
     read_texts,
 )
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND, KIND_BY_ENTITY
+from datasets_app.domain.pii.recognizer_files import ENTITY_BY_KIND, KIND_BY_ENTITY
 
 if TYPE_CHECKING:
     from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerResult

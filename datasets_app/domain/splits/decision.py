@@ -6,8 +6,7 @@ from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.sampling import get_scenario
-from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder
-from datasets_app.domain.splits.signatures import SignBatches
+from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, SignBatches
 from datasets_app.domain.splits.splits import TOTAL_PARTS, Candidate, SplitSettings, UnionFind, place_sessions
 
 NO_PERSONA, ALL_SESSIONS = "no persona", "all sessions"

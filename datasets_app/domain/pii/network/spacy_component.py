@@ -13,7 +13,7 @@ from spacy.util import filter_spans
 
 from datasets_app.domain.pii.detector import NETWORK_KINDS
 from datasets_app.domain.pii.network.judged import judge_texts
-from datasets_app.domain.pii.recognizers import ENTITY_BY_KIND
+from datasets_app.domain.pii.recognizer_files import ENTITY_BY_KIND
 
 NAME = "alignmenter_any_language"
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match, Span, drop_overlaps
-from datasets_app.domain.pii.rules.birth_columns import find_in_columns
 from datasets_app.domain.pii.rules.birth_words import CUE, CUE_WORDS, OTHER_EVENT, SPELLED_CUES, UNSPACED_CUES
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.dates import (
     find_dates,
+    find_in_columns,
     has_year,
     match_compact_date,
     match_date,

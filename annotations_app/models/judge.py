@@ -25,9 +25,7 @@ class Judge(models.Model):
     class Meta:
         ordering = ["name", "-version"]
         default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["name", "version"], name="judge_version_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["name", "version"], name="judge_version_once")]
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -69,7 +67,7 @@ class JudgeRun(models.Model):
         ordering = ["-id"]
         default_permissions = ()
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "judge", "prompt_digest"], name="judge_run_once"),
+            models.UniqueConstraint(fields=["campaign", "judge", "prompt_digest"], name="judge_run_once")
         ]
 
     def __str__(self) -> str:
@@ -93,9 +91,7 @@ class Verdict(models.Model):
     class Meta:
         ordering = ["id"]
         default_permissions = ()
-        constraints = [
-            models.UniqueConstraint(fields=["run", "turn", "repeat"], name="verdict_once"),
-        ]
+        constraints = [models.UniqueConstraint(fields=["run", "turn", "repeat"], name="verdict_once")]
 
     def __str__(self) -> str:
         return f"{self.run} #{self.pk}"

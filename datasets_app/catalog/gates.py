@@ -141,13 +141,7 @@ def enforce(verdict: Verdict, dataset: Dataset | None, actor: Any) -> str:
     if not isinstance(verdict, Overridden):
         return ""
     require_second_person()
-    audit.record(
-        "override",
-        actor=actor,
-        dataset_name=name,
-        purpose=verdict.purpose,
-        reason=verdict.reason,
-    )
+    audit.record("override", actor=actor, dataset_name=name, purpose=verdict.purpose, reason=verdict.reason)
     return verdict.reason
 
 

@@ -120,7 +120,7 @@ class SourceFile(models.Model):
     class Meta:
         ordering = ["imported_at"]
         constraints = [
-            models.UniqueConstraint(fields=["dataset", "sha256"], name="source_file_once_per_dataset"),
+            models.UniqueConstraint(fields=["dataset", "sha256"], name="source_file_once_per_dataset")
         ]
 
     def __str__(self) -> str:

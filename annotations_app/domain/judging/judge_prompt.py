@@ -60,11 +60,7 @@ def select_questions(schema: Schema, criteria: Sequence[str]) -> Schema:
 
 
 def build_system_prompt(
-    instructions: str,
-    schema: Schema,
-    persona: PersonaDocument,
-    guidelines: str,
-    examples: Sequence[Example],
+    instructions: str, schema: Schema, persona: PersonaDocument, guidelines: str, examples: Sequence[Example]
 ) -> str:
     """Everything but the reply: the same for each, so that an endpoint can keep it."""
     parts = [instructions, "The criteria:\n" + "\n".join(map(_describe_question, schema.questions))]

@@ -52,7 +52,7 @@ def find_results(request: HttpRequest, query: str) -> list[Result]:
 
 
 def _matches(title: str, words: str) -> bool:
-    """Whether each word begins a word of the title: "ret pol" finds "Retention policies"."""
+    """Whether each word begins a word of the title: "ret rul" finds "Retention rules"."""
     starts = title.lower().split()
     return all(any(start.startswith(word) for start in starts) for word in words.lower().split())
 

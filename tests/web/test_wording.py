@@ -111,7 +111,7 @@ def test_a_retention_policy_comes_after_the_others(sign_in: Any) -> None:
     client = sign_in("privacy officer")
     html = page(client, "datasets_app_retentionpolicy_changelist")
     assert "No retention rules yet" in html
-    assert "Without policies, nothing is deleted." in html
+    assert "Without rules, nothing is deleted." in html
     RetentionPolicy.objects.create(position=30, pattern="*", retention="90 days")
     assert 'value="40"' in page(client, "datasets_app_retentionpolicy_add")
 

@@ -136,7 +136,7 @@ class ReplyFilter(NamedTuple):
     other: int | None = None
 
     @property
-    def known(self) -> str:
+    def has_known_label(self) -> str:
         if self.schema is None:
             return _HAS_ADJUDICATED_SQL.format(labels="annotations_app_annotation", under="")
         under = " AND k.schema_id = %(schema)s"
@@ -145,13 +145,13 @@ class ReplyFilter(NamedTuple):
 
 def replies_exist(reply_filter: ReplyFilter) -> tuple[bool, bool]:
     """(whether there is any such reply, whether one of them has an adjudicated label)."""
-    replies, known = fetch_one(_EXISTS_SQL.format(known=reply_filter.known), reply_filter._asdict())
+    replies, known = fetch_one(_EXISTS_SQL.format(known=reply_filter.has_known_label), reply_filter._asdict())
     return replies, known
 
 
 def count_replies(reply_filter: ReplyFilter) -> tuple[int, int]:
     """(replies, those of them with an adjudicated label: 0 unless the campaign has gold items)."""
-    replies, known = fetch_one(_COUNT_SQL.format(known=reply_filter.known), reply_filter._asdict())
+    replies, known = fetch_one(_COUNT_SQL.format(known=reply_filter.has_known_label), reply_filter._asdict())
     return replies, known
 
 
@@ -191,7 +191,7 @@ def create_items(
     sql = _FILL_SQL.format(
         compared=_COMPARED_SQL.format(replies=_REPLIES_SQL) if is_paired else "",
         replies=f"{_REPLIES_SQL} {_PAIRED_SQL if is_paired else ''}",
-        known=reply_filter.known,
+        known=reply_filter.has_known_label,
         joined=joined,
         order=ordered,
         limit=_LIMIT_SQL.format(order=ordered) if max_replies else "",

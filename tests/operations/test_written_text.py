@@ -14,6 +14,7 @@ from django.urls import reverse
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.import_annotations import import_annotations, import_label_rows
+from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.models import Annotation, Campaign, Decision
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog import gates
@@ -153,9 +154,8 @@ def import_other_fields(world: World, text: str) -> str:
 
 
 def import_table(world: World, text: str) -> str:
-    _, found = import_label_rows(
-        {"support": [LabelRecord(world.turn.text, 1, "warm_v1", notes=text, line=1)]}, actor=None
-    )
+    rows = {"support": [LabelRecord(world.turn.text, 1, "warm_v1", notes=text, line=1)]}
+    _, found = import_label_rows(rows, KnownSchemas(), actor=None)
     return ", ".join(found)
 
 
@@ -325,9 +325,10 @@ activate_retention add_comment add_to_campaign allow_company_sign_in backup canc
 check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
 discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook
 end_attestation end_sessions expire_request export export_annotations export_audit export_table
-finish_scrub_audit generate hold import import_retention_rules import_schema import_table
-invite lift_hold override pull_source reissue release request_approval restore restrict
-retry_job revoke_token sample scrub second_factor share_view sign_review unshare_view verify_releases
+finish_scrub_audit generate hold import import_judge import_retention_rules import_schema import_table
+invite judge lift_hold override pull_source reissue release request_approval restore restrict
+retry_job reveal_judge revoke_token sample scrub second_factor share_view sign_review unshare_view
+verify_releases
 """.split()
 )
 

@@ -41,6 +41,7 @@ def measure(base_url: str, replies: int) -> None:
     ideal = replies * LATENCY_SECONDS / CONCURRENCY
     ratio = taken / ideal
     print(f"{replies:,} replies: {taken:.1f} s, {ratio:.2f} of the ideal {ideal:.1f} s")
+    print(f"{1000 * time.process_time() / replies:.1f} ms of processor time for each, with the set-up")
     print(f"Peak RSS: {before / 1024:.0f} MB after 200 replies, {after / 1024:.0f} MB at the end")
     if ratio > MAX_RATIO:
         sys.exit(f"more than {MAX_RATIO} of the ideal")

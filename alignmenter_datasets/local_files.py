@@ -33,7 +33,8 @@ from datasets_app.domain.pii.batches import ScrubSetup
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError
 from datasets_app.domain.traces.convert import ConvertOptions
-from datasets_app.domain.traces.converted_file import open_conversation_file
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.describe import explain_missing_sessions
 from datasets_app.domain.traces.targets import TARGETS
 from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file
 
@@ -44,8 +45,9 @@ SMALL_FILE_BYTES = 1 << 20
 
 def add_sanitize(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", metavar="FILE", help="conversations in JSONL, plain or gzipped; - for standard input"
+        "file", metavar="FILE", help="conversations in any format of docs/formats.md; - for standard input"
     )
+    _add_reading_options(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="is written only if all is verified"
     )
@@ -107,7 +109,7 @@ class _Unverified(Exception):
 
 
 def _write_sanitized(path: Path, out: Path, setup: ScrubSetup, options: argparse.Namespace) -> SanitizeResult:
-    file = ConversationFile(path, name=Path(options.file).name)
+    file = _open_scanned(path, options)
     processes = options.processes or (1 if path.stat().st_size < SMALL_FILE_BYTES else available_cpus())
     gzipped = out.name.lower().endswith(".gz")
     with Progress(f"Scrubbing {options.file}") as progress, write_atomically(out.resolve()) as target:
@@ -119,6 +121,20 @@ def _write_sanitized(path: Path, out: Path, setup: ScrubSetup, options: argparse
     return result
 
 
+def _open_scanned(path: Path, options: argparse.Namespace) -> ConversationFile:
+    """The file, after what a conversion made of it and left out was printed."""
+    reading = ConvertOptions(options.assistant, read_mapping(options.mapping, options.saved_mapping))
+    name = Path(options.file).name
+    file = open_conversation_file(path, format=options.format, name=name, options=reading)
+    file.scan()
+    if isinstance(file, ConvertedFile):
+        for line in describe_conversion(options.file, file.report):
+            print(escape_terminal(line), file=sys.stderr)
+        if reason := explain_missing_sessions(file.report):
+            raise CommandFailure(f"{options.file}: {reason}")
+    return file
+
+
 def _read_key(*, required: bool) -> bytes:
     key = os.environ.get(KEY_VARIABLE, "")
     if required and len(key) < MIN_KEY_CHARACTERS:
@@ -128,6 +144,14 @@ def _read_key(*, required: bool) -> bytes:
     return key.encode() or secrets.token_bytes(MIN_KEY_CHARACTERS)
 
 
+def _add_reading_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", default="auto", help="default: told by the content")
+    add_reading_options(parser)
+    parser.add_argument(
+        "--mapping", default="", metavar="FILE", dest="saved_mapping", help="columns from a JSON file"
+    )
+
+
 # --- convert -------------------------------------------------------------------------------------
 
 
@@ -135,11 +159,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="an export of another tool; - for standard input")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE")
     parser.add_argument("--to", choices=tuple(TARGETS), default="turns")
-    parser.add_argument("--format", default="auto", help="default: told by the content")
-    add_reading_options(parser)
-    parser.add_argument(
-        "--mapping", default="", metavar="FILE", dest="saved_mapping", help="columns from a JSON file"
-    )
+    _add_reading_options(parser)
     parser.add_argument(
         "--answered-only", action="store_true", help="leave out conversations without an answer"
     )

@@ -210,6 +210,13 @@ def test_files_are_scrubbed_and_converted_without_a_server(
     assert json.loads(chat.read_text())["messages"][0]["role"] == "user"
     assert main(["convert", str(tmp_path / "none.json"), "--out", str(turns)]) == 2
     assert main(["validate", str(clean), "--no-names"]) in {0, 1}
+    table = tmp_path / "desk.csv"
+    table.write_text("ticket,author,body\n1,Dora,I'm Maria Garcia\n1,Sam,Hello Maria\n")
+    chosen = ["--map", "sender:Sam=assistant", "--map", "sender:Dora=user"]
+    assert main(["sanitize", str(table), "--out", str(turns), *chosen]) == 0
+    assert "CSV table, 2 records" in capsys.readouterr().err
+    said = [json.loads(line)["text"] for line in turns.read_text().splitlines()]
+    assert said == ["I'm [NAME]", "Hello [NAME]"]
     capsys.readouterr()
 
 

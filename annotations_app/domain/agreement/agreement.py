@@ -49,7 +49,7 @@ IntArray = NDArray[np.int64]
 DEFAULT_RESAMPLES = 1000
 DEFAULT_SEED = 42
 # So many counts at once, of whole sessions.
-BLOCK_CELLS = 1 << 22
+BLOCK_CELLS = 1 << 18
 # Of a part with more values only so many are measured, those with most replies.
 MAX_VALUES = 100
 

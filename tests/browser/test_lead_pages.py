@@ -61,7 +61,7 @@ def test_from_a_new_campaign_to_settled_disputes(
     disagreement(own)
     page.get_by_role("link", name="Agreement", exact=True).click()
     expect(page.get_by_role("heading", name="Inter-annotator agreement")).to_be_visible()
-    expect(page.get_by_role("heading", name="By tag")).to_be_visible()
+    expect(page.get_by_role("heading", name="Drift by month")).to_be_visible()
     expect(page.locator(".lead-heat td b")).to_have_count(6)
     assert find_serious_violations(page) == []
     page.locator(".ad-head").get_by_role("link", name="Resolve disagreements").click()

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from hashlib import blake2b
@@ -17,17 +17,20 @@ from django.db.models.functions import TruncWeek
 from django.utils import timezone
 
 from annotations_app.agreement.figures import persona_label_stats
+from annotations_app.criteria.schemas import get_schema
 from annotations_app.hooks.on_import import annotate_imported_turns
 from annotations_app.hooks.session_data import make_pseudonym
 from annotations_app.hooks.session_labels import SESSION_LABELS
+from annotations_app.labels.export_judgments import encode_decision, read_decisions, tally_decision
 from annotations_app.labels.label_places import split_hashed_ids, without_place
-from annotations_app.models import Annotation, Campaign, CampaignMember, Decision, Judgment
+from annotations_app.models import Annotation, Campaign, CampaignMember, Decision, Judgment, LabelSchema
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.jsonl import decode_object
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.labels.schema_document import dump_schema
 from datasets_app.domain.packages.package import LabelFile, LabelSummary
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
@@ -80,6 +83,14 @@ _FIELDS = (
 )
 
 
+class _SharedLabel(NamedTuple):
+    """A label, or under a schema a decision, as a package has it."""
+
+    record: LabelRecord
+    lines: list[bytes]
+    schema: str = ""
+
+
 class PackagedLabels(NamedTuple):
     files: list[LabelFile]
     notices: list[str]
@@ -93,52 +104,68 @@ def write_label_files(
 
     Raises UserError if notes hold personal data and ``override`` is no reason to share it.
     """
-    notices = []
-    if judged := Judgment.objects.filter(dataset=dataset, kind=Judgment.Kind.LABEL).count():
-        notices.append(f"{format_count(judged, 'label')} of campaigns with a schema left out.")
-    every = Annotation.objects.filter(dataset=dataset, kind=Annotation.Kind.LABEL)
-    rows = every.exclude(turn__session__split=policies.LOCKED_SPLIT)
-    if not every.exists():
-        return PackagedLabels([], notices)
+    labels = Annotation.objects.filter(dataset=dataset, kind=Annotation.Kind.LABEL)
+    every: list[QuerySet[Any]] = [labels, Judgment.objects.filter(dataset=dataset, kind=Judgment.Kind.LABEL)]
+    if not any(rows.exists() for rows in every):
+        return PackagedLabels([], [])
     if actor is not None and not actor.has_perm("annotations_app.export_annotation"):
         return PackagedLabels([], ["Without labels: this account has no permission to export them."])
-    wanted = {_digest_turn(record) for record in _read_labels(rows)}
+    shared = [rows.exclude(turn__session__split=policies.LOCKED_SPLIT) for rows in every]
+    wanted = {_digest_turn(label.record) for label in _read_shared(shared)}
     present = _find_turns(data, wanted)
     tally = TextTally(list_exemptions(dataset))
-    files = _write_files(rows, present, folder, tally)
+    files = _write_files(_read_shared(shared, tally), present, folder)
     gates.check_label_export(dataset, tally.found, actor=actor, override=override)
-    if fields := _count_other_fields(rows):
-        labels = format_count(sum(fields.values()), "value")
+    notices = []
+    if fields := _count_other_fields(shared):
+        values = format_count(sum(fields.values()), "value")
         names = format_count(len(fields), "field")
-        notices.append(f"{names} of labels that the format doesn't have left out ({labels}).")
-    if locked := every.filter(turn__session__split=policies.LOCKED_SPLIT).count():
+        notices.append(f"{names} of labels that the format doesn't have left out ({values}).")
+    if locked := sum(rows.filter(turn__session__split=policies.LOCKED_SPLIT).count() for rows in every):
         notices.append(f"{format_count(locked, 'label')} of the locked test split left out.")
-    if missing := rows.count() - sum(file.labels for file in files):
+    if missing := sum(rows.count() for rows in shared) - sum(file.labels for file in files):
         notices.append(
             f"{format_count(missing, 'label')} of turns that this package doesn't contain left out."
         )
     return PackagedLabels(files, notices)
 
 
-def _count_other_fields(rows: QuerySet[Annotation]) -> Counter[str]:
+def _count_other_fields(every: list[QuerySet[Any]]) -> Counter[str]:
     """How many labels have each field that isn't shared."""
     counts: Counter[str] = Counter()
-    for extra in rows.exclude(extra=None).values_list("extra", flat=True).iterator(chunk_size=BATCH_SIZE):
-        counts.update(set(extra or ()) - SHARED_FIELDS)
+    for rows in every:
+        said = rows.exclude(extra=None).values_list("extra", flat=True)
+        for extra in said.iterator(chunk_size=BATCH_SIZE):
+            counts.update(set(extra or ()) - SHARED_FIELDS)
     return counts
 
 
-def _read_labels(rows: QuerySet[Annotation]) -> Iterator[LabelRecord]:
-    """In the order of personas, sessions and turns."""
-    ordered = rows.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
+def _read_shared(every: list[QuerySet[Any]], tally: TextTally | None = None) -> Iterator[_SharedLabel]:
+    """In the order of personas, sessions and turns; after the labels the decisions under each schema."""
+    labels, judgments = every
+    ordered = labels.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
     for row in ordered.values_list(*_FIELDS).iterator(chunk_size=BATCH_SIZE):
-        record = without_place(LabelRecord(*row))
-        extra = {key: value for key, value in (record.extra or {}).items() if key in SHARED_FIELDS}
-        if isinstance(extra.get("labeler"), str):
-            extra["labeler"] = make_pseudonym(extra["labeler"])
-        name = make_pseudonym(record.annotator) if record.annotator else None
-        day = round_to_day(record.timestamp) if record.timestamp else None
-        yield record._replace(annotator=name, timestamp=day, extra=extra or None)
+        record = _select_shared(without_place(LabelRecord(*row)))
+        if tally:
+            tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1] or None))
+        yield _SharedLabel(record, [encode_label(record)])
+    for schema in LabelSchema.objects.filter(pk__in=judgments.values("schema")).order_by("name", "version"):
+        for decision in read_decisions(judgments.filter(schema=schema)):
+            shared = decision._replace(record=_select_shared(decision.record))
+            if tally:
+                tally_decision(tally, shared)
+            yield _SharedLabel(shared.record, list(encode_decision(shared, schema)), schema.full_name)
+
+
+def _select_shared(record: LabelRecord) -> LabelRecord:
+    """With pseudonyms for people, days, and only the other fields that may be shared."""
+    extra = {key: value for key, value in (record.extra or {}).items() if key in SHARED_FIELDS}
+    if isinstance(extra.get("labeler"), str):
+        extra["labeler"] = make_pseudonym(extra["labeler"])
+    is_model = record.rater is not None
+    name = record.annotator if is_model or not record.annotator else make_pseudonym(record.annotator)
+    day = round_to_day(record.timestamp) if record.timestamp else None
+    return record._replace(annotator=name, timestamp=day, extra=extra or None)
 
 
 def round_to_day(timestamp: str) -> str | None:
@@ -172,37 +199,44 @@ def _find_turns(data: Sequence[Path], wanted: set[bytes]) -> set[bytes]:
     return found
 
 
-def _write_files(
-    rows: QuerySet[Annotation], present: set[bytes], folder: Path, tally: TextTally
-) -> list[LabelFile]:
-    outs: dict[str, tuple[Path, IO[bytes]]] = {}
-    counts: dict[str, int] = {}
+def _write_files(labels: Iterable[_SharedLabel], present: set[bytes], folder: Path) -> list[LabelFile]:
+    outs: dict[tuple[str, str], tuple[Path, IO[bytes]]] = {}
+    counts: Counter[tuple[str, str]] = Counter()
     with ExitStack() as stack:
-        for record in _read_labels(rows):
+        for record, lines, schema in labels:
             if _digest_turn(record) not in present:
                 continue
-            if record.persona_id not in outs:
-                path = _choose_path(folder / LABELS_FOLDER, record.persona_id)
-                outs[record.persona_id] = path, stack.enter_context(path.open("xb"))
-            tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1] or None))
-            outs[record.persona_id][1].write(encode_label(record))
-            counts[record.persona_id] = counts.get(record.persona_id, 0) + 1
+            key = record.persona_id, schema
+            if key not in outs:
+                path = _choose_path(folder / LABELS_FOLDER, *key)
+                outs[key] = path, stack.enter_context(path.open("xb"))
+            outs[key][1].writelines(lines)
+            counts[key] += 1
+    _write_schemas({schema for _, schema in outs if schema}, folder / LABELS_FOLDER)
     return [
         LabelFile(
             path.relative_to(folder).as_posix(),
             persona,
-            counts[persona],
+            counts[persona, schema],
             path.stat().st_size,
             hash_file(path),
+            schema,
         )
-        for persona, (path, _) in outs.items()
+        for (persona, schema), (path, _) in outs.items()
     ]
 
 
-def _choose_path(folder: Path, persona: str) -> Path:
+def _write_schemas(names: set[str], folder: Path) -> None:
+    for name in names:
+        text = dump_schema(get_schema(name).content)
+        (folder / f"{name}.yaml").write_text(text, encoding="utf-8", newline="\n")
+
+
+def _choose_path(folder: Path, persona: str, schema: str) -> Path:
     """A new file for a persona, whose id may hold anything."""
     folder.mkdir(exist_ok=True)
     name = _UNSAFE_IN_NAMES.sub("_", persona)[:100].strip(".") or "labels"
+    name += f".{schema}" if schema else ""
     taken = {path.name.lower() for path in folder.iterdir()}
     number, path = 1, folder / f"{name}.jsonl"
     while path.name.lower() in taken:
@@ -223,8 +257,11 @@ def count_labels_for_persona(persona: Any) -> int:
 
 
 def find_label_progress(dataset: Any) -> tuple[bool, int]:
-    """Whether the dataset has labels, and how many campaigns are open: two looks at an index."""
-    labels = Annotation.objects.filter(dataset=dataset).order_by().exists()
+    """Whether the dataset has labels, and how many campaigns are open: looks at indexes."""
+    labels = (
+        Annotation.objects.filter(dataset=dataset).order_by().exists()
+        or Judgment.objects.filter(dataset=dataset).order_by().exists()
+    )
     campaigns = Campaign.objects.filter(dataset=dataset).exclude(status=Campaign.Status.CLOSED)
     return labels, campaigns.count()
 

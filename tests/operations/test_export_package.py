@@ -11,12 +11,17 @@ import pytest
 import yaml
 from django.contrib.auth.models import Group
 
+from annotations_app.criteria.schemas import import_schema
 from annotations_app.demo.load_demo import load_demo
 from annotations_app.hooks.labels import round_to_day, write_label_files
-from annotations_app.models import Annotation
+from annotations_app.hooks.session_data import make_pseudonym
+from annotations_app.labels.import_annotations import import_annotations
+from annotations_app.models import Annotation, Judgment
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.schema_document import parse_schema
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.quality.files import FileChecker
 from datasets_app.exporting.export_dataset import export_dataset
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from datasets_app.releasing.release_dataset import release_dataset
@@ -28,6 +33,8 @@ from datasets_app.releasing.sharing.sign_review import sign_review
 from datasets_app.retention import erase_session
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
+from tests.operations.test_answers_import import MODEL
+from tests.operations.test_judgments import QUALITY
 
 PAPERS = {
     "CHANGELOG.md",
@@ -286,6 +293,47 @@ def test_labels_with_personal_data_are_no_part_of_a_package(db: None, tmp_path: 
         export_dataset(dataset, out)
     with pytest.raises(UserError, match="e-mail"):
         write_label_files(dataset, tmp_path, [data], None, "")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_answers_under_a_schema_are_files_of_their_own(tmp_path: Path) -> None:
+    load_demo()
+    dataset = Dataset.objects.get()
+    export_package(dataset, tmp_path / "before", override="A test.")
+    schema = import_schema(QUALITY).schema
+    turn = Turn.objects.filter(dataset=dataset, role="assistant").exclude(session__split="test")[0]
+    place = {"session_id": turn.session.session_id, "turn_index": turn.turn_index, "text": turn.text}
+    given = {
+        "criterion": "",
+        "schema": "quality@1",
+        "persona_id": "default_v1",
+        "annotator": "Jo",
+        "worker": 7,
+    }
+    said: dict[str, Any] = {"correct": 0, "faults": ["tone"], "helpful": 3, "why": "Loud."}
+    lines = [{**place, **given, "criterion": key, "value": value} for key, value in said.items()]
+    lines += [{**line, "annotator": "gpt", "rater": MODEL} for line in lines]
+    import_annotations(factories.write_jsonl(tmp_path / "answers.jsonl", lines), dataset_name=dataset.name)
+    result = export_package(dataset, tmp_path / "after", override="A test.")
+    before, after = told_files(tmp_path / "before"), told_files(tmp_path / "after")
+    assert {path: after[path] for path in before} == before
+    assert after["labels/default_v1.quality@1.jsonl"] == 2
+    path = tmp_path / "after/labels/default_v1.quality@1.jsonl"
+    answers = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {line["criterion"]: line["value"] for line in answers} == said
+    assert {line["annotator"] for line in answers} == {make_pseudonym("Jo"), "gpt"}
+    assert not any("worker" in line for line in answers)
+    assert parse_schema((tmp_path / "after/labels/quality@1.yaml").read_text()) == schema.content
+    assert "1 field of labels that the format doesn't have left out (2 values)." in result.notices
+    assert "`quality@1`" in (tmp_path / "after/README.md").read_text()
+    checked = FileChecker(path, with_metadata=False)
+    assert list(checked.findings()) == []
+    assert checked.kind == "annotation"
+    Judgment.objects.all().delete()
+    export_package(dataset, tmp_path / "again", override="A test.")
+    for path in (tmp_path / "before").rglob("*.*"):
+        same = tmp_path / "again" / path.relative_to(tmp_path / "before")
+        assert same.read_bytes() == path.read_bytes(), path.name
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
 from datasets_app.domain.packages.card_charts import MAX_BARS, draw_bars, draw_dots
 from datasets_app.domain.packages.citation import render_bibtex
 from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_table
-from datasets_app.domain.packages.package import JSONL, PARQUET, Package
+from datasets_app.domain.packages.package import JSONL, PARQUET, LabelFile, Package
 from datasets_app.domain.packages.pull_request import render_provenance
 from datasets_app.domain.packages.quality_report import render_checks, render_scrubs, render_sharing_table
 from datasets_app.domain.wording import format_count
@@ -89,15 +89,8 @@ def _render_structure(package: Package) -> str:
         format_table(["File", "Format", "Sessions", "Turns"], rows),
         '```python\nfrom datasets import load_dataset\n\nturns = load_dataset("path/to/this/folder")\n```',
     ]
-    if package.label_files:
-        parts.append(
-            "Labels are one line each: the reply, 1 (on-brand) or 0 (off-brand), and the annotator, under a "
-            "pseudonym. `session_id` and `turn_index` name the turn."
-        )
-        label_rows = [
-            [f"`{file.path}`", format_code(file.persona), f"{file.labels:,}"] for file in package.label_files
-        ]
-        parts.append(format_table(["File", "Persona", "Labels"], label_rows))
+    parts += _describe_label_files([file for file in package.label_files if not file.schema])
+    parts += _describe_answer_files([file for file in package.label_files if file.schema])
     if package.release_files:
         named = ", ".join(f"`{name}`" for name in package.release_files)
         parts.append(
@@ -105,6 +98,31 @@ def _render_structure(package: Package) -> str:
             "regardless of their order or the number of files."
         )
     return "\n\n".join(parts)
+
+
+def _describe_label_files(files: Sequence[LabelFile]) -> list[str]:
+    if not files:
+        return []
+    rows = [[f"`{file.path}`", format_code(file.persona), f"{file.labels:,}"] for file in files]
+    return [
+        "Labels are one line each: the reply, 1 (on-brand) or 0 (off-brand), and the annotator, under a "
+        "pseudonym. `session_id` and `turn_index` name the turn.",
+        format_table(["File", "Persona", "Labels"], rows),
+    ]
+
+
+def _describe_answer_files(files: Sequence[LabelFile]) -> list[str]:
+    if not files:
+        return []
+    rows = [
+        [f"`{file.path}`", format_code(file.persona), f"`{file.schema}`", f"{file.labels:,}"]
+        for file in files
+    ]
+    return [
+        "Other labels answer the criteria of a schema, one line for each answer: `criterion`, `value` and "
+        "`schema`. `labels/NAME@VERSION.yaml` says what the criteria ask.",
+        format_table(["File", "Persona", "Schema", "Labels"], rows),
+    ]
 
 
 def _render_fields(counts: ConversationCounts) -> str:

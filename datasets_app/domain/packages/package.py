@@ -25,13 +25,18 @@ class DataFile(NamedTuple):
 
 
 class LabelFile(NamedTuple):
-    """A file of labels for one persona: ``path`` within the package."""
+    """A file of labels for one persona: ``path`` within the package; ``schema`` ("name@version") is what they
+    answer, if it is not whether replies are on-brand."""
 
     path: str
     persona: str
     labels: int
     size: int
     sha256: str
+    schema: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: value for name, value in self._asdict().items() if name != "schema" or value}
 
 
 class LabelSummary(NamedTuple):
@@ -153,5 +158,5 @@ def build_quality_json(package: Package) -> dict[str, Any]:
         "scrubs": [scrub._asdict() for scrub in package.scrubs],
         "sharing": [item._asdict() for item in package.sharing],
         "labels": package.labels._asdict() if package.labels else None,
-        "label_files": [file._asdict() for file in package.label_files],
+        "label_files": [file.as_json() for file in package.label_files],
     }

@@ -11,14 +11,14 @@ from django.utils.html import format_html
 
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.dispute_pages import MAX_DISPUTE, DisputeQueue, parse_position, parse_turn_pks
-from annotations_app.agreement.disputed_answers import (
+from annotations_app.agreement.scope_pages import AgreementScope
+from annotations_app.campaigns.pages_common import campaign_crumbs, render_fragment, require_permissions
+from annotations_app.domain.answer_tallies import (
     Tally,
     agreed_answers,
     measure_dispute,
     tally_answers,
 )
-from annotations_app.agreement.scope_pages import AgreementScope
-from annotations_app.campaigns.pages_common import campaign_crumbs, render_fragment, require_permissions
 from annotations_app.domain.highlighting import highlight_words
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
 from annotations_app.labeling.views.decision_form import read_fields

@@ -63,7 +63,10 @@ class CampaignIn(Input):
 
 
 class LabelExportIn(Input):
-    labels: Literal["majority", "adjudicated", "dawid-skene", "all"] = "majority"
+    """`labels` is "majority" unless given; under a schema "all", "majority" or "adjudicated", "all" unless
+    given."""
+
+    labels: Literal["majority", "adjudicated", "dawid-skene", "all"] | None = None
 
 
 class LabelImportOut(Schema):

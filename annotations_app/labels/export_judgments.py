@@ -1,10 +1,13 @@
 """Exports the decisions of a dataset under a schema: one line for each answer to a criterion."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import IO, Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
+from annotations_app.domain.answer_tallies import choose_answers
 from annotations_app.labels.gated_export import export_through_gates
 from annotations_app.labels.label_places import kept_place, place_of, split_hashed_ids, without_place
 from annotations_app.models import Campaign, Judgment, LabelSchema
@@ -15,16 +18,17 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.domain.conversations.records import Answer, LabelRecord
 from datasets_app.domain.labels.rater import Rater, RaterKind
-from datasets_app.domain.labels.schema import Answers, decode_answers
+from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 BATCH_SIZE = 2000
+SELECTIONS = ("all", "majority", "adjudicated")
 _RATER_FIELDS = ("rater__kind", "rater__version", "rater__prompt_digest")
 _FIELDS = (
     *("turn__text", "persona_id", "turn__session__session_id", "turn__turn_index", "kept", "rater__name"),
-    *("notes", "timestamp", "confidence", "extra", *_RATER_FIELDS, "codes", "texts"),
+    *("notes", "timestamp", "confidence", "extra", *_RATER_FIELDS, "kind", "codes", "texts"),
 )
 
 
@@ -51,6 +55,7 @@ class Decision(NamedTuple):
 
     record: LabelRecord
     answers: Answers
+    is_adjudicated: bool = False
 
 
 class ExportedAnswers(NamedTuple):
@@ -65,18 +70,23 @@ def export_judgments(
     scope: JudgmentScope,
     *,
     out: IO[bytes],
+    labels: str = "all",
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedAnswers:
-    """Write every decision to ``out``, ordered by turn, through the gates of :func:`export_through_gates`.
-    Those of excluded sessions and of the test split are left out. Raises UserError.
+    """Write every decision to ``out``, or with another of :data:`SELECTIONS` one for each reply; ordered by
+    turn, through the gates of :func:`export_through_gates`. Those of excluded sessions and of the test split
+    are left out. Raises UserError.
     """
+    if labels not in SELECTIONS:
+        raise UserError(f"Under a schema labels must be one of {', '.join(SELECTIONS)}, not {labels!r}.")
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedAnswers:
         is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
         decisions = answers = 0
-        for decision in read_decisions(scope.rows().exclude(is_left_out)):
+        undecided: Counter[str] = Counter()
+        for decision in _select_decisions(scope, is_left_out, labels, undecided):
             tally_decision(tally, decision)
             decisions += 1
             for line in encode_decision(decision, scope.schema):
@@ -86,9 +96,7 @@ def export_judgments(
                 report_progress(decisions, None)
         report_progress(decisions, decisions)
         left_out = scope.rows().filter(is_left_out).count()
-        labels = format_count(left_out, "label")
-        omissions = [f"{labels} of excluded sessions or the locked test split: left out"] if left_out else []
-        return ExportedAnswers(decisions, answers, omissions)
+        return ExportedAnswers(decisions, answers, _describe_omissions(left_out, undecided, labels))
 
     def finish(exported: ExportedAnswers) -> None:
         if not exported.decisions:
@@ -99,10 +107,54 @@ def export_judgments(
             dataset_name=scope.dataset.name,
             **({"campaign": scope.campaign.name} if scope.campaign else {}),
             schema=scope.schema.full_name,
+            **({} if labels == "all" else {"choice": labels}),
             labels=exported.decisions,
         )
 
     return export_through_gates(scope.dataset, out, write, finish, override=override, actor=actor)
+
+
+def _describe_omissions(left_out: int, undecided: Mapping[str, int], labels: str) -> list[str]:
+    counted = format_count(left_out, "label")
+    omissions = [f"{counted} of excluded sessions or the locked test split: left out"] if left_out else []
+    return omissions + [
+        f"{format_count(count, 'reply', 'replies')} without an answer to {key} by {labels}: left out"
+        for key, count in sorted(undecided.items())
+    ]
+
+
+def _select_decisions(
+    scope: JudgmentScope, is_left_out: Q, labels: str, undecided: Counter[str]
+) -> Iterator[Decision]:
+    rows = scope.rows()
+    if labels == "all":
+        yield from read_decisions(rows.exclude(is_left_out))
+        return
+    if labels == "adjudicated":
+        # As adjudicated labels, those of any campaign.
+        rows = rows | scope._replace(campaign=None).rows(Judgment.Kind.ADJUDICATED)
+    for _, group in groupby(read_decisions(rows.exclude(is_left_out)), key=_find_reply):
+        yield from _decide_reply(list(group), scope.schema.content, labels, undecided)
+
+
+def _find_reply(decision: Decision) -> tuple[Any, ...]:
+    record = decision.record
+    return record.persona_id, record.session_id, record.turn_index, record.text
+
+
+def _decide_reply(
+    decisions: list[Decision], schema: Schema, labels: str, undecided: Counter[str]
+) -> Iterator[Decision]:
+    if adjudicated := [decision for decision in decisions if decision.is_adjudicated]:
+        yield adjudicated[-1]
+        return
+    is_unanimous = labels == "adjudicated"
+    chosen, missing = choose_answers(schema, (one.answers for one in decisions), unanimous=is_unanimous)
+    undecided.update(missing)
+    first, name = decisions[0].record, "unanimous" if is_unanimous else labels
+    record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
+    if chosen.codes:
+        yield Decision(record, chosen)
 
 
 def read_decisions(rows: QuerySet[Judgment]) -> Iterator[Decision]:
@@ -110,13 +162,12 @@ def read_decisions(rows: QuerySet[Judgment]) -> Iterator[Decision]:
     ordered = rows.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
     said = ordered.annotate(kept=kept_place("turn", Judgment)).values_list(*_FIELDS)
     for text, persona, session_id, turn_index, kept, *more in said.iterator(chunk_size=BATCH_SIZE):
-        name, notes, timestamp, confidence, extra, kind, version, prompt_digest, codes, texts = more
+        name, notes, timestamp, confidence, extra, rater, version, prompt_digest, kind, codes, texts = more
         place = place_of(session_id, turn_index, kept)
-        is_model = kind == RaterKind.MODEL
-        rater = Rater(RaterKind.MODEL, name, version, prompt_digest) if is_model else None
+        model = Rater(RaterKind.MODEL, name, version, prompt_digest) if rater == RaterKind.MODEL else None
         said_by = (name, notes, timestamp, confidence, extra)
-        record = without_place(LabelRecord(text, None, persona, *place, *said_by, rater=rater))
-        yield Decision(record, Answers(codes, texts or {}))
+        record = without_place(LabelRecord(text, None, persona, *place, *said_by, rater=model))
+        yield Decision(record, Answers(codes, texts or {}), kind == Judgment.Kind.ADJUDICATED)
 
 
 def encode_decision(decision: Decision, schema: LabelSchema) -> Iterator[bytes]:

@@ -18,6 +18,17 @@ SELECTION_LABELS = {
     "dawid-skene": "Dawid-Skene: one label per reply, by a consensus that weighs annotators by their errors",
     "all": "All: each label, with its annotator",
 }
+ANSWER_SELECTIONS = [
+    ("all", "All: each answer, with its annotator"),
+    (
+        "majority",
+        "Majority: one answer per reply and criterion, of most annotators; omits ties and texts",
+    ),
+    (
+        "adjudicated",
+        "Adjudicated: the adjudicated answers, else those of all annotators; open disagreements are omitted",
+    ),
+]
 MAX_EXPORTS = 5
 
 
@@ -42,8 +53,8 @@ def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
     may_override = gates.can_override(request.user)
     form = ExportLabelsForm(request.POST or None, may_override=may_override, override_required=closed)
     if campaign.schema:
-        # A consensus is one of the built-in criterion.
-        del form.fields["labels"]
+        chosen = form.fields["labels"]
+        chosen.choices, chosen.initial, chosen.help_text = ANSWER_SELECTIONS, ANSWER_SELECTIONS[0][0], ""  # type: ignore[attr-defined]
     if request.method == "POST" and form.is_valid() and (may_override or not closed):
         parameters = LabelExportParameters(
             campaign=campaign.name, persona=campaign.persona.persona_id, **form.cleaned_data

@@ -49,11 +49,13 @@ def _export_judgments(job: RunningJob[LabelExportParameters], campaign: Campaign
 
     assert campaign.schema is not None  # the caller looks first  # nosec B101
     with files.work_folder(job.row) as folder:
-        path = folder / f"{campaign.name}.answers.jsonl"
+        labels = job.parameters.labels or "all"
+        path = folder / f"{campaign.name}.{'answers' if labels == 'all' else labels}.jsonl"
         with path.open("wb") as out:
             exported = export_judgments(
                 JudgmentScope(campaign.dataset, campaign.schema, campaign),
                 out=out,
+                labels=labels,
                 override=job.override,
                 actor=job.actor,
                 report_progress=job.report_progress,

@@ -182,6 +182,38 @@ def test_every_answer_is_exported_with_its_criterion(quality: Campaign) -> None:
     assert exported.omissions == ["1 label of excluded sessions or the locked test split: left out"]
 
 
+def test_one_answer_for_each_reply_and_criterion_is_exported(quality: Campaign) -> None:
+    said: dict[str, list[dict[str, Any]]] = {
+        "ana": [ANSWERS, {"correct": 1, "helpful": 3}, {"correct": 1, "helpful": 3}],
+        "ben": [{**ANSWERS, "why": "Too long."}, {"correct": 1, "helpful": 1}, ANSWERS],
+    }
+    for name, given in said.items():
+        for answers in given:
+            judge(lease_for(quality, name).current, answers)
+    disputed = Judgment.objects.filter(codes__correct=0, codes__helpful=2).last()
+    assert disputed is not None
+    found = [
+        (line["criterion"], line["value"], line["annotator"]) for line in export(quality, labels="majority")
+    ]
+    assert sorted(found, key=repr) == sorted(
+        [
+            ("correct", 0, "majority"), ("faults", ["facts", "tone"], "majority"), ("helpful", 3, "majority"),
+            ("correct", 1, "majority"), ("helpful", 3, "majority"),
+        ],
+        key=repr,
+    )  # fmt: skip
+    decided = {"correct": 1, "helpful": 2}
+    adjudicate(disputed.turn, "warm_v1", answers=decided, reason="Why not.", campaign=quality, actor=None)
+    scope = JudgmentScope(quality.dataset, quality.schema, quality)
+    exported = export_judgments(scope, out=(out := BytesIO()), labels="adjudicated")
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    place = disputed.turn.session.session_id
+    assert {line["criterion"]: line["value"] for line in lines if line["session_id"] == place} == decided
+    assert exported.omissions == ["1 reply without an answer to helpful by adjudicated: left out"]
+    with pytest.raises(UserError, match="must be one of all, majority, adjudicated"):
+        export_judgments(scope, out=BytesIO(), labels="dawid-skene")
+
+
 def test_personal_data_in_an_answer_is_not_exported(tmp_path: Path) -> None:
     """Though the conversations were found to hold none."""
     schema = import_schema(QUALITY).schema

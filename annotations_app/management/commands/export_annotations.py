@@ -35,7 +35,8 @@ appears under its name only when it is complete.
   --labels all          every label, with its annotator
 
 Of a campaign with a schema, or with --schema, every label under it is exported, a line for each
-answer to a criterion, with "criterion", "value" and "schema" in place of "label".
+answer to a criterion, with "criterion", "value" and "schema" in place of "label"; with --labels
+majority or adjudicated one answer per reply and criterion, texts aside.
 
 Every line contains a text, so production data must have been scrubbed and verified. Labels of
 the test split are left out: a calibration is tested on it. --override exports both; the audit
@@ -64,8 +65,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--labels",
             choices=LABEL_SELECTIONS,
-            default=DEFAULT_SELECTION,
-            help=f"default: {DEFAULT_SELECTION}",
+            help=f"default: {DEFAULT_SELECTION}; under a schema all",
         )
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
         parser.add_argument(
@@ -87,7 +87,7 @@ class Command(BaseCommand):
         persona = options["persona"] or (scope.persona.persona_id if scope else "")
         if not persona:
             raise command_error("Choose a persona with --persona ID or a campaign with --campaign NAME.")
-        labels, override = options["labels"], options["override"]
+        labels, override = options["labels"] or DEFAULT_SELECTION, options["override"]
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
@@ -109,26 +109,24 @@ class Command(BaseCommand):
         self.report(exported)
 
     def _export_answers(self, scope: JudgmentScope, options: dict[str, Any]) -> None:
-        override = options["override"]
+        override, labels = options["override"], options["labels"] or "all"
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
                 lambda job: export_judgments(
-                    scope, out=out, override=override, report_progress=job.report_progress
+                    scope, out=out, labels=labels, override=override, report_progress=job.report_progress
                 ),
                 dataset_name=scope.dataset.name,
                 parameters=LabelExportParameters(
                     campaign=scope.campaign and scope.campaign.name,
                     schema=scope.schema.full_name,
+                    labels=labels,
                     override=override,
                 ),
                 progress=Progress("Exporting", "labels"),
             )
-        labels = format_count(exported.decisions, "label")
-        self.stderr.write(
-            f"{format_count(exported.answers, 'answer')} of {labels}, which are all; "
-            f"--labels {options['labels']} is for on-brand labels."
-        )
+        answers = format_count(exported.answers, "answer")
+        self.stderr.write(f"{answers} of {format_count(exported.decisions, 'label')} ({labels}).")
         for omission in exported.omissions:
             self.stderr.write(f"{omission}.")
 

@@ -13,7 +13,7 @@ from django.utils.http import urlencode
 from unfold.decorators import display
 
 from annotations_app.admin import campaign_create, campaign_pages, campaign_sessions, schema_pages
-from annotations_app.agreement import adjudication_pages, scope_pages
+from annotations_app.agreement import adjudication_pages, calibration_pages, failure_mode_pages, scope_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.agreement.figures import count_unassignable, recent_labeling_rates, say_time_left
 from annotations_app.campaigns.pages_common import visible_campaigns
@@ -107,7 +107,7 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Labels")
     def show_progress(self, campaign: Any) -> str:
-        labels, target = campaign.labels or 0, (campaign.item_count - campaign.gold_count) * campaign.overlap
+        labels, target = campaign.labels or 0, campaign.count_places(campaign.people)
         if not target:
             return "–"
         percent = min(100, 100 * labels // target)
@@ -165,6 +165,8 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/judges/", judge_pages.judges, "judges"),
             ("<int:pk>/judges/reveal/", judge_pages.reveal, "reveal"),
             ("<int:pk>/judges/<int:run_pk>/replies/", judge_pages.judged_replies, "judged"),
+            ("<int:pk>/calibration/", calibration_pages.show_round, "calibration"),
+            ("<int:pk>/notes/", failure_mode_pages.show_notes, "notes"),
             ("<int:pk>/flagged/", campaign_pages.flagged_replies, "flagged"),
             ("<int:pk>/stale/", campaign_pages.stale_labels, "stale"),
             ("<int:pk>/export/", export_pages.export_labels, "export"),

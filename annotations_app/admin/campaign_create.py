@@ -98,7 +98,7 @@ def estimate_campaign(request: HttpRequest) -> HttpResponse:
 
 
 def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
-    dataset, persona = answers.get("dataset"), answers.get("persona")
+    dataset, persona, schema = (answers.get(name) for name in ("dataset", "persona", "schema"))
     if not dataset:
         return {}
     gold, repeats = (answers.get("gold") or 0) / 100, (answers.get("repeats") or 0) / 100
@@ -109,7 +109,8 @@ def _estimate_context(answers: dict[str, Any]) -> dict[str, Any]:
             answers.get("tag", ""),
             answers.get("split", ""),
             bool(persona) and gold > 0,
-            schema.pk if (schema := answers.get("schema")) else None,
+            schema.pk if schema else None,
+            last_only=bool(schema and schema.content.asks_only_sessions),
         )
     )
     replies = min(replies, answers.get("max_replies") or replies)

@@ -24,6 +24,7 @@ from annotations_app.models.campaign import (
     DEFAULT_LEASE_MINUTES,
     DEFAULT_OVERLAP,
     DEFAULT_SEED,
+    MAX_CALIBRATION_REPLIES,
     MAX_GUIDELINES_LENGTH,
     MAX_LEASE_MINUTES,
     MAX_OVERLAP,
@@ -164,6 +165,21 @@ class CampaignForm(OverrideForm):
         "Taken in the order below; empty takes all.",
         required=False,
     )
+    calibration_replies = _number_field(
+        "Calibration round, in replies",
+        1,
+        MAX_CALIBRATION_REPLIES,
+        "All annotators label these first, and their differences are discussed; empty starts without one.",
+        required=False,
+    )
+    calibration_alpha = forms.FloatField(
+        label="Alpha that ends the round",
+        min_value=0.01,
+        max_value=1,
+        required=False,
+        widget=UnfoldAdminIntegerFieldWidget(attrs={"step": "0.01"}),
+        help_text="The other replies open at this agreement, such as 0.8; if empty, when a lead opens them.",
+    )
     overlap = _overlap_field(initial=DEFAULT_OVERLAP)
     gold = _number_field(
         "Gold replies, in percent",
@@ -249,6 +265,12 @@ class CampaignForm(OverrideForm):
 class CampaignSettingsForm(forms.Form):
     """What can be changed while annotators label."""
 
+    schema = forms.ModelChoiceField(
+        LabelSchema.objects.none(),
+        empty_label=None,
+        widget=UnfoldAdminSelectWidget,
+        help_text="Labels keep the version they were made under, and can be requeued.",
+    )
     guidelines = _guidelines_field()
     annotators = UserMultipleChoiceField(
         help_text="Annotators you remove keep their labels; replies leased to them are released."
@@ -259,12 +281,21 @@ class CampaignSettingsForm(forms.Form):
     def __init__(self, *args: Any, campaign: Campaign, **options: Any) -> None:
         members: Sequence[int] = list(campaign.members.filter(active=True).values_list("user", flat=True))
         initial = {
+            "schema": campaign.schema_id,
             "guidelines": campaign.guidelines,
             "annotators": members,
             "overlap": campaign.overlap,
             "lease_minutes": campaign.lease_minutes,
         }
         super().__init__(*args, initial=initial, **options)
+        later = LabelSchema.objects.none()
+        if campaign.schema:
+            name, version = campaign.schema.name, campaign.schema.version
+            later = LabelSchema.objects.filter(name=name, version__gte=version).order_by("version")
+        if later.count() > 1:
+            self.fields["schema"].queryset = later
+        else:
+            del self.fields["schema"]
         # Members without the permission stay on the list, so that they can be removed.
         known = Q(pk__in=users_who_can_annotate().values("pk")) | Q(pk__in=members)
         self.fields["annotators"].queryset = User.objects.filter(known).order_by("username")

@@ -29,11 +29,12 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
 from annotations_app.campaigns.rows import describe_unpaired
-from annotations_app.labeling.judgments import digest_guidelines
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.balance import count_exported
 from annotations_app.labels.label_counts import LabelScope
+from annotations_app.labels.versions import list_unchanged_criteria
 from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
+from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.paging import paginate_newest_first
@@ -55,8 +56,7 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see and campaign.schema is None else None,
-        "stale_count": _labels_of(campaign).stale(campaign).count() if see else 0,
-        "other_guidelines": _count_other_guidelines(campaign) if see else 0,
+        "stale": _count_stale(campaign) if see else [],
         "withheld": not raw_access.may_read(request.user, campaign.dataset),
         "raw": [] if campaign.overridden else _list_raw(campaign),
         "compared_with": other.first(),
@@ -76,12 +76,10 @@ def _labels_of(campaign: Campaign) -> Any:
     return Judgment.objects if campaign.schema else Annotation.objects
 
 
-def _count_other_guidelines(campaign: Campaign) -> int:
-    """Labels of the built-in criterion don't record the guidelines."""
-    if not campaign.schema:
-        return 0
-    digest = digest_guidelines(campaign.guidelines)
-    return Judgment.objects.under_other_guidelines(campaign, digest).count()
+def _count_stale(campaign: Campaign) -> list[tuple[str, int]]:
+    """(cause, labels) where there are any; a label may have several causes."""
+    counts = [(cause, _labels_of(campaign).stale(campaign, [cause]).count()) for cause in STALE_CAUSES]
+    return [(cause, count) for cause, count in counts if count]
 
 
 def _progress_context(campaign: Campaign) -> dict[str, Any]:
@@ -92,7 +90,7 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
         for field in ("labelled", "gold_labelled", "repeated", "skipped", "flagged")
     }
     plain = campaign.item_count - campaign.gold_count
-    target = plain * campaign.overlap
+    target = campaign.count_places(sum(member.active for member in members))
     done = min(total["labelled"], target)
     rate = recent_labeling_rates([campaign.pk], timezone.now())[campaign.pk]
     unassignable = count_unassignable([campaign.pk])[campaign.pk]
@@ -193,7 +191,8 @@ def _withhold_flags(rows: list[Any]) -> None:
 
 
 def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
-    """Labels made with an earlier text of the persona, by annotator. POST requeues their replies."""
+    """Labels made under an earlier persona, guidelines or schema, by annotator. POST requeues the replies of
+    those with one of the chosen causes."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     if request.method == "POST":
@@ -203,13 +202,26 @@ def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
     rows = _labels_of(campaign).stale(campaign).order_by().values(who=F(name)).annotate(labels=Count("id"))
     by_annotator = list(rows.order_by("-labels", "who"))
     total = sum(row["labels"] for row in by_annotator)
-    context = {"by_annotator": by_annotator, "total": total, "asks": "again" in request.GET and total}
+    context = {
+        "by_annotator": by_annotator,
+        "total": total,
+        "causes": _count_stale(campaign),
+        "unknown": 0 if campaign.schema else _count_without_guidelines(campaign),
+        "kept": list_unchanged_criteria(campaign),
+        "asks": "again" in request.GET and total,
+    }
     return render_campaign_page(request, campaign, "stale", "Stale labels", context)
+
+
+def _count_without_guidelines(campaign: Campaign) -> int:
+    """Labels that don't record their guidelines: those made before the application did that."""
+    return Annotation.objects.countable().filter(campaign=campaign, guidelines_digest=None).count()
 
 
 def _requeue_labels(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
-        count = requeue_stale(campaign, actor=request.user)
+        causes = [cause for cause in STALE_CAUSES if cause in request.POST.getlist("cause")]
+        count = requeue_stale(campaign, causes=causes or STALE_CAUSES, actor=request.user)
     except UserError as refusal:
         messages.error(request, refusal.message)
     else:

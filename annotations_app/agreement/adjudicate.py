@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotations_app.agreement.disputed_answers import DISPUTED_SQL, find_overruled
 from annotations_app.domain.submission import InvalidSubmission, clean_notes, encode_submitted
-from annotations_app.labeling.judgments import digest_guidelines, find_person
+from annotations_app.labeling.judgments import find_person
 from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
@@ -172,7 +172,7 @@ def _decide_answers(
         "codes": decided.codes,
         "texts": decided.texts or None,
         "schema": campaign.schema,
-        "guidelines_digest": digest_guidelines(campaign.guidelines),
+        "guidelines_digest": campaign.guidelines_digest,
     }
 
 

@@ -19,6 +19,7 @@ from annotations_app.domain.answer_tallies import (
     measure_dispute,
     tally_answers,
 )
+from annotations_app.domain.evidence import quote_evidence
 from annotations_app.domain.highlighting import highlight_words
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
 from annotations_app.labeling.views.decision_form import read_fields
@@ -154,6 +155,8 @@ def _render_dispute(
             session=turn.session_id,
             turn=turn.turn_index,
         )
+    for label in labels:
+        label.marked = [] if withheld else quote_evidence(label.evidence, turn.text)
     adjudicated = [label for label in labels if label.kind == Annotation.Kind.ADJUDICATED]
     card = _persona_card(disputes)
     has = request.user.has_perm

@@ -34,7 +34,8 @@ from annotations_app.domain.scales import (
     squared_distances,
 )
 from annotations_app.labels.label_counts import order_turns_by_session
-from annotations_app.models import Campaign, Rater
+from annotations_app.labels.versions import find_version, list_labels, list_schemas_asking
+from annotations_app.models import Campaign, LabelSchema, Rater
 from datasets_app.core.queries import fetch_column, fetch_value
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 
@@ -42,7 +43,9 @@ from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 _PACKED_SQL = """
 SELECT string_agg(int8send(j.turn_id) || int8send(j.rater_id) || {value}, ''::bytea)
 FROM annotations_app_judgment j
-WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND j.codes ? %(key)s GROUP BY j.turn_id >> 16
+WHERE j.campaign_id = %(campaign)s AND j.codes ? %(key)s AND j.schema_id = ANY(%(schemas)s)
+  AND CASE WHEN %(labels)s::bigint[] IS NULL THEN j.kind = 'label' ELSE j.id = ANY(%(labels)s) END
+GROUP BY j.turn_id >> 16
 """
 _SWAPPED_SQL = """
 SELECT array_agg(i.turn_id) FROM annotations_app_campaignitem i
@@ -50,8 +53,9 @@ JOIN annotations_app_pairedreply p ON p.item_id = i.id AND p.swapped WHERE i.cam
 """
 _WHOLE, _FRACTION = "int8send((j.codes->>%(key)s)::bigint)", "float8send((j.codes->>%(key)s)::float8)"
 _COUNT_TEXTS_SQL = """
-SELECT count(*) FROM annotations_app_judgment
-WHERE campaign_id = %s AND kind = 'label' AND texts ? %s
+SELECT count(*) FROM annotations_app_judgment j
+WHERE j.campaign_id = %(campaign)s AND j.texts ? %(key)s AND j.schema_id = ANY(%(schemas)s)
+  AND CASE WHEN %(labels)s::bigint[] IS NULL THEN j.kind = 'label' ELSE j.id = ANY(%(labels)s) END
 """
 
 
@@ -73,19 +77,21 @@ class _Labels(NamedTuple):
 
 
 def measure_criteria(
-    campaign: Campaign, *, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
+    campaign: Campaign, *, version: int = 0, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
 ) -> list[CriterionReport]:
-    """In the order of the schema; of tags all together, then one for each."""
-    schema = campaign.schema_content
-    assert schema is not None  # callers look first  # nosec B101
+    """In the order of the schema; of tags all together, then one for each. Labels of an earlier version count
+    where the criterion is the same; with a ``version`` (see ``labels/versions.py``), only those of it.
+    """
+    schema = _find_schema(campaign, version).content
+    only = list(list_labels(campaign, version)) if version else None
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
     labels = _Labels(campaign, names, resamples, seed)
     measured: list[CriterionReport] = []
     for criterion in schema.criteria:
         if criterion.kind == Kind.TEXT:
-            measured.append(_count_texts(campaign, criterion))
+            measured.append(_count_texts(campaign, criterion, only))
             continue
-        answers = read_answers(campaign, criterion)
+        answers = read_answers(campaign, criterion, only)
         if criterion.kind == Kind.TAGS:
             measured += [
                 _measure_sets(labels, criterion, answers),
@@ -103,17 +109,23 @@ def measure_criteria(
     return measured
 
 
-def criteria_as_json(campaign: Campaign, measured: list[CriterionReport]) -> dict[str, Any]:
-    assert campaign.schema is not None  # as above  # nosec B101
+def _find_schema(campaign: Campaign, version: int) -> LabelSchema:
+    if version:
+        return LabelSchema.objects.get(pk=find_version(campaign, version).schema or 0)
+    assert campaign.schema is not None  # callers look first  # nosec B101
+    return campaign.schema
+
+
+def criteria_as_json(campaign: Campaign, measured: list[CriterionReport], version: int = 0) -> dict[str, Any]:
     return {
         "campaign": campaign.name,
-        "schema": campaign.schema.full_name,
+        "schema": _find_schema(campaign, version).full_name,
         "criteria": [one.as_json() for one in measured],
     }
 
 
-def _count_texts(campaign: Campaign, criterion: Criterion) -> CriterionReport:
-    count = fetch_value(_COUNT_TEXTS_SQL, [campaign.pk, criterion.key])
+def _count_texts(campaign: Campaign, criterion: Criterion, only: list[int] | None) -> CriterionReport:
+    count = fetch_value(_COUNT_TEXTS_SQL, _parameters(campaign, criterion, only))
     return CriterionReport(criterion, [Answer("texts", count)], note="texts can't be compared")
 
 
@@ -203,11 +215,17 @@ def _measure_preference(labels: _Labels, answers: _Answers) -> Preference:
     )
 
 
-def read_answers(campaign: Campaign, criterion: Criterion) -> _Answers:
+def _parameters(campaign: Campaign, criterion: Criterion, only: list[int] | None) -> dict[str, Any]:
+    schemas = list_schemas_asking(campaign, criterion.digest)
+    return {"campaign": campaign.pk, "key": criterion.key, "schemas": schemas, "labels": only}
+
+
+def read_answers(campaign: Campaign, criterion: Criterion, only: list[int] | None = None) -> _Answers:
+    """``only`` those of these labels (primary keys), whatever became of them since."""
     is_number = criterion.kind == Kind.NUMBER
     sql = _PACKED_SQL.format(value=_FRACTION if is_number else _WHOLE)
     row = np.dtype([("turn", ">i8"), ("rater", ">i8"), ("value", ">f8" if is_number else ">i8")])
-    packed = fetch_column(sql, {"campaign": campaign.pk, "key": criterion.key})
+    packed = fetch_column(sql, _parameters(campaign, criterion, only))
     parts = [np.frombuffer(part, row) for part in packed]
     rows = np.concatenate(parts) if parts else np.zeros(0, row)
     value = rows["value"].astype(np.float64 if is_number else np.int64)

@@ -8,6 +8,7 @@ from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAUL
 from annotations_app.domain.agreement.agreement_report import AgreementReport
 from annotations_app.domain.label_files import LabelCollector, read_label_file
 from annotations_app.labels.label_counts import LabelScope, list_personas, read_labels
+from annotations_app.labels.versions import list_labels
 from annotations_app.models import Campaign
 from datasets_app.core.errors import UserError
 from datasets_app.core.line_problems import LineProblems
@@ -26,6 +27,7 @@ def measure_agreement(
     dataset: Dataset | None = None,
     campaign: Campaign | None = None,
     persona_id: str | None = None,
+    version: int = 0,
     by: Iterable[str] = (),
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
@@ -35,12 +37,13 @@ def measure_agreement(
 
     Without ``persona_id`` a dataset's labels for several personas are measured together, a reply judged for
     two of them as two. What has no labels gives a report that says so. Raises UserError for what can't be
-    asked.
+    asked. With a ``version`` of a campaign (see ``labels/versions.py``), only labels made under it count.
     """
     by = tuple(dict.fromkeys(by))
     _validate_options(by, resamples)
     if campaign is not None:
-        scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk)]
+        only = list_labels(campaign, version) if version else None
+        scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk, only)]
         basis = GOLD_BASIS_ITEMS if campaign.items.filter(gold=True).exists() else GOLD_BASIS_ADJUDICATED
     else:
         assert dataset is not None

@@ -5,6 +5,7 @@ cached: the report says when it was measured, and from how many labels.
 """
 
 import time
+from itertools import pairwise
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -31,6 +32,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
+from annotations_app.labels.versions import LabelVersion, list_versions
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.dataset_page import frame_context
@@ -47,7 +49,13 @@ MAX_ALPHAS = 100
 def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
     scope = campaign_scope(request, pk)
     assert scope.campaign is not None
-    context = {"report_url": scope.url("measured"), "quality_url": scope.url("quality")}
+    versions = list_versions(scope.campaign)
+    context = {
+        "report_url": scope.url("measured"),
+        "quality_url": scope.url("quality"),
+        "versions": _describe_versions(versions) if len(versions) > 1 else [],
+        "version": scope.version,
+    }
     return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
 
 
@@ -60,6 +68,20 @@ def show_alphas(request: HttpRequest) -> HttpResponse:
     alphas = measure_alphas(listed)
     rows = [(campaign, alphas[campaign.pk]) for campaign in listed]
     return render_fragment(request, "_campaign_alphas", {"rows": rows})
+
+
+def _describe_versions(versions: list[LabelVersion]) -> list[tuple[LabelVersion, str]]:
+    """With what changed since the one before."""
+    described = []
+    for before, version in pairwise([None, *versions]):
+        names = ("persona_digest", "guidelines_digest", "schema")
+        changed = [
+            name.removesuffix("_digest")
+            for name in names
+            if before is not None and getattr(before, name) != getattr(version, name)
+        ]
+        described.append((version, ", ".join(changed)))
+    return described
 
 
 def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
@@ -98,7 +120,7 @@ def dataset_labels(request: HttpRequest, pk: int) -> HttpResponse:
 def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
     scope, started = scope_of(request, pk), time.monotonic()
     if scope.campaign and scope.campaign.schema:
-        return _criteria_report(request, scope.campaign, started)
+        return _criteria_report(request, scope.campaign, scope.version, started)
     report = measure_agreement(**scope.arguments)
     headline = report.headline
     if not headline.labels:
@@ -122,11 +144,13 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     return render_fragment(request, "_agreement_report", context)
 
 
-def _criteria_report(request: HttpRequest, campaign: Campaign, started: float) -> HttpResponse:
+def _criteria_report(request: HttpRequest, campaign: Campaign, version: int, started: float) -> HttpResponse:
     if not campaign.judgments.exists():
         return render_fragment(request, "_agreement_none", {})
     context = {
-        "sections": [charts.build_criterion_section(one) for one in measure_criteria(campaign)],
+        "sections": [
+            charts.build_criterion_section(one) for one in measure_criteria(campaign, version=version)
+        ],
         "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "again": request.get_full_path(),

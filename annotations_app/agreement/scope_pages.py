@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, QueryDict
+from django.http import Http404, HttpRequest, QueryDict
 
 from annotations_app.campaigns.pages_common import (
     admin_url,
@@ -12,9 +12,10 @@ from annotations_app.campaigns.pages_common import (
     visible_campaign,
 )
 from annotations_app.labels.label_counts import LabelScope
+from annotations_app.labels.versions import list_versions
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
-from datasets_app.core.web.pages import get_visible_dataset
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk
 from datasets_app.models import Dataset
 
 
@@ -24,12 +25,14 @@ class AgreementScope(NamedTuple):
     dataset: Dataset
     persona_id: str
     campaign: Campaign | None = None
+    # Of the labels of the campaign; 0: all that count.
+    version: int = 0
 
     @property
     def arguments(self) -> dict[str, Any]:
         """As `measure_agreement` takes them."""
         if self.campaign:
-            return {"campaign": self.campaign}
+            return {"campaign": self.campaign, "version": self.version}
         return {"dataset": self.dataset, "persona_id": self.persona_id}
 
     @property
@@ -40,16 +43,22 @@ class AgreementScope(NamedTuple):
     def url(self, page: str) -> str:
         """Of "agreement", "measured" or "parts"."""
         if self.campaign:
-            return campaign_url(self.campaign, page)
+            version = f"?version={self.version}" if self.version else ""
+            return campaign_url(self.campaign, page) + version
         query = QueryDict(mutable=True)
         query["persona"] = self.persona_id
         return f"{admin_url(f'campaign_dataset_{page}', self.dataset.pk)}?{query.urlencode()}"
 
 
 def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
+    """``?version=`` chooses a version of the labels; 404 for one that isn't there."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
-    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign)
+    said = request.GET.get("version", "")
+    version = parse_pk(said) or 0
+    if said and not 1 <= version <= len(list_versions(campaign)):
+        raise Http404
+    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign, version)
 
 
 def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:

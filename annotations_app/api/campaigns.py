@@ -90,13 +90,17 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
 
 
 @route(router, "GET", "/campaigns/{name}/agreement", AgreementOut, needs=VIEW_LABELS)
-def get_campaign_agreement(request: Any, name: str) -> Any:
-    """Under a schema, `report` has the agreement on each criterion."""
+def get_campaign_agreement(request: Any, name: str, version: int = 0) -> Any:
+    """Under a schema, `report` has the agreement on each criterion. With `version`, from 1: only of labels
+    made under the first, second … persona, guidelines and schema of the campaign."""
     campaign = find_campaign(request, name)
     if campaign.schema is None:
-        return _measure(campaign.dataset.name, campaign.name, measure_agreement(campaign=campaign))
+        report = measure_agreement(campaign=campaign, version=version)
+        return _measure(campaign.dataset.name, campaign.name, report)
     labels = campaign.judgments.filter(kind="label").count()
-    report = criteria_as_json(campaign, measure_criteria(campaign)) if labels else None
+    report = (
+        criteria_as_json(campaign, measure_criteria(campaign, version=version), version) if labels else None
+    )
     return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
 
 
@@ -207,6 +211,7 @@ def _describe(request: Any, campaign: Campaign, withheld: bool) -> dict[str, Any
         "repeat_share": campaign.repeat_share,
         "replies": campaign.item_count,
         "gold": campaign.gold_count,
+        "calibrating": campaign.is_calibrating,
         "created_at": campaign.created_at,
         "closed_at": campaign.closed_at,
     }

@@ -7,7 +7,13 @@ from ninja import Schema
 from pydantic import Field
 
 from annotations_app.judges.run_judge import MAX_REPEATS
-from annotations_app.models.campaign import MAX_LEASE_MINUTES, MAX_OVERLAP, MAX_REPLIES, MAX_SHARE
+from annotations_app.models.campaign import (
+    MAX_CALIBRATION_REPLIES,
+    MAX_LEASE_MINUTES,
+    MAX_OVERLAP,
+    MAX_REPLIES,
+    MAX_SHARE,
+)
 from datasets_app.api.schemas import NAME_PATTERN, Input
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 
@@ -31,6 +37,7 @@ class CampaignOut(Schema):
     repeat_share: float
     replies: int
     gold: int
+    calibrating: bool
     created_at: datetime
     closed_at: datetime | None
 
@@ -58,6 +65,8 @@ class CampaignIn(Input):
     tag: str = Field("", max_length=500)
     split: Literal["", "train", "validation"] = ""
     max_replies: int | None = Field(None, ge=1, le=MAX_REPLIES)
+    calibration_replies: int | None = Field(None, ge=1, le=MAX_CALIBRATION_REPLIES)
+    calibration_alpha: float | None = Field(None, gt=0, le=1)
     lease_minutes: int = Field(15, ge=1, le=MAX_LEASE_MINUTES)
     seed: int = Field(42, gt=-(2**53), lt=2**53)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 
+from annotations_app.campaigns.rows import mark_sessions
 from annotations_app.models import Campaign
 from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
@@ -46,7 +47,9 @@ def add_replies(
     Raises UserError if the campaign is closed, or if the dataset is raw and there is no ``override``.
     """
     with transaction.atomic():
-        rows = Campaign.objects.select_related("dataset").select_for_update(of=("self",), no_key=True)
+        rows = Campaign.objects.select_related("dataset", "schema").select_for_update(
+            of=("self",), no_key=True
+        )
         row = rows.get(pk=campaign.pk)
         _require_open(row)
         gates.check_gate(policies.ANNOTATE, row.dataset, actor=actor, override=override)
@@ -59,9 +62,9 @@ def add_replies(
             "turns": None if turns is None else list(turns),
             "split": row.split,
             "seed": row.seed,
-            "overlap": row.overlap,
+            "overlap": 0 if row.is_calibrating else row.overlap,
         }
-        added = execute(_ADD_ITEMS, values)
+        added = execute(_ADD_ITEMS, values) - mark_sessions(row)
         execute(_ANALYZE)
         if not added:
             raise UserError(f"{row.name} has all of these replies, or they are excluded or of another split.")

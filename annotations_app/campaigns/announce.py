@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from annotations_app.models import Assignment, Campaign, CampaignItem
 from datasets_app.core import outgoing
@@ -60,7 +60,13 @@ def list_completed() -> Any:
     items = CampaignItem.objects.filter(campaign=OuterRef("pk"), open__gt=0)
     leased = Assignment.objects.filter(campaign=OuterRef("pk"), state=Assignment.State.LEASED)
     campaigns = Campaign.objects.filter(status=Campaign.Status.OPEN, item_count__gt=0)
+    campaigns = campaigns.exclude(list_calibrating())
     return campaigns.exclude(Exists(items)).exclude(Exists(leased)).select_related("dataset", "created_by")
+
+
+def list_calibrating() -> Q:
+    """Campaigns in a calibration round."""
+    return Q(calibration_replies__isnull=False, calibrated_at=None)
 
 
 def _facts(campaign: Campaign) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def fill_campaign(
     """
     with transaction.atomic():
         campaign = (
-            Campaign.objects.select_related("dataset", "other_dataset", "persona")
+            Campaign.objects.select_related("dataset", "other_dataset", "persona", "schema")
             .select_for_update(of=("self",), no_key=True)
             .get(pk=campaign.pk)
         )
@@ -103,21 +103,26 @@ def fill_campaign(
         campaign.item_count = rows.create_items(
             reply_filter,
             campaign=campaign.pk,
-            overlap=campaign.overlap,
+            overlap=0 if campaign.is_calibrating else campaign.overlap,
             order=campaign.order,
             seed=campaign.seed,
             gold_target=campaign.gold_count,
             max_replies=campaign.max_replies,
         )
         _count_unpaired(campaign, reply_filter)
+        rows.mark_sessions(campaign)
+        users = [member.user for member in lock_members(campaign) if member.active]
+        if campaign.calibration_replies:
+            rows.start_calibration(campaign.pk, replies=campaign.calibration_replies, people=len(users))
         campaign.status = Campaign.Status.OPEN
         campaign.save(update_fields=["item_count", "gold_count", "status", "overridden", "unpaired"])
-        announce_assignment(campaign, [member.user for member in lock_members(campaign) if member.active])
+        announce_assignment(campaign, users)
         report_progress(campaign.item_count, campaign.item_count)
     return campaign
 
 
 def _reply_filter(campaign: Campaign) -> ReplyFilter:
+    schema = campaign.schema_content
     return ReplyFilter(
         campaign.dataset_id,
         campaign.persona.persona_id,
@@ -126,6 +131,7 @@ def _reply_filter(campaign: Campaign) -> ReplyFilter:
         campaign.gold_share > 0,
         campaign.schema_id,
         campaign.other_dataset_id,
+        schema is not None and schema.asks_only_sessions,
     )
 
 
@@ -192,5 +198,6 @@ def _add_members(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:
         only_a_tag=bool(campaign.tag),
         **({"schema": campaign.schema.full_name} if campaign.schema else {}),
         **({"compared_with": campaign.other_dataset.name} if campaign.other_dataset else {}),
+        **({"calibration_replies": campaign.calibration_replies} if campaign.calibration_replies else {}),
         **{field: getattr(campaign, field) for field in _AUDITED_FIELDS},
     )

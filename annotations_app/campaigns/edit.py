@@ -8,8 +8,10 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotations_app.campaigns.announce import announce_assignment, announce_end, withdraw_assignment
+from annotations_app.campaigns.calibration import count_round_places, start_over
 from annotations_app.campaigns.members import lock_members
 from annotations_app.campaigns.release_assignments import release_assignments
+from annotations_app.campaigns.rows import mark_sessions
 from annotations_app.campaigns.settings import (
     InvalidSetting,
     get_annotators,
@@ -18,11 +20,11 @@ from annotations_app.campaigns.settings import (
     validate_lease_minutes,
     validate_overlap,
 )
-from annotations_app.models import Assignment, Campaign, CampaignItem, CampaignMember
+from annotations_app.models import Assignment, Campaign, CampaignItem, CampaignMember, LabelSchema
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 
-EDITABLE_FIELDS = ("guidelines", "annotators", "overlap", "lease_minutes", "status")
+EDITABLE_FIELDS = ("guidelines", "annotators", "overlap", "lease_minutes", "schema", "status")
 _STATUS_TRANSITIONS = {
     "preparing": {"closed"},
     "open": {"paused", "closed"},
@@ -35,13 +37,14 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
     """Apply those of ``changes`` that differ from the present settings; returns their names.
 
     Fields: "guidelines", "annotators" (user names of all who stay or join), "overlap" (can only be raised),
-    "lease_minutes" and "status" (open, paused or closed). Raises UserError without changing anything.
+    "lease_minutes", "schema" (a later version of the same) and "status" (open, paused or closed). Raises
+    UserError without changing anything.
     """
     if unknown := sorted(set(changes) - set(EDITABLE_FIELDS)):
         raise UserError(f"{', '.join(unknown)} of a campaign can't be changed.")
     with transaction.atomic():
         row = (
-            Campaign.objects.select_related("dataset")
+            Campaign.objects.select_related("dataset", "schema")
             .select_for_update(of=("self",), no_key=True)
             .get(pk=campaign.pk)
         )
@@ -59,10 +62,14 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
                 setattr(row, name, changes[name])
                 # Not the guidelines themselves: they may quote conversations.
                 done[name] = len(changes[name]) if name == "guidelines" else changes[name]
+        if changes.get("schema", row.schema) != row.schema:
+            done["schema"] = _change_schema(row, changes["schema"])
         if changes.get("status", row.status) != row.status:
             done["status"] = [row.status, _change_status(row, changes["status"])]
         if done:
-            row.save(update_fields=["guidelines", "lease_minutes", "overlap", "status", "closed_at"])
+            row.save(
+                update_fields=["guidelines", "lease_minutes", "overlap", "schema", "status", "closed_at"]
+            )
             if done.get("status", [""])[-1] == Campaign.Status.CLOSED:
                 announce_end(row, complete=False)
             audit.record(
@@ -74,6 +81,21 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
                 changes=done,
             )
     return list(done)
+
+
+def _change_schema(row: Campaign, schema: LabelSchema | None) -> list[str]:
+    """Labels keep the version they were made under."""
+    known = row.schema
+    if known is None or schema is None or schema.name != known.name or schema.version < known.version:
+        name = known.name if known else "the built-in criterion"
+        raise InvalidSetting(
+            "schema", f"{row.name} asks {name}; it can only change to a later version of it."
+        )
+    if schema.content.asks_only_sessions and not known.content.asks_only_sessions:
+        raise InvalidSetting("schema", "This version asks only of sessions; create a campaign for it.")
+    row.schema = schema
+    mark_sessions(row)
+    return [known.full_name, schema.full_name]
 
 
 def _change_status(row: Campaign, status: str) -> str:
@@ -108,6 +130,8 @@ def _change_annotators(
     if added or removed:
         done["annotators"] = {"added": added, "removed": removed}
         announce_assignment(row, [user for user in users if user.get_username() in set(added)])
+        if row.is_calibrating:
+            count_round_places(row, len(users))
     if overlap > row.overlap:
         done["overlap"] = [row.overlap, overlap]
         _raise_overlap(row, overlap)
@@ -145,6 +169,8 @@ def _set_members(
 
 def _raise_overlap(row: Campaign, overlap: int) -> None:
     """Open every reply to more annotators; those whose cursor has passed it start over."""
-    CampaignItem.objects.filter(campaign=row, gold=False).update(open=F("open") + (overlap - row.overlap))
-    CampaignMember.objects.filter(campaign=row).update(cursor=0, returned_seen=None, session=None)
+    if not row.is_calibrating:
+        items = CampaignItem.objects.filter(campaign=row, gold=False, calibration=False)
+        items.update(open=F("open") + (overlap - row.overlap))
+        start_over(row)
     row.overlap = overlap

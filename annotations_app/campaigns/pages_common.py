@@ -69,7 +69,13 @@ def campaign_tabs(request: HttpRequest, campaign: Campaign, current: str) -> lis
         ("change", "Overview", True),
         ("agreement", "Agreement", has("annotations_app.view_annotation")),
         ("judges", "Judges", has("annotations_app.view_annotation")),
+        (
+            "calibration",
+            "Calibration",
+            campaign.calibration_replies is not None and has("annotations_app.view_annotation"),
+        ),
         ("flagged", "Flagged", has("annotations_app.view_annotation")),
+        ("notes", "Notes", has("annotations_app.view_annotation")),
         ("stale", "Stale labels", has("annotations_app.view_annotation")),
         ("export", "Export labels", has("annotations_app.export_annotation")),
         ("settings", "Settings", has("annotations_app.change_campaign")),

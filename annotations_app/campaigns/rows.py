@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from annotations_app.criteria.disputes import measure_disputes
+from annotations_app.models import Campaign
 from datasets_app.core.queries import execute, fetch_all, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import count_minority
@@ -15,6 +16,10 @@ FROM datasets_app_session s JOIN datasets_app_turn t ON t.dataset_id = s.dataset
 WHERE s.dataset_id = %(dataset)s AND t.role = 'assistant' AND t.text ~ '[^[:space:]]'
   AND NOT s.excluded AND (%(tag)s = '' OR t.tags @> ARRAY[%(tag)s])
   AND CASE WHEN %(split)s = '' THEN s.split IS DISTINCT FROM 'test' ELSE s.split = %(split)s END
+  AND NOT (%(last_only)s AND EXISTS (
+      SELECT FROM datasets_app_turn l
+      WHERE l.dataset_id = s.dataset_id AND l.session_id = s.id AND l.turn_index > t.turn_index
+        AND l.role = 'assistant' AND l.text ~ '[^[:space:]]' AND (%(tag)s = '' OR l.tags @> ARRAY[%(tag)s])))
 """
 _PAIRED_SQL = "AND t.id IN (SELECT turn FROM compared WHERE problem = '')"
 # Sessions whose users said something else, or in another place, and the first such turn.
@@ -110,6 +115,27 @@ FROM (
 ORDER BY 4
 """
 _LIMIT_SQL = "ORDER BY gold DESC, {order} LIMIT %(max_replies)s"
+# Everybody's places in the first replies; the others have none yet.
+_START_ROUND_SQL = """
+UPDATE annotations_app_campaignitem SET calibration = true, open = %(people)s WHERE id IN (
+    SELECT id FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND NOT gold
+    ORDER BY position LIMIT %(replies)s
+)
+"""
+# Of each session one reply, that stays the one when others are added.
+_MARK_SESSIONS_SQL = """
+UPDATE annotations_app_campaignitem SET asks_session = true WHERE id IN (
+    SELECT DISTINCT ON (i.session_id) i.id
+    FROM annotations_app_campaignitem i JOIN datasets_app_turn t ON t.id = i.turn_id
+    WHERE i.campaign_id = %(campaign)s AND t.dataset_id = %(dataset)s AND NOT EXISTS (
+        SELECT FROM annotations_app_campaignitem o
+        WHERE o.campaign_id = i.campaign_id AND o.session_id = i.session_id AND o.asks_session)
+    ORDER BY i.session_id, t.turn_index DESC
+)
+"""
+_DROP_OTHERS_SQL = """
+DELETE FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND NOT asks_session
+"""
 # The plan of the queries that lease items depends on statistics, which new rows don't have yet.
 _ANALYZE = "ANALYZE annotations_app_campaignitem"
 UNPAIRED_REASONS = {
@@ -122,7 +148,7 @@ UNPAIRED_REASONS = {
 
 class ReplyFilter(NamedTuple):
     """Replies of a dataset (primary key) for a persona (its id), with a tag and of a split if given; those
-    with a pair in the ``other`` dataset.
+    with a pair in the ``other`` dataset, or with ``last_only`` the last of each session.
 
     Gold ones have an adjudicated label or, under a ``schema`` (primary key), an adjudicated decision.
     """
@@ -134,6 +160,7 @@ class ReplyFilter(NamedTuple):
     gold: bool
     schema: int | None = None
     other: int | None = None
+    last_only: bool = False
 
     @property
     def has_known_label(self) -> str:
@@ -208,3 +235,19 @@ def create_items(
         execute(_PAIR_ITEMS_SQL, reply_filter._asdict() | values)
     execute(_ANALYZE)
     return count
+
+
+def start_calibration(campaign: int, *, replies: int, people: int) -> None:
+    """Of items that were created with an overlap of 0."""
+    execute(_START_ROUND_SQL, {"campaign": campaign, "replies": replies, "people": people})
+
+
+def mark_sessions(campaign: Campaign) -> int:
+    """Let one reply of each session ask the questions about it; where nothing else is asked, drop the others,
+    and return how many. Does nothing under a schema without such questions."""
+    schema = campaign.schema_content
+    if schema is None or not schema.asks_sessions:
+        return 0
+    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id}
+    execute(_MARK_SESSIONS_SQL, values)
+    return execute(_DROP_OTHERS_SQL, values) if schema.asks_only_sessions else 0

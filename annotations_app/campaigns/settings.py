@@ -12,6 +12,7 @@ from annotations_app.models.campaign import (
     DEFAULT_LEASE_MINUTES,
     DEFAULT_OVERLAP,
     DEFAULT_SEED,
+    MAX_CALIBRATION_REPLIES,
     MAX_GUIDELINES_LENGTH,
     MAX_LEASE_MINUTES,
     MAX_OVERLAP,
@@ -49,6 +50,8 @@ class CampaignSettings:
     tag: str = ""
     split: str = ""
     max_replies: int | None = None
+    calibration_replies: int | None = None
+    calibration_alpha: float | None = None
     lease_minutes: int = DEFAULT_LEASE_MINUTES
     seed: int = DEFAULT_SEED
 
@@ -65,8 +68,13 @@ class CampaignSettings:
         validate_lease_minutes(self.lease_minutes)
         _validate_selection(self)
         _validate_comparison(self)
+        _validate_calibration(self)
         users = get_annotators(self.annotators)
         require_enough_annotators(self.overlap, len(users))
+        if self.calibration_replies and len(users) < 2:
+            raise InvalidSetting(
+                "calibration_replies", "A calibration round compares annotators; assign at least two."
+            )
         return users
 
 
@@ -181,6 +189,19 @@ def _validate_comparison(settings: CampaignSettings) -> None:
         raise InvalidSetting("gold_share", "Pairs of replies have no gold answers; set the gold share to 0.")
     if compares and settings.order == Campaign.Order.DISPUTED:
         raise InvalidSetting("order", "Pairs of replies have no earlier labels; choose another order.")
+
+
+def _validate_calibration(settings: CampaignSettings) -> None:
+    replies, alpha = settings.calibration_replies, settings.calibration_alpha
+    if replies is not None and not 1 <= replies <= MAX_CALIBRATION_REPLIES:
+        raise InvalidSetting(
+            "calibration_replies", f"A calibration round has 1 to {MAX_CALIBRATION_REPLIES} replies."
+        )
+    if alpha is not None and (replies is None or not 0 < alpha <= 1):
+        raise InvalidSetting(
+            "calibration_alpha",
+            "The alpha that ends a calibration round is above 0 and at most 1; it needs such a round.",
+        )
 
 
 def _validate_selection(settings: CampaignSettings) -> None:

@@ -1,5 +1,6 @@
-"""Renders guidelines in Markdown as safe HTML."""
+"""Guidelines in Markdown: as safe HTML, and the digest that labels record."""
 
+import hashlib
 from functools import lru_cache
 
 from datasets_app.domain.markdown import render_markdown
@@ -16,3 +17,9 @@ def render_guidelines(markdown: str) -> str:
     cut = len(markdown) > MAX_RENDERED_LENGTH
     clean = render_markdown(markdown[:MAX_RENDERED_LENGTH], heading_shift=_HEADING_SHIFT)
     return clean + ("<p>… The guidelines go on, but are too long to be shown here.</p>" if cut else "")
+
+
+@lru_cache(maxsize=64)
+def digest_guidelines(markdown: str) -> str:
+    """Empty without guidelines."""
+    return hashlib.sha256(markdown.encode()).hexdigest() if markdown else ""

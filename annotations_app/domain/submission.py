@@ -37,6 +37,8 @@ class Submission(NamedTuple):
     # The answers under a schema.
     codes: dict[str, int | float] | None = None
     texts: dict[str, str] | None = None
+    # Words that were marked: see evidence.py.
+    evidence: dict[str, Any] | None = None
 
     @property
     def next_state(self) -> str:
@@ -54,10 +56,11 @@ def validate_submission(
     seconds: float | None,
     max_seconds: float,
     schema: Schema | None = None,
+    with_session: bool | None = None,
     answers: Mapping[str, Any] | None = None,
 ) -> Submission:
     """Validate a submission; caps seconds at ``max_seconds``. Under a ``schema``, a label has ``answers`` to
-    its criteria. Raises :class:`InvalidSubmission`."""
+    its criteria; ``with_session`` to those about the session as well. Raises :class:`InvalidSubmission`."""
     if kind not in SUBMISSION_KINDS:
         raise InvalidSubmission(f"A decision is one of {', '.join(SUBMISSION_KINDS)}.")
     own_key = _parse_key(key)
@@ -65,7 +68,7 @@ def validate_submission(
     if kind != "label":
         label = confidence = None
     elif schema is not None:
-        label, found = None, encode_submitted(schema, answers or {})
+        label, found = None, encode_submitted(schema, answers or {}, with_session=with_session)
     elif not is_code(ON_BRAND, label):
         raise InvalidSubmission(describe_label(ON_BRAND))
     said = None if kind == "undo" else clean_notes(notes)
@@ -83,7 +86,9 @@ def validate_submission(
     )
 
 
-def encode_submitted(schema: Schema, values: Mapping[str, Any]) -> Answers:
+def encode_submitted(
+    schema: Schema, values: Mapping[str, Any], *, with_session: bool | None = None
+) -> Answers:
     """What a page submits; a text without characters counts as none. Raises :class:`InvalidSubmission`."""
     texts = {criterion.key for criterion in schema.criteria if criterion.kind == Kind.TEXT}
     said = {
@@ -91,7 +96,8 @@ def encode_submitted(schema: Schema, values: Mapping[str, Any]) -> Answers:
         for key, value in values.items()
     }
     try:
-        return encode_answers(schema, {key: value for key, value in said.items() if value != ""})
+        given = {key: value for key, value in said.items() if value != ""}
+        return encode_answers(schema, given, with_session=with_session)
     except InvalidValue as error:
         raise InvalidSubmission(f"{str(error)[:1].upper()}{str(error)[1:]}.") from None
 

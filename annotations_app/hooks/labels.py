@@ -154,7 +154,7 @@ def _read_shared(every: list[QuerySet[Any]], tally: TextTally | None = None) -> 
             shared = decision._replace(record=_select_shared(decision.record))
             if tally:
                 tally_decision(tally, shared)
-            yield _SharedLabel(shared.record, list(encode_decision(shared, schema)), schema.full_name)
+            yield _SharedLabel(shared.record, list(encode_decision(shared)), schema.full_name)
 
 
 def _select_shared(record: LabelRecord) -> LabelRecord:

@@ -6,9 +6,15 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations_app.agreement.calibration import open_if_agreed
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.figures import count_recent_disputes
-from annotations_app.campaigns.announce import announce_disputes, announce_end, list_completed
+from annotations_app.campaigns.announce import (
+    announce_disputes,
+    announce_end,
+    list_calibrating,
+    list_completed,
+)
 from annotations_app.demo import DEMO_DATASET
 from annotations_app.hooks.access import ADD as ADD_CAMPAIGN
 from annotations_app.hooks.access import ANNOTATE
@@ -20,7 +26,7 @@ MAX_CAMPAIGNS = 200
 
 
 def announce_campaigns() -> None:
-    """Completed campaigns, and those with disagreements. No decision has to look for either."""
+    """Completed campaigns, those with disagreements, finished rounds. No decision has to look for them."""
     for campaign in list_completed():
         announce_end(campaign, complete=True)
     unfinished = Campaign.objects.filter(status__in=[Campaign.Status.OPEN, Campaign.Status.PAUSED])
@@ -28,6 +34,8 @@ def announce_campaigns() -> None:
         campaign.pk: campaign
         for campaign in unfinished.select_related("dataset").order_by("-pk")[:MAX_CAMPAIGNS]
     }
+    for campaign in unfinished.filter(list_calibrating(), calibration_alpha__isnull=False):
+        open_if_agreed(campaign)
     week = f"{timezone.now():%G-W%V}"
     for pk, replies in count_recent_disputes(list(campaigns)).items():
         if replies:

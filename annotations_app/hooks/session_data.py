@@ -26,6 +26,8 @@ from annotations_app.models import (
     CampaignItem,
     CampaignMember,
     Decision,
+    FailureMode,
+    GroupedNote,
     Judge,
     JudgeRun,
     Judgment,
@@ -43,6 +45,7 @@ from datasets_app.session_data import DIGEST, NAME, TIME, WRITTEN
 
 # No turn has it: a campaign that is still to be filled must not take all replies.
 ERASED_TAG = "[erased]"
+PLACES = "places in a text, and its digest"
 CODES = "numbers that stand for answers"
 # Keys of a label that hold a session id.
 _SESSION_KEYS = (PLACE_SESSION, ORIGINAL_SESSION)
@@ -73,6 +76,13 @@ _CLEAR_MEMBER_SESSIONS = (
 _LOCK_ALL_MEMBERS = """
 SELECT m.id FROM annotations_app_campaignmember m JOIN annotations_app_campaign c ON c.id = m.campaign_id
 WHERE c.dataset_id = %s ORDER BY m.id FOR NO KEY UPDATE OF m
+"""
+
+
+_DROP_EVIDENCE = """
+UPDATE {table} l SET evidence = NULL FROM datasets_app_turn t
+WHERE l.dataset_id = %s AND l.evidence IS NOT NULL AND t.dataset_id = l.dataset_id AND t.id = l.turn_id
+  AND l.evidence->>'digest' <> encode(sha256(convert_to(t.text, 'UTF8')), 'hex')
 """
 
 
@@ -119,7 +129,11 @@ class _Pairs(SessionData):
 
 
 class _Placed(SessionData):
-    """Rows whose unknown keys may name another session than that of their turn."""
+    """Labels: their unknown keys may name another session than that of their turn, and words that annotators
+    marked are places in a text that a scrub may change."""
+
+    def drop_outdated(self, dataset: Any) -> int:
+        return execute(_DROP_EVIDENCE.format(table=self.table), [dataset.pk])
 
     def find_naming(self, dataset: Any, matches: Callable[[str], bool]) -> set[int]:
         """Sessions that were made for labels of the erased session, imported where it was not stored."""
@@ -275,7 +289,11 @@ def register_models() -> None:
             "turn__session",
             "turn__turn_index",
             scrubbed={"notes": "labels", "extra": "labels", "persona_id": "", "annotator": ""},
-            harmless={DIGEST: "persona_digest", TIME: "timestamp"},
+            harmless={
+                DIGEST: "persona_digest guidelines_digest",
+                TIME: "timestamp",
+                PLACES: "evidence",
+            },
         ),
         SessionData(CampaignItem, "campaign_items", "campaign__dataset", "session"),
         _Pairs(PairedReply, "", "dataset", "turn__session"),
@@ -343,8 +361,13 @@ def _register_judgments() -> None:
             harmless={
                 DIGEST: "persona_digest guidelines_digest",
                 CODES: "codes",
+                PLACES: "evidence",
                 TIME: "timestamp",
                 "a voice, not a person": "persona_id",
             },
         ),
+    )
+    register(
+        SessionData(FailureMode, dataset="campaign__dataset", left={WRITTEN: "name"}),
+        SessionData(GroupedNote, dataset="mode__campaign__dataset"),
     )

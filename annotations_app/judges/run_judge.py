@@ -14,7 +14,6 @@ from annotations_app.judges.judge_rows import count_not_judged
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
 from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
 from annotations_app.judges.verdict_store import VerdictStore
-from annotations_app.labeling.judgments import digest_guidelines
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
 from datasets_app.catalog.personas import parse_persona_text
@@ -109,7 +108,7 @@ def run_judge(
         prompt_digest=hash_prompt(system),
         defaults={
             "persona_digest": persona_digest,
-            "guidelines_digest": digest_guidelines(campaign.guidelines),
+            "guidelines_digest": campaign.guidelines_digest,
             "examples": [turn for turn, _ in examples],
         },
     )

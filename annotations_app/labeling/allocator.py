@@ -38,12 +38,17 @@ class Allocator:
     def allocate(self, count: int) -> None:
         """Lease up to ``count`` things, each of the kind that is due, or an item if there is none of it."""
         for _ in range(count):
-            kind = choose_next_kind(
-                self.campaign.seed,
-                self.username,
-                self.member.served,
-                gold_share=self.campaign.gold_share,
-                repeat_share=self.campaign.repeat_share,
+            # A calibration round is the same for all: neither gold replies nor repeats.
+            kind = (
+                NextKind.ITEM
+                if self.campaign.is_calibrating
+                else choose_next_kind(
+                    self.campaign.seed,
+                    self.username,
+                    self.member.served,
+                    gold_share=self.campaign.gold_share,
+                    repeat_share=self.campaign.repeat_share,
+                )
             )
             is_leased = (
                 kind is NextKind.GOLD

@@ -13,17 +13,27 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from annotations_app.domain.evidence import read_evidence
 from annotations_app.domain.submission import (
     HOLDING_STATES,
     InvalidSubmission,
     Submission,
     validate_submission,
 )
-from annotations_app.labeling.judgments import sync_judgment
+from annotations_app.labeling.judgments import Shown, sync_judgment
 from annotations_app.labeling.reveal import find_codes
-from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
+from annotations_app.models import (
+    Annotation,
+    Assignment,
+    Campaign,
+    CampaignItem,
+    CampaignMember,
+    Decision,
+    LabelSchema,
+)
 from datasets_app.catalog.written_text import find_written
 from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.schema import Schema
 
 _DUPLICATE_KEY = gettext_noop(
     "This decision's key belongs to another decision. Send it again with a new key."
@@ -54,24 +64,28 @@ def decide(
     confidence: float | None = None,
     seconds: float | None = None,
     shown: str = "",
+    guidelines: str | None = None,
+    schema: LabelSchema | None = None,
+    evidence: Mapping[str, Any] | None = None,
 ) -> DecisionOutcome:
     """Decide on a reply leased to ``user``, or change its decision: ``kind`` is label, skip, flag or undo.
 
-    Under the schema of a campaign, a label has ``answers`` by criterion, as files have them.
-    The client makes the ``key``; a decision sent again with the same key changes nothing. ``notes`` is the
-    note, or the reason of a flag; ``seconds`` the time on task; ``shown`` the digest of the persona on the
-    page, if it may differ from the lease's. Raises UserError.
+    A decision sent again with the same ``key`` changes nothing. Under a schema, a label has ``answers`` by
+    criterion, as files have them; ``evidence`` are words of the reply. ``notes`` may be the reason of a flag;
+    ``shown`` and ``guidelines`` are digests, ``schema`` the version on the page. Raises UserError.
     """
     try:
         with transaction.atomic():
             member = _lock_member(assignment_pk, user)
+            page = _describe_page(member.campaign, shown, guidelines, schema)
             try:
                 submission = validate_submission(
                     key,
                     kind,
                     label=label,
                     answers=answers,
-                    schema=member.campaign.schema_content,
+                    schema=page.content,
+                    with_session=_asks_session(assignment_pk, page.content),
                     notes=notes,
                     confidence=confidence,
                     seconds=seconds,
@@ -79,15 +93,30 @@ def decide(
                 )
             except InvalidSubmission as error:
                 raise UserError(gettext(str(error))) from None
-            known = _find_known_decision(submission.key, assignment_pk, member)
-            if known is None:
-                _check_notes(member, submission)
-            return known or _save_decision(assignment_pk, member, submission, shown)
-    except IntegrityError:
-        # The same key at the same moment, from another annotator.
+            if known := _find_known_decision(submission.key, assignment_pk, member):
+                return known
+            _check_notes(member, submission)
+            submission = _add_evidence(assignment_pk, member, submission, evidence)
+            return _save_decision(assignment_pk, member, submission, page)
+    except IntegrityError:  # the same key at the same moment, from another annotator
         if Decision.objects.filter(key=str(key)).exists():
             raise UserError(gettext(_DUPLICATE_KEY)) from None
         raise
+
+
+def _describe_page(
+    campaign: Campaign, persona: str, guidelines: str | None, schema: LabelSchema | None
+) -> Shown:
+    """What the page showed; what it doesn't say is as it is now."""
+    return Shown(
+        persona, campaign.guidelines_digest if guidelines is None else guidelines, schema or campaign.schema
+    )
+
+
+def _asks_session(assignment_pk: int, schema: Schema | None) -> bool:
+    """Whether the questions about the session are asked with this reply."""
+    asks = schema is not None and schema.asks_sessions
+    return asks and CampaignItem.objects.filter(assignments=assignment_pk, asks_session=True).exists()
 
 
 def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
@@ -102,6 +131,20 @@ def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
     if member is None:
         raise UserError(gettext("This reply is not assigned to you."))
     return member
+
+
+def _add_evidence(
+    assignment_pk: int, member: CampaignMember, submission: Submission, said: Mapping[str, Any] | None
+) -> Submission:
+    """With the marked words of a label, checked against the text; without any, nothing is read."""
+    if submission.kind != "label" or not said:
+        return submission
+    reply = Assignment.objects.filter(item__turn__dataset=member.campaign.dataset_id, pk=assignment_pk)
+    text = reply.values_list("item__turn__text", flat=True).get()
+    try:
+        return submission._replace(evidence=read_evidence(said, text))
+    except InvalidSubmission as error:
+        raise UserError(gettext(str(error))) from None
 
 
 def _find_known_decision(key: UUID, assignment_pk: int, member: CampaignMember) -> DecisionOutcome | None:
@@ -122,7 +165,7 @@ def _check_notes(member: CampaignMember, submission: Submission) -> None:
 
 
 def _save_decision(
-    assignment_pk: int, member: CampaignMember, submission: Submission, shown: str
+    assignment_pk: int, member: CampaignMember, submission: Submission, shown: Shown
 ) -> DecisionOutcome:
     assignment: Assignment = (
         Assignment.objects.select_related("item", "annotation")
@@ -130,19 +173,19 @@ def _save_decision(
         .get(pk=assignment_pk)
     )
     counts = _can_count(assignment, member, submission)
-    if submission.kind != "undo" and (shown or assignment.decided_at is not None):
+    if submission.kind != "undo" and (shown.persona or assignment.decided_at is not None):
         # A decision made offline may be older than the lease's last renewal; a reply opened again is shown
         # with the current persona.
-        assignment.persona_digest = shown or member.campaign.persona.digest
+        assignment.persona_digest = shown.persona or member.campaign.persona.digest
     Decision.objects.create(
         assignment=assignment,
         persona_digest=assignment.persona_digest,
         counted=counts,
         revealed=_find_revealed(assignment, member, submission) if counts else None,
-        **submission._asdict(),
+        **{name: value for name, value in submission._asdict().items() if name != "evidence"},
     )
     if counts:
-        _apply_submission(assignment, member, submission)
+        _apply_submission(assignment, member, submission, shown)
     elif assignment.state == Assignment.State.RELEASED:
         # List it among the last decisions, as one that came late.
         assignment.decided_at = timezone.now()
@@ -179,7 +222,9 @@ def _takes_a_place(assignment: Assignment) -> bool:
     return not assignment.repeat and not assignment.item.gold
 
 
-def _apply_submission(assignment: Assignment, member: CampaignMember, submission: Submission) -> None:
+def _apply_submission(
+    assignment: Assignment, member: CampaignMember, submission: Submission, shown: Shown
+) -> None:
     before, now = assignment.state, timezone.now()
     if _takes_a_place(assignment):
         _update_open_places(
@@ -187,9 +232,9 @@ def _apply_submission(assignment: Assignment, member: CampaignMember, submission
         )
     removed = None
     if member.campaign.schema_id is None:
-        removed = _sync_annotation(assignment, member, submission, now)
+        removed = _sync_annotation(assignment, member, submission, shown, now)
     else:
-        sync_judgment(assignment, member, submission, now)
+        sync_judgment(assignment, member, submission, shown, now)
     assignment.state = submission.next_state
     if submission.kind == "undo":
         assignment.decided_at = None
@@ -204,7 +249,7 @@ def _apply_submission(assignment: Assignment, member: CampaignMember, submission
 
 
 def _sync_annotation(
-    assignment: Assignment, member: CampaignMember, submission: Submission, now: datetime
+    assignment: Assignment, member: CampaignMember, submission: Submission, shown: Shown, now: datetime
 ) -> int | None:
     """Create, change or detach the assignment's annotation to match the decision; the caller saves the
     assignment. Returns the key of a detached annotation, to be deleted after that."""
@@ -215,9 +260,11 @@ def _sync_annotation(
         "label": submission.label,
         "annotator": member.user.get_username(),
         "notes": submission.notes,
+        "evidence": submission.evidence,
         "confidence": submission.confidence,
         "seconds": submission.seconds,
         "persona_digest": assignment.persona_digest,
+        "guidelines_digest": shown.guidelines,
         "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }
     if assignment.annotation_id is not None:

@@ -1,15 +1,50 @@
 """The answers of a decision under a campaign's schema, stored and taken back with it."""
 
-import hashlib
 from datetime import datetime
-from functools import lru_cache
+from typing import NamedTuple
+
+from django.utils.translation import gettext
 
 from annotations_app.domain.submission import Submission
-from annotations_app.models import Assignment, CampaignMember, Judgment, Rater
+from annotations_app.models import Assignment, Campaign, CampaignMember, Judgment, LabelSchema, Rater
+from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.schema import Schema
+
+
+class Shown(NamedTuple):
+    """What a page showed when a decision was made: digests of the persona (empty: as leased) and of the
+    guidelines, and the version of the schema."""
+
+    persona: str
+    guidelines: str
+    schema: LabelSchema | None
+
+    @property
+    def content(self) -> Schema | None:
+        return self.schema.content if self.schema else None
+
+
+def find_shown_schema(campaign: Campaign, name: str) -> LabelSchema | None:
+    """The version that a page showed, if its script says so: the schema may have changed since. Raises
+    UserError for any other."""
+    current = campaign.schema
+    if current is None or name in ("", current.full_name):
+        return current
+    own_name, _, version = name.rpartition("@")
+    known = LabelSchema.objects.filter(name=current.name)
+    is_known = own_name == current.name and version.isdecimal() and len(version) < 10
+    shown = known.filter(version=int(version)).first() if is_known else None
+    if shown is None:
+        raise UserError(gettext("The questions of this campaign have changed. Reload the page."))
+    return shown
 
 
 def sync_judgment(
-    assignment: Assignment, member: CampaignMember, submission: Submission, now: datetime
+    assignment: Assignment,
+    member: CampaignMember,
+    submission: Submission,
+    shown: Shown,
+    now: datetime,
 ) -> None:
     """Create, change or delete the assignment's judgment to match the decision."""
     own = Judgment.objects.filter(assignment=assignment)
@@ -20,14 +55,15 @@ def sync_judgment(
         return
     campaign = member.campaign
     values = {
-        "schema_id": campaign.schema_id,
+        "schema": shown.schema,
         "codes": submission.codes or {},
         "texts": submission.texts or None,
         "notes": submission.notes,
+        "evidence": submission.evidence,
         "confidence": submission.confidence,
         "seconds": submission.seconds,
         "persona_digest": assignment.persona_digest,
-        "guidelines_digest": digest_guidelines(campaign.guidelines),
+        "guidelines_digest": shown.guidelines,
         "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
     }
     if is_changed:
@@ -51,8 +87,3 @@ def find_person(dataset: int, name: str) -> Rater:
         dataset_id=dataset, kind=Rater.Kind.PERSON, name=name, version="", prompt_digest=""
     )
     return rater
-
-
-@lru_cache(maxsize=64)
-def digest_guidelines(guidelines: str) -> str:
-    return hashlib.sha256(guidelines.encode()).hexdigest() if guidelines else ""

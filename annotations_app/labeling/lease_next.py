@@ -22,10 +22,11 @@ _MESSAGES = {
     "closed": _("This campaign is closed. Thank you for your labels."),
     "removed": _("You are no longer an annotator of this campaign. Your labels are saved."),
     "nothing_now": _("Other annotators have the remaining replies. Some may come back to you."),
+    "calibrating": _("You have labeled the first round. The other replies come once it has been discussed."),
     "finished": _("There is nothing left for you to label in this campaign. Thank you."),
 }
 # The other reasons are states of their own.
-_STATES = {"preparing": "paused", "unscrubbed": "paused", "removed": "closed"}
+_STATES = {"preparing": "paused", "unscrubbed": "paused", "removed": "closed", "calibrating": "nothing_now"}
 
 
 class QueueState(NamedTuple):
@@ -76,6 +77,8 @@ def lease_next(campaign: Campaign, user: Any) -> QueueState:
         allocator.allocate(1 + PREFETCH_COUNT - renewed)
         if leased := _leased_replies(member):
             return QueueState("open", leased, "", facts.is_raw)
+        if member.campaign.is_calibrating:
+            return _empty_queue("calibrating", facts)
         others_have_some = allocator.is_contended or leases.is_leased_by_others(allocator.request)
     return _empty_queue("nothing_now" if others_have_some else "finished", facts)
 

@@ -41,7 +41,7 @@ def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECI
     """
     own = Assignment.objects.for_member(campaign, user).select_reply(campaign.dataset_id)
     if campaign.schema_id is not None:
-        own = own.select_related("item__turn__session", "judgment")
+        own = own.select_related("item__turn__session", "judgment__schema")
     return list(own.select_decided()[:limit])
 
 
@@ -52,7 +52,7 @@ def annotator_progress(campaign: Campaign, user: Any) -> AnnotatorProgress:
         total=Sum(_LABEL_COUNT, default=0),
         people=Count("pk", filter=Q(active=True)),
     )
-    labels = (campaign.item_count - campaign.gold_count) * campaign.overlap
+    labels = campaign.count_places(counts["people"])
     return AnnotatorProgress(
         mine=counts["mine"],
         total=counts["total"],

@@ -1,6 +1,7 @@
-"""Asks again for labels that were made before the persona's text last changed."""
+"""Asks again for labels that were made before the persona, the guidelines or the schema last changed."""
 
 import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
@@ -9,25 +10,27 @@ from annotations_app.campaigns.counters import subtract_assignments
 from annotations_app.campaigns.members import lock_members
 from annotations_app.campaigns.release_assignments import release_assignments
 from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
+from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 
 BATCH_SIZE = 1000
 
 
-def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
-    """Withdraw the stale labels of a campaign and queue their replies again; returns how many.
+def requeue_stale(campaign: Campaign, *, causes: Sequence[str] = STALE_CAUSES, actor: Any) -> int:
+    """Withdraw the labels of a campaign that are stale for one of ``causes`` and queue their replies again;
+    returns how many.
 
     The labels and their decisions are kept for reference. Raises UserError.
     """
     with transaction.atomic():
-        row = Campaign.objects.select_related("dataset", "persona").get(pk=campaign.pk)
+        row = Campaign.objects.select_related("dataset", "persona", "schema").get(pk=campaign.pk)
         if row.status == Campaign.Status.CLOSED:
             raise UserError(f"{row.name} is closed, so its replies can't be queued again. Open it first.")
         lock_members(row)
         labels: Any = (Judgment if row.schema_id else Annotation).objects
         link = "judgment" if row.schema_id else "annotation"
-        stale = list(labels.stale(row).values_list("pk", flat=True))
+        stale = list(labels.stale(row, causes).values_list("pk", flat=True))
         assignments = list(
             Assignment.objects.filter(**{f"{link}__in": stale}, state="labelled").select_related("item")
         )
@@ -47,6 +50,7 @@ def requeue_stale(campaign: Campaign, *, actor: Any) -> int:
                 dataset_name=row.dataset.name,
                 campaign=row.name,
                 labels=len(stale),
+                causes=list(causes),
                 persona_digest=row.persona.digest,
             )
     return len(stale)

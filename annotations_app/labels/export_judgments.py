@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple
 from django.db.models import Q, QuerySet
 
 from annotations_app.domain.answer_tallies import choose_answers
+from annotations_app.domain.evidence import list_offsets
 from annotations_app.labels.gated_export import export_through_gates
 from annotations_app.labels.label_places import kept_place, place_of, split_hashed_ids, without_place
 from annotations_app.models import Campaign, Judgment, LabelSchema
@@ -29,6 +30,7 @@ _RATER_FIELDS = ("rater__kind", "rater__version", "rater__prompt_digest")
 _FIELDS = (
     *("turn__text", "persona_id", "turn__session__session_id", "turn__turn_index", "kept", "rater__name"),
     *("notes", "timestamp", "confidence", "extra", *_RATER_FIELDS, "kind", "codes", "texts"),
+    *("schema", "evidence"),
 )
 
 
@@ -46,8 +48,11 @@ class JudgmentScope(NamedTuple):
         return f"The dataset {self.dataset.name}, under {self.schema.full_name},"
 
     def rows(self, kind: str = Judgment.Kind.LABEL) -> QuerySet[Judgment]:
-        rows = Judgment.objects.filter(dataset=self.dataset, schema=self.schema, kind=kind)
-        return rows if self.campaign is None else rows.filter(campaign=self.campaign)
+        """Of a campaign also those under earlier versions of its schema: labels keep theirs."""
+        rows = Judgment.objects.filter(dataset=self.dataset, kind=kind)
+        if self.campaign is None:
+            return rows.filter(schema=self.schema)
+        return rows.filter(schema__name=self.schema.name, campaign=self.campaign)
 
 
 class Decision(NamedTuple):
@@ -55,6 +60,7 @@ class Decision(NamedTuple):
 
     record: LabelRecord
     answers: Answers
+    schema: LabelSchema
     is_adjudicated: bool = False
 
 
@@ -89,7 +95,7 @@ def export_judgments(
         for decision in _select_decisions(scope, is_left_out, labels, undecided):
             tally_decision(tally, decision)
             decisions += 1
-            for line in encode_decision(decision, scope.schema):
+            for line in encode_decision(decision):
                 answers += 1
                 lines.write(line)
             if decisions % BATCH_SIZE == 0:
@@ -154,26 +160,34 @@ def _decide_reply(
     first, name = decisions[0].record, "unanimous" if is_unanimous else labels
     record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
     if chosen.codes:
-        yield Decision(record, chosen)
+        yield Decision(record, chosen, decisions[-1].schema)
 
 
 def read_decisions(rows: QuerySet[Judgment]) -> Iterator[Decision]:
     """By persona, session and turn."""
     ordered = rows.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
+    schemas: dict[int, LabelSchema] = {}
     said = ordered.annotate(kept=kept_place("turn", Judgment)).values_list(*_FIELDS)
     for text, persona, session_id, turn_index, kept, *more in said.iterator(chunk_size=BATCH_SIZE):
-        name, notes, timestamp, confidence, extra, rater, version, prompt_digest, kind, codes, texts = more
+        name, notes, timestamp, confidence, extra, rater, version, prompt_digest, kind, *answered = more
+        codes, texts, schema, marked = answered
         place = place_of(session_id, turn_index, kept)
         model = Rater(RaterKind.MODEL, name, version, prompt_digest) if rater == RaterKind.MODEL else None
-        said_by = (name, notes, timestamp, confidence, extra)
-        record = without_place(LabelRecord(text, None, persona, *place, *said_by, rater=model))
-        yield Decision(record, Answers(codes, texts or {}), kind == Judgment.Kind.ADJUDICATED)
+        record = LabelRecord(text, None, persona, *place, name, notes, timestamp, confidence, rater=model)
+        record = without_place(record._replace(extra={**(extra or {}), **list_offsets(marked)} or None))
+        if schema not in schemas:
+            schemas[schema] = LabelSchema.objects.get(pk=schema)
+        is_adjudicated = kind == Judgment.Kind.ADJUDICATED
+        yield Decision(record, Answers(codes, texts or {}), schemas[schema], is_adjudicated)
 
 
-def encode_decision(decision: Decision, schema: LabelSchema) -> Iterator[bytes]:
+def encode_decision(decision: Decision) -> Iterator[bytes]:
     """A line for each answer."""
+    schema = decision.schema
     for criterion, value in decode_answers(schema.content, decision.answers).items():
-        yield encode_label(decision.record._replace(answer=Answer(criterion, value, schema.full_name)))
+        found = schema.content.find(criterion)
+        of = "session" if found and found.is_of_session else ""
+        yield encode_label(decision.record._replace(answer=Answer(criterion, value, schema.full_name, of)))
 
 
 def tally_decision(tally: TextTally, decision: Decision) -> None:

@@ -104,11 +104,12 @@ SELECT persona_id FROM persona WHERE persona_id IS NOT NULL
 
 
 class LabelScope(NamedTuple):
-    """Labels of a dataset for a persona; with a campaign, only its own."""
+    """Labels of a dataset for a persona; with a campaign, only its own, or ``only`` those of these keys."""
 
     dataset: int
     persona_id: str
     campaign: int | None = None
+    only: tuple[int, ...] | None = None
 
 
 class _PackedLabels(NamedTuple):
@@ -211,6 +212,8 @@ def _read_packed(
 
 def _labels_query(scope: LabelScope, kind: str, monthly: bool, in_order: bool) -> sql.Composed:
     kinds = sql.SQL("a.kind = {}").format(sql.Literal(kind))
+    if scope.only is not None and kind == "label":
+        kinds = sql.SQL("a.id = ANY({}::bigint[])").format(sql.Literal(list(scope.only)))
     # Adjudicated labels are gold in every campaign.
     if scope.campaign is not None and kind != "adjudicated":
         kinds += sql.SQL(" AND a.campaign_id = {}").format(sql.Literal(scope.campaign))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.consensus import TIE, fit_consensus, majority_labels
+from annotations_app.domain.evidence import list_offsets
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.label_table import LabelTable as Table
 from annotations_app.labels.label_counts import (
@@ -71,12 +72,16 @@ def _select_all(selection: LabelSelection) -> Iterator[LabelRecord]:
     if selection.scope.campaign is not None:
         rows = rows.filter(campaign=selection.scope.campaign)
     in_order = rows.order_by("turn__session_id", "turn__turn_index", "id")
-    said = in_order.annotate(kept=kept_place("turn")).values_list(*_TURN_FIELDS, "kept", *_LABEL_FIELDS)
-    for text, session_id, turn_index, split, excluded, kept, label, *rest in said.iterator(
+    said = in_order.annotate(kept=kept_place("turn")).values_list(
+        *_TURN_FIELDS, "kept", "evidence", *_LABEL_FIELDS
+    )
+    for text, session_id, turn_index, split, excluded, kept, evidence, label, *rest in said.iterator(
         chunk_size=BATCH_SIZE
     ):
         place = place_of(session_id, turn_index, kept)
         record = without_place(LabelRecord(text, label, selection.scope.persona_id, *place, *rest))
+        if evidence:
+            record = record._replace(extra={**(record.extra or {}), **list_offsets(evidence)})
         if _is_exportable(split, excluded, selection):
             yield record
 

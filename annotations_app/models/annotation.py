@@ -38,11 +38,20 @@ class Annotation(models.Model):
         editable=False,
         help_text="Digest of the persona's YAML that the annotator saw.",
     )
+    guidelines_digest = models.CharField(
+        max_length=64,
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Digest of the guidelines shown; empty without any, null if unknown.",
+    )
     annotator = models.CharField(max_length=200, null=True, blank=True)
     notes = models.TextField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True, editable=False, help_text="Time on task.")
     timestamp = models.TextField(null=True, blank=True)
+    # Words of the reply: see domain/evidence.py.
+    evidence = models.JSONField(null=True, blank=True, editable=False)
     extra = models.JSONField(
         null=True, blank=True, help_text="Keys of the line that the file format doesn't define."
     )
@@ -87,7 +96,13 @@ class Annotation(models.Model):
 
     @property
     def is_stale(self) -> bool:
-        """Made under another text of the campaign's persona; as `AnnotationQuerySet.stale`."""
-        if self.campaign is None or self.kind != self.Kind.LABEL or not self.persona_digest:
+        """Made under another persona or other guidelines of its campaign; as `AnnotationQuerySet.stale`."""
+        if self.campaign is None or self.kind != self.Kind.LABEL:
             return False
-        return bool(self.persona_digest != self.campaign.persona.digest)
+        known = (self.campaign.persona.digest, self.campaign.guidelines_digest)
+        # What wasn't recorded counts as unchanged.
+        made = (
+            self.persona_digest or known[0],
+            known[1] if self.guidelines_digest is None else self.guidelines_digest,
+        )
+        return made != known

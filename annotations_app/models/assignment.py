@@ -15,6 +15,7 @@ class CampaignItem(models.Model):
 
     ``open`` is how many more annotators it may be assigned to: the overlap minus the assignments that are
     leased or labeled. A gold item goes to every annotator, regardless of the overlap; its ``open`` stays 0.
+    So do the items of a calibration round, whose ``open`` counts everybody; until it ends, others have 0.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items", db_index=False)
@@ -27,6 +28,9 @@ class CampaignItem(models.Model):
     position = models.BigIntegerField()
     open = models.SmallIntegerField()
     gold = models.BooleanField(db_default=False)
+    calibration = models.BooleanField(db_default=False)
+    # Under a schema that asks of sessions: the last reply of its session when it was added.
+    asks_session = models.BooleanField(db_default=False)
     # When it was last returned. Lets annotators whose cursor is already past it find it again.
     returned_at = models.DateTimeField(null=True)
 

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from annotations_app.domain.guidelines import digest_guidelines
 from annotations_app.models.label_schema import LabelSchema
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.models import Dataset, Persona, Session
@@ -16,6 +17,8 @@ DEFAULT_SEED = 42
 MAX_SHARE = 0.5
 MAX_GUIDELINES_LENGTH = 50_000
 MAX_REPLIES = 2**31 - 1
+# Everybody labels them, and the differences are discussed one by one.
+MAX_CALIBRATION_REPLIES = 200
 MAX_TAG_LENGTH, MAX_SPLIT_LENGTH = 500, 20
 
 
@@ -89,6 +92,12 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1)],
         help_text="The first of the order; empty for all.",
     )
+    # All annotators label these first; the others wait until their agreement, or a lead, opens them.
+    calibration_replies = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(1), MaxValueValidator(MAX_CALIBRATION_REPLIES)]
+    )
+    calibration_alpha = models.FloatField(null=True, blank=True)
+    calibrated_at = models.DateTimeField(null=True, blank=True, editable=False)
     lease_minutes = models.PositiveSmallIntegerField(
         "lock timeout (minutes)",
         default=DEFAULT_LEASE_MINUTES,
@@ -144,6 +153,20 @@ class Campaign(models.Model):
     def schema_content(self) -> Schema | None:
         """What its schema asks; None for the built-in criterion."""
         return None if self.schema is None else self.schema.content
+
+    @property
+    def is_calibrating(self) -> bool:
+        return self.calibration_replies is not None and self.calibrated_at is None
+
+    def count_places(self, people: int) -> int:
+        """How many labels its replies get from so many annotators, without gold replies and repeats."""
+        replies = self.item_count - self.gold_count
+        of_all = min(self.calibration_replies or 0, replies)
+        return (replies - of_all) * self.overlap + of_all * people
+
+    @property
+    def guidelines_digest(self) -> str:
+        return digest_guidelines(self.guidelines)
 
 
 class CampaignMember(models.Model):

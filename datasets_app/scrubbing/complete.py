@@ -39,6 +39,8 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
         gates.check_can_replace_text(dataset)  # what follows deletes files that quote raw text
         if Session.objects.filter(dataset=dataset, pk__gt=scrub.last_session).exists():
             return False
+        if dropped := sum(data.drop_outdated(dataset) for data in session_data.list_all()):
+            verification = {**verification, "dropped_evidence": dropped}
         scrub.verification, scrub.verified_at = verification, timezone.now()
         scrub.save(update_fields=["verification", "verified_at", "totals", "changed_turns"])
         _mark_scrubbed(dataset, scrub, scrubber)
@@ -61,6 +63,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             turns=scrub.turn_count,
             changed_turns=scrub.changed_turns,
             turns_verified=verification["turns"],
+            dropped_evidence=dropped,
             key=scrub.key_fingerprint,
             status=dataset.status,
             text=describe_text(gates.load_facts(dataset)),

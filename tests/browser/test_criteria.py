@@ -167,3 +167,30 @@ def test_a_single_question_takes_one_key(open_page: Any, transactional_db: None,
     is_saved(page)
     assert [one.codes for one in Judgment.objects.order_by("pk")] == [{"needed": 1}, {"needed": 0}]
     assert find_violations_in_both_schemes(page) == []
+
+
+def test_questions_about_the_whole_conversation(
+    open_page: Any, transactional_db: None, tmp_path: Path
+) -> None:
+    """Beside those about the reply, with the last reply of each conversation."""
+    ana = User.objects.create_user("ana", password="a long password")
+    ana.groups.add(Group.objects.get(name="annotator"))
+    text = "schema: both\ncriteria:\n  - {key: right, question: Right?, kind: yes_no}\n"
+    text += "  - {key: solved, question: Was it solved?, kind: choice, answers: [badly, well], of: session}\n"
+    schema = import_schema(text).schema
+    make_campaign(make_replies(tmp_path, 1, turns=4), "ana", schema=schema, order="session")
+    page: Page = open_page(viewport=DESKTOP)
+    sign_in(page, "ana", "/annotate/round-1/")
+    page.wait_for_selector(".q-item:visible")
+    solved = page.locator("[data-criterion=solved]")
+    expect(solved).to_be_hidden()
+    press(page, "1 Enter")
+    expect(solved).to_be_visible()
+    assert find_violations_in_both_schemes(page) == []
+    press(page, "1 Enter")
+    expect(page.locator("#announce")).to_contain_text("Not answered: Was it solved?")
+    press(page, "w Enter")
+    is_saved(page)
+    assert [one.codes for one in Judgment.objects.order_by("pk")] == [{"right": 1}, {"right": 1, "solved": 1}]
+    press(page, "Backspace")
+    expect(page.locator("#solved-1")).to_be_checked()

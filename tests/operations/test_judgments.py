@@ -12,7 +12,6 @@ from django.db.models import Count
 from django.test.utils import CaptureQueriesContext
 
 from annotations_app.agreement.adjudicate import adjudicate
-from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.labeling.progress import recent_decisions
 from annotations_app.labeling.requeue_stale import requeue_stale
@@ -289,13 +288,3 @@ def test_labels_of_an_earlier_persona_are_queued_again_and_none_counts_twice(qua
     assert Judgment.objects.filter(kind="label", rater__name="ana", turn=first.item.turn_id).count() == 1
     assert requeue_stale(quality, actor=None) == 0
     assert not find_inconsistencies()
-
-
-def test_labels_made_under_other_guidelines_are_counted(quality: Campaign) -> None:
-    judge(lease_for(quality, "ana").current)
-    digest = Judgment.objects.get().guidelines_digest
-    assert not Judgment.objects.under_other_guidelines(quality, digest).exists()
-    edit_campaign(quality, changes={"guidelines": "Read once."}, actor=None)
-    judge(lease_for(quality, "ana").current)
-    latest = Judgment.objects.latest("pk").guidelines_digest
-    assert Judgment.objects.under_other_guidelines(quality, latest).count() == 1

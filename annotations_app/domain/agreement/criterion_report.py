@@ -54,7 +54,8 @@ class CriterionReport(NamedTuple):
     @property
     def title(self) -> str:
         tag = f" {self.tag}" if self.tag else ""
-        return f"{self.criterion.question}{tag}" + (f" ({self.scale})" if self.scale else "")
+        subject = ", of sessions" if self.criterion.is_of_session else ""
+        return f"{self.criterion.question}{tag}{subject}" + (f" ({self.scale})" if self.scale else "")
 
     @property
     def scale(self) -> str:
@@ -103,6 +104,7 @@ class CriterionReport(NamedTuple):
         return {
             "criterion": self.criterion.key,
             "kind": str(self.criterion.kind),
+            "of": "session" if self.criterion.is_of_session else "reply",
             "tag": self.tag or None,
             "scale": self.scale or None,
             "answers": {answer.name: answer.labels for answer in self.answers},

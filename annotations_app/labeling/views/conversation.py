@@ -14,6 +14,7 @@ from django.db.models.functions import Left, Length
 from django.urls import reverse
 from django.utils.html import format_html
 
+from annotations_app.domain.evidence import digest_text
 from annotations_app.domain.highlighting import (
     AVOID,
     PREFERRED,
@@ -51,6 +52,11 @@ class ReplyView:
     avoid: list[str]
     # Of two replies; the turn is then that of A.
     sides: tuple[Side, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Of the whole text, in which words may be marked."""
+        return digest_text(self.assignment.item.turn.text)
 
     @property
     def earlier(self) -> int:

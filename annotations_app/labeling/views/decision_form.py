@@ -12,6 +12,7 @@ from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Schema
 
 MAX_COMMENT_LENGTH = 500
+NO_GUIDELINES = "none"
 DECISIONS: dict[str, tuple[str, int | None]] = {
     **{level.slug: ("label", code) for code, level in ON_BRAND.downwards},
     "skip": ("skip", None),
@@ -24,6 +25,7 @@ SCHEMA_DECISIONS: dict[str, tuple[str, int | None]] = {"label": ("label", None)}
 # Of the fields of a form without scripts, one for each criterion: chosen and typed answers.
 CHOSEN_PREFIX, TYPED_PREFIX = "chosen.", "typed."
 MAX_ANSWERS_LENGTH = 200_000
+MAX_EVIDENCE_LENGTH = 5_000
 
 
 class DecisionForm(forms.Form):
@@ -32,6 +34,8 @@ class DecisionForm(forms.Form):
     decision = forms.ChoiceField()
     # By criterion, as JSON: from the script.
     answers = forms.CharField(max_length=MAX_ANSWERS_LENGTH, required=False)
+    # Marked words, as JSON: from the script.
+    evidence = forms.CharField(max_length=MAX_EVIDENCE_LENGTH, required=False)
     reason = forms.ChoiceField(choices=[("", ""), *FLAG_REASONS.items()], required=False)
     words = forms.CharField(max_length=MAX_COMMENT_LENGTH, required=False)
     notes = forms.CharField(required=False)
@@ -39,6 +43,8 @@ class DecisionForm(forms.Form):
     seconds = forms.FloatField(required=False)
     # The digest of the persona on the page: a decision made offline may arrive after the persona changed.
     shown = forms.RegexField(r"^[0-9a-f]{64}\Z", required=False)
+    # The same of the guidelines; "none" without any.
+    guidelines = forms.RegexField(r"^([0-9a-f]{64}|none)\Z", required=False)
 
     def __init__(self, data: Any, schema: Schema | None) -> None:
         super().__init__(data)
@@ -51,13 +57,11 @@ class DecisionForm(forms.Form):
             return {}
         if not (said := self.cleaned_data["answers"]):
             return read_fields(self.schema, self.data)
-        try:
-            answers = json.loads(said)
-        except (ValueError, RecursionError):
-            answers = None
-        if not isinstance(answers, dict):
-            raise forms.ValidationError(gettext("The answers can't be read."))
-        return answers
+        return _parse_object(said, gettext("The answers can't be read."))
+
+    def clean_evidence(self) -> dict[str, Any]:
+        said = self.cleaned_data["evidence"]
+        return _parse_object(said, gettext("The marked words can't be read.")) if said else {}
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = self.cleaned_data
@@ -85,10 +89,22 @@ class DecisionForm(forms.Form):
             "label": label,
             "answers": values["answers"] if kind == "label" else None,
             "notes": describe_reason(values["reason"], values["words"]) if is_flag else values["notes"],
+            "evidence": values["evidence"],
             "confidence": values["confidence"] if kind == "label" else None,
             "seconds": values["seconds"],
             "shown": values["shown"],
+            "guidelines": {"": None, NO_GUIDELINES: ""}.get(values["guidelines"], values["guidelines"]),
         }
+
+
+def _parse_object(text: str, problem: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise forms.ValidationError(problem)
+    return value
 
 
 def read_fields(schema: Schema, data: Any) -> dict[str, Any]:
@@ -97,6 +113,9 @@ def read_fields(schema: Schema, data: Any) -> dict[str, Any]:
     A page without scripts has all questions: what is filled in, but asked only after another answer, is left.
     """
     answers: dict[str, Any] = {}
+    of_session = [criterion.key for criterion in schema.criteria if criterion.is_of_session]
+    given = (data.get(prefix + key) for key in of_session for prefix in (CHOSEN_PREFIX, TYPED_PREFIX))
+    with_session = bool(data.get("asks_session")) or any(given)
     for question in schema.questions:
         prefix = CHOSEN_PREFIX if question.criterion.levels else TYPED_PREFIX
         said = [one for one in data.getlist(prefix + question.criterion.key) if one]
@@ -107,6 +126,8 @@ def read_fields(schema: Schema, data: Any) -> dict[str, Any]:
             and other
             and answers.get(other.key) not in [other.values[code] for code in condition.codes]
         ):
+            continue
+        if question.criterion.is_of_session and not with_session:
             continue
         if said or question.criterion.kind == Kind.TAGS:
             answers[question.criterion.key] = _read_field(question.criterion, said)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotations_app.labeling import decide as operation
+from annotations_app.labeling.judgments import find_shown_schema
 from annotations_app.labeling.views.access import (
     is_script_request,
     list_typed,
@@ -23,7 +24,11 @@ from datasets_app.core.errors import UserError
 @require_POST
 @require_past_or_present_member
 def decide(request: Any, member: CampaignMember) -> HttpResponse:
-    form = DecisionForm(request.POST, member.campaign.schema_content)
+    try:
+        schema = find_shown_schema(member.campaign, request.POST.get("schema", ""))
+    except UserError as refusal:
+        return refuse(request, member, refusal.message)
+    form = DecisionForm(request.POST, schema and schema.content)
     if not form.is_valid():
         return refuse(request, member, form.first_error())
     pk = form.cleaned_data["assignment"]
@@ -31,7 +36,7 @@ def decide(request: Any, member: CampaignMember) -> HttpResponse:
     if not own.exists() and (is_script_request(request) or not list_typed(request)):
         raise Http404  # the script holds the decision
     try:
-        outcome = operation.decide(pk, request.user, **form.decide_arguments())
+        outcome = operation.decide(pk, request.user, schema=schema, **form.decide_arguments())
     except UserError as refusal:
         return refuse(request, member, refusal.message)
     notice = _late_message(member) if outcome.what == "late" else ""

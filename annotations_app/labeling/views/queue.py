@@ -22,7 +22,7 @@ from annotations_app.labeling.views.access import (
     require_past_or_present_member,
 )
 from annotations_app.labeling.views.conversation import load_reply, record_raw_read
-from annotations_app.labeling.views.decision_form import MAX_COMMENT_LENGTH
+from annotations_app.labeling.views.decision_form import MAX_COMMENT_LENGTH, NO_GUIDELINES
 from annotations_app.labeling.views.persona_card import build_persona_card
 from annotations_app.labeling.views.recent import RecentDecision, build_recent_decision
 from annotations_app.models import Assignment, CampaignMember
@@ -65,7 +65,6 @@ def render_queue(request: Any, member: CampaignMember, revisited: Assignment | N
         "revisited_assignment": revisited,
         "persona": build_persona_card(campaign.persona),
         "criterion": ON_BRAND,
-        "schema": campaign.schema_content,
         "guidelines": render_guidelines(campaign.guidelines),
         "key": uuid4(),
         "undo_key": uuid4(),
@@ -92,11 +91,14 @@ def lease_more(request: Any, member: CampaignMember, notice: str = "") -> HttpRe
     lacking = [assignment for assignment in queue.leased if str(assignment.pk) not in held]
     if lacking:
         record_raw_read(member, queue.is_raw, replies=len(lacking))
+    shown = campaign.guidelines_digest or NO_GUIDELINES
     persona_changed = request.POST.get("persona", "") != campaign.persona.digest
     context = {
         **_update_context(member, queue, _recent_decisions(member, queue.is_raw)),
         "replies": [load_reply(assignment, campaign) for assignment in lacking],
         "persona": build_persona_card(campaign.persona) if persona_changed else None,
+        "guidelines_changed": request.POST.get("guidelines", shown) != shown,
+        "guidelines": render_guidelines(campaign.guidelines),
         "notice": notice,
     }
     return render(request, "annotations_app/queue_update.html", context)
@@ -122,6 +124,7 @@ def _update_context(
     progress = annotator_progress(member.campaign, member.user)
     return {
         "campaign": member.campaign,
+        "schema": member.campaign.schema_content,
         "queue": queue,
         "order": ",".join(str(assignment.pk) for assignment in queue.leased),
         "recent": recent,

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext_noop
 
+from annotations_app.domain.evidence import list_page_spans
 from annotations_app.labeling.reveal import RevealedVerdict
 from annotations_app.models import Assignment
 from datasets_app.domain.labels.on_brand import ON_BRAND
@@ -33,6 +34,8 @@ class RecentDecision:
     answers: dict[str, Any] | None = None
     # What a judge says, shown from now on.
     verdict: RevealedVerdict | None = None
+    # Marked words, as a page counts characters.
+    spans: list[list[int]] | None = None
 
     @property
     def label(self) -> str:
@@ -52,6 +55,7 @@ def build_recent_decision(assignment: Assignment, schema: Schema | None) -> Rece
         at=assignment.decided_at,
         notes=(annotation and annotation.notes) or "",
         confidence=annotation and annotation.confidence,
+        spans=annotation and list_page_spans(annotation.evidence, assignment.item.turn.text),
     )
 
 
@@ -64,7 +68,8 @@ def _build_judged(assignment: Assignment, schema: Schema) -> RecentDecision:
         at=assignment.decided_at,
         notes=(judgment and judgment.notes) or "",
         confidence=judgment and judgment.confidence,
-        answers=judgment and decode_answers(schema, judgment.answers),
+        spans=judgment and list_page_spans(judgment.evidence, assignment.item.turn.text),
+        answers=judgment and decode_answers(judgment.schema.content, judgment.answers),
     )
 
 

@@ -23,6 +23,7 @@ examples:
   agreement ada.jsonl ben.jsonl chi.jsonl.gz --by annotator --format json
   agreement --dataset demo_conversations --by tag,month
   agreement --campaign autumn
+  agreement --campaign autumn --version 1
 
 Files are annotation JSONL and need no database. A label belongs to the reply that session_id and
 turn_index name, else to the one with its text. --by tag and --by split use "tags" and "split" of
@@ -41,6 +42,10 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
+    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
+        # Django's own --version, which prints that of Django, gives way.
+        return super().create_parser(*args, conflict_handler="resolve", **kwargs)
+
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "files",
@@ -56,6 +61,15 @@ class Command(BaseCommand):
             metavar="KINDS",
             default="",
             help="also by part: annotator, persona, tag, split, month; separated by commas",
+        )
+        parser.add_argument(
+            "--version",
+            dest="labels_version",
+            type=int,
+            default=0,
+            metavar="N",
+            help="of a campaign: only labels made under its Nth persona, guidelines and schema; its page of "
+            "agreement lists them (default: all that count)",
         )
         parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
         parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="default: 1000")
@@ -90,9 +104,17 @@ class Command(BaseCommand):
             raise command_error("A campaign with a schema is measured by criterion; leave --by out.")
         if not campaign.judgments.exists():
             raise command_error(_no_labels_message(options))
-        measured = measure_criteria(campaign, resamples=options["resamples"], seed=options["seed"])
+        version = options["labels_version"]
+        measured = measure_criteria(
+            campaign,
+            version=version,
+            resamples=options["resamples"],
+            seed=options["seed"],
+        )
         if options["format"] == "json":
-            self.stdout.write(json.dumps(criteria_as_json(campaign, measured), indent=2, allow_nan=False))
+            self.stdout.write(
+                json.dumps(criteria_as_json(campaign, measured, version), indent=2, allow_nan=False)
+            )
             return
         for one in measured:
             self.stdout.write(format_criterion(one))
@@ -133,6 +155,8 @@ def _validate_options(options: dict[str, Any]) -> None:
         raise command_error("Name files to measure, or --dataset NAME, or --campaign NAME: one of the three.")
     if options["campaign"] is not None and options["persona"] is not None:
         raise command_error("A campaign has one persona; leave --persona out.")
+    if options["labels_version"] and options["campaign"] is None:
+        raise command_error("--version is of the labels of a campaign; name it with --campaign.")
     if options["files"].count("-") > 1:
         raise command_error("Standard input can be read only once.")
     if options["seed"] < 0:
@@ -155,7 +179,7 @@ def _measure_database(options: dict[str, Any], measure_options: dict[str, Any]) 
     else:
         campaign = get_campaign(options["campaign"])
         dataset = campaign.dataset
-        report = measure_agreement(campaign=campaign, **measure_options)
+        report = measure_agreement(campaign=campaign, version=options["labels_version"], **measure_options)
     # Tags and ids of personas are from files.
     if shown := {f"{kind}s": len(report.by[kind]) for kind in ("tag", "persona") if report.by.get(kind)}:
         raw_access.record_access(dataset, None, place="agreement", **shown)

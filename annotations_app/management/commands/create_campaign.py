@@ -51,7 +51,7 @@ exit codes:
 # Options that are settings of the same name.
 _SETTINGS = (
     "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "max_replies", "seed",
-    "lease_minutes",
+    "lease_minutes", "calibration_replies", "calibration_alpha",
 )  # fmt: skip
 
 
@@ -82,6 +82,18 @@ class Command(BaseCommand):
         )
         _add_share_arguments(parser)
         _add_selection_arguments(parser)
+        parser.add_argument(
+            "--calibration-replies",
+            type=int,
+            metavar="N",
+            help="a round of so many replies that all annotators label first (default: none)",
+        )
+        parser.add_argument(
+            "--calibration-alpha",
+            type=float,
+            metavar="ALPHA",
+            help="open the other replies at this agreement (default: when a lead opens them)",
+        )
         parser.add_argument("--guidelines", metavar="FILE", help="Markdown that annotators read (-: stdin)")
         parser.add_argument(
             "--lease-minutes",

@@ -10,6 +10,7 @@ import { stored } from "./storage.js";
 const TIMEOUT = 20_000, FIRST_DELAY = 1_000, MAX_DELAY = 30_000, RETRY_HELD = 30_000;  // milliseconds
 const FIELDS = [
     "key", "assignment", "decision", "answers", "reason", "words", "notes", "confidence", "seconds", "shown",
+    "guidelines", "schema", "evidence",
 ];
 const SHARED_PREFIX = "alignmenter.outbox.";
 const PREFIX = `${SHARED_PREFIX}${site.user}.`;
@@ -217,9 +218,11 @@ const labelLines = (entries) => {
         annotator: site.name,
         timestamp: new Date(entry.at).toISOString(),
         ...(entry.notes ? { notes: entry.notes } : {}),
+        ...(entry.evidence ? { evidence: listSpans(JSON.parse(entry.evidence)) } : {}),
         ...(entry.confidence ? { confidence: Number(entry.confidence) } : {}),
     })));
 };
+const listSpans = ({ spans }) => spans.map(([start, end]) => ({ start, end }));
 // Under a schema, a line for each criterion.
 const listAnswers = ({ answers, decision, schema }, values) => {
     if (!answers) return decision in values ? [{ label: values[decision] }] : [];

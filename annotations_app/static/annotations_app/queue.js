@@ -4,6 +4,7 @@ import * as outbox from "./outbox.js";
 import { announce, byId, showTrouble } from "./page.js";
 import { choose, isTyped, onAnswer, readAnswers } from "./queue/answers.js";
 import { decide, leaveRevisited, reopen, undo } from "./queue/decisions.js";
+import { mark, onMark, readEvidence } from "./queue/evidence.js";
 import { discardLost, keepDraft } from "./queue/drafts.js";
 import { openFlagDialog } from "./queue/flag_dialog.js";
 import { ANSWERS, CONFIDENCE, campaign, ignoresTyping, pageFields, settings, state } from "./queue/state.js";
@@ -18,6 +19,7 @@ const ACTIONS = {
     leave: leaveRevisited,
     flag: openFlagDialog,
     discard: discardLost,
+    mark,
     help: () => byId("help").showModal(),
     confidence() {
         if (!state.current) return;
@@ -102,7 +104,10 @@ notes.addEventListener("keydown", (event) => {
     announce(notes.value.trim() ? gettext("Note saved with your decision.") : gettext("No note."));
 });
 
-const keepGiven = () => keepDraft(state.current, notes.value, settings.schema ? readAnswers() : undefined);
+const keepGiven = () => keepDraft(state.current, {
+    text: notes.value, answers: settings.schema ? readAnswers() : undefined, evidence: readEvidence(),
+});
+onMark(keepGiven);
 notes.addEventListener("input", keepGiven);
 onAnswer(keepGiven);
 // A field of an answer is left as the note is; Enter then saves all answers.

@@ -38,11 +38,15 @@ class SessionRecord(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """An answer to a criterion of a schema, as a file has it; ``schema`` is "name@version"."""
+    """An answer to a criterion of a schema, as a file has it; ``schema`` is "name@version".
+
+    ``of`` is "session" if it is about the session; it is written, not read: the schema says so.
+    """
 
     criterion: str
     value: Any
     schema: str
+    of: str = ""
 
 
 class LabelRecord(NamedTuple):

@@ -6,6 +6,8 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
+# What a question may be asked about besides the reply.
+SESSION = "session"
 # Codes of levels are small integers, in the database and in arrays.
 MAX_LEVELS = 100
 MAX_TAG_LEVELS = 60
@@ -56,7 +58,7 @@ class Criterion(NamedTuple):
     """A question, and its answers by :attr:`kind`; made by :func:`make_criterion`.
 
     The code of a level is its place among the levels, from the lowest: no before yes. ``parameters`` are
-    what the question is asked about besides the reply, such as a persona.
+    what the question is asked about besides the reply, such as a persona, or instead of it: the session.
     """
 
     key: str
@@ -64,6 +66,11 @@ class Criterion(NamedTuple):
     kind: Kind
     levels: tuple[Level, ...] = ()
     parameters: tuple[str, ...] = ()
+
+    @property
+    def is_of_session(self) -> bool:
+        """Whether it is asked once of a whole session."""
+        return SESSION in self.parameters
 
     @property
     def codes(self) -> range:

@@ -65,6 +65,14 @@ class Schema(NamedTuple):
         return any(criterion.kind == Kind.PREFERENCE for criterion in self.criteria)
 
     @property
+    def asks_sessions(self) -> bool:
+        return any(criterion.is_of_session for criterion in self.criteria)
+
+    @property
+    def asks_only_sessions(self) -> bool:
+        return all(criterion.is_of_session for criterion in self.criteria)
+
+    @property
     def digest(self) -> str:
         """Changes with whatever changes the meaning of a label."""
         meaning = [[one.criterion.digest, one.optional, one.condition] for one in self.questions]
@@ -74,7 +82,7 @@ class Schema(NamedTuple):
         return next((criterion for criterion in self.criteria if criterion.key == key), None)
 
 
-def encode_answers(schema: Schema, values: Mapping[str, Any]) -> Answers:
+def encode_answers(schema: Schema, values: Mapping[str, Any], *, with_session: bool | None = None) -> Answers:
     """The stored form of answers by criterion, as files and pages give them: all of them, or none.
 
     Raises :class:`InvalidValue` for what is wrong, and as :func:`check_answers`.
@@ -86,15 +94,26 @@ def encode_answers(schema: Schema, values: Mapping[str, Any]) -> Answers:
     for criterion in schema.criteria:
         if (value := values.get(criterion.key)) is not None:
             _store(answers, criterion, value)
-    check_answers(schema, answers)
+    check_answers(schema, answers, with_session)
     return answers
 
 
-def check_answers(schema: Schema, answers: Answers) -> None:
-    """Raises :class:`InvalidValue` for what is missing, or asked only after another answer."""
+def check_answers(schema: Schema, answers: Answers, with_session: bool | None = None) -> None:
+    """Raises :class:`InvalidValue` for what is missing, or asked only after another answer.
+
+    Questions about the session are asked ``with_session``, together with one of its replies; None: if one of
+    them is answered.
+    """
+    about = [criterion.key for criterion in schema.criteria if criterion.is_of_session]
+    if with_session is None:
+        with_session = any(answers.get(key) is not None for key in about)
     for question in schema.questions:
         criterion = question.criterion
         is_answered = answers.get(criterion.key) is not None
+        if criterion.is_of_session and not with_session:
+            if is_answered:
+                raise InvalidValue(f"{criterion.key} is asked of the session, with another of its replies")
+            continue
         if is_answered and not is_asked(question, answers):
             raise InvalidValue(f"{criterion.key} is asked only after another answer")
         if not is_answered and not question.optional and is_asked(question, answers):

@@ -3,7 +3,14 @@
 import re
 from typing import Any, NoReturn
 
-from datasets_app.domain.labels.criterion import Criterion, InvalidCriterion, Kind, Level, make_criterion
+from datasets_app.domain.labels.criterion import (
+    SESSION,
+    Criterion,
+    InvalidCriterion,
+    Kind,
+    Level,
+    make_criterion,
+)
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.preference import PREFERENCE_LEVELS
 from datasets_app.domain.labels.schema import (
@@ -25,7 +32,7 @@ _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _NO_AND_YES = (Level(0, "No", "0"), Level(1, "Yes", "1"))
 _DEFAULT_LEVELS = {Kind.YES_NO: _NO_AND_YES, Kind.PREFERENCE: PREFERENCE_LEVELS}
 _SCHEMA_KEYS = ("schema", "description", "criteria")
-_CRITERION_KEYS = ("key", "question", "kind", "answers", "help", "optional", "when")
+_CRITERION_KEYS = ("key", "question", "kind", "answers", "help", "optional", "when", "of")
 _ANSWER_KEYS = ("value", "name", "help", "key")
 
 
@@ -89,15 +96,28 @@ def _read_question(said: dict[str, Any], before: list[Question]) -> Question:
     kind = Kind(said["kind"])
     try:
         levels = _read_levels(said.get("answers"), kind, place)
-        criterion = make_criterion(str(key), _text(said, "question", place), kind, levels)
+        criterion = make_criterion(
+            str(key), _text(said, "question", place), kind, levels, _read_subject(said.get("of"), place)
+        )
     except InvalidCriterion as error:
         raise InvalidSchema(str(error)) from None
     optional = said.get("optional", False)
     if type(optional) is not bool:
         _refuse(f"{place}: optional must be true or false")
-    return Question(
-        criterion, _text(said, "help", place), optional, _read_condition(said.get("when"), place, before)
-    )
+    condition = _read_condition(said.get("when"), place, before)
+    for other in before:
+        is_same = other.criterion.is_of_session == criterion.is_of_session
+        if condition and condition.key == other.criterion.key and not is_same:
+            _refuse(
+                f"{place}: when must name a criterion that is also asked of the {said.get('of', 'reply')}"
+            )
+    return Question(criterion, _text(said, "help", place), optional, condition)
+
+
+def _read_subject(of: Any, place: str) -> tuple[str, ...]:
+    if of not in (None, "reply", SESSION):
+        _refuse(f"{place}: of must be reply or session")
+    return (SESSION,) if of == SESSION else ()
 
 
 def _read_levels(answers: Any, kind: Kind, place: str) -> tuple[Level, ...]:
@@ -175,6 +195,7 @@ def _write_question(question: Question, schema: Schema) -> dict[str, Any]:
                 for level in criterion.levels
             ],
             "help": question.help,
+            "of": SESSION if criterion.is_of_session else None,
             "optional": question.optional,
             "when": {other.key: [other.levels[code].value for code in condition.codes]}
             if other and condition

@@ -13,9 +13,14 @@ const checkedOf = (question) => Array.from(question.querySelectorAll(":checked")
 export const isTyped = (input) => Boolean(input?.closest(".q-typed"));
 export const typedCriteria = () => questions.filter(typedOf).map(keyOf);
 
-// Show what is asked after the answers so far, in the order of the questions.
+// Questions about the whole conversation are asked with one of its replies.
+let asksSession = false;
+
+// Show what is asked of this reply after the answers so far, in the order of the questions.
 const update = () => {
-    for (const question of questions.filter(({ dataset }) => dataset.when)) {
+    for (const question of questions.filter(({ dataset }) => dataset.when || dataset.of)) {
+        question.hidden = question.disabled = Boolean(question.dataset.of) && !asksSession;
+        if (question.hidden || !question.dataset.when) continue;
         const other = questions.find((one) => keyOf(one) === question.dataset.when);
         const codes = question.dataset.codes.split(",").map(Number);
         question.hidden = question.disabled = other.hidden || !checkedOf(other).some((code) => codes.includes(code));
@@ -49,7 +54,8 @@ export const readAnswers = () => {
     return answers;
 };
 
-export const fillAnswers = (answers) => {
+export const fillAnswers = (answers, withSession) => {
+    asksSession = withSession;
     for (const question of questions) {
         const key = keyOf(question), typed = typedOf(question), said = [answers?.[key]].flat();
         question.removeAttribute("data-missing");

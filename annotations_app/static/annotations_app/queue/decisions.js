@@ -4,8 +4,9 @@ import { announce, byId, showTrouble } from "../page.js";
 import { secondsSpent } from "./clock.js";
 import { takeAnswers } from "./answers.js";
 import { dropDraft, keepDraft } from "./drafts.js";
+import { readEvidence } from "./evidence.js";
 import { lastUndoable, listDecision, recentRow, showLocalTimes } from "./recent.js";
-import { ANSWERS, CONFIDENCE, DECISIONS, article, campaign, personaDigest, settings, state } from "./state.js";
+import { ANSWERS, CONFIDENCE, DECISIONS, article, campaign, guidelinesDigest, personaDigest, settings, state } from "./state.js";
 import { showExpected } from "./sync.js";
 import { show, showEarlierDecision, showNext } from "./view.js";
 
@@ -39,17 +40,20 @@ export const decide = (name, flag = {}) => {
     const isLabel = name in ANSWERS, decision = isLabel && settings.schema ? "label" : name;
     const answers = decision === "label" ? takeAnswers(name) : undefined;
     if (answers === null) return;
+    const evidence = isLabel ? readEvidence() : undefined;
     keep({
         assignment: id,
         decision,
         seconds: secondsSpent(),
         shown: personaDigest(),
+        guidelines: guidelinesDigest(),
         snippet,
         session,
         turn,
         persona: settings.persona,
         ...(decision === "flag" ? flag : { notes: cleanText(byId("notes").value) || undefined }),
         ...(answers ? { answers: JSON.stringify(answers), schema: settings.schema } : {}),
+        ...(evidence ? { evidence: JSON.stringify(evidence) } : {}),
         ...(state.confidence && isLabel ? { confidence: CONFIDENCE[state.confidence][0] } : {}),
     });
     dropDraft(id);
@@ -68,7 +72,10 @@ export const undo = () => {
     if (!row) return announce(gettext("There is nothing to undo."));
     const id = row.dataset.assignment;
     // They are shown again, to be changed.
-    if (row.dataset.answers) keepDraft(id, "", JSON.parse(row.dataset.answers));
+    const { answers, spans } = row.dataset;
+    if (answers || spans) keepDraft(id, {
+        answers: answers ? JSON.parse(answers) : undefined, evidence: spans ? { spans: JSON.parse(spans) } : undefined,
+    });
     state.lastDecided = state.revisited = "";
     state.expected = id;
     keep({ assignment: id, decision: "undo" });

@@ -9,8 +9,9 @@ const PREFIX = `alignmenter.draft.${site.user}.`;
 
 export const draftOf = (id) => JSON.parse(inTab.get(PREFIX + id));
 
-export const keepDraft = (id, text, answers) => {
-    if (text?.trim() || answers) inTab.set(PREFIX + id, JSON.stringify({ campaign, text: text || "", answers }));
+export const keepDraft = (id, { text, answers, evidence }) => {
+    const draft = { campaign, text: text || "", answers, evidence };
+    if (text?.trim() || answers || evidence) inTab.set(PREFIX + id, JSON.stringify(draft));
     else inTab.remove(PREFIX + id);
 };
 

@@ -16,6 +16,7 @@ export const listDecision = (entry) => {
     item.dataset.decision = entry.decision;
     item.dataset.notes = entry.notes || "";
     item.dataset.answers = entry.answers || "";
+    item.dataset.spans = entry.evidence ? JSON.stringify(JSON.parse(entry.evidence).spans) : "";
     item.dataset.confidence = entry.confidence || "";
     label.className = `q-said q-said-${entry.decision}`;
     label.textContent = DECISIONS[entry.decision];

@@ -30,11 +30,13 @@ export const CONFIDENCE = [
 export const article = (id) => byId(`a${id}`);
 export const heldArticles = () => Array.from(byId("stack").children);
 export const personaDigest = () => byId("persona").dataset.digest;
+export const guidelinesDigest = () => byId("guidelines").dataset.digest;
 
 // What the server needs to answer with no more than the page lacks.
 export const pageFields = () => ({
     have: heldArticles().map((item) => item.dataset.assignment).join(","),
     persona: personaDigest(),
+    guidelines: guidelinesDigest(),
 });
 
 export const nextReplies = () => state.order.filter((id) => !state.decided.has(id) && article(id));

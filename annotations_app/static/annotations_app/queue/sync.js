@@ -18,6 +18,8 @@ export const start = () => {
 export const applyUpdate = (html) => {
     const focused = document.activeElement?.closest?.("#recent li")?.dataset.assignment;
     htmx.swap(document.body, html, { swapStyle: "none", swapDelay: 0, settleDelay: 0 });
+    // Other questions need another page. What was answered so far is kept for it: see drafts.js.
+    if (byId("state").dataset.schema !== (settings.schema || "")) return location.reload();
     const before = state.current;
     readOrder();
     listUnsent();
@@ -62,7 +64,11 @@ const showRefusal = (entry, message) => {
     // An undo that was refused needs no reply on the screen.
     if (entry.decision !== "undo") {
         recentRow(entry.assignment)?.remove();
-        keepDraft(entry.assignment, entry.notes || entry.words, entry.answers && JSON.parse(entry.answers));
+        keepDraft(entry.assignment, {
+            text: entry.notes || entry.words,
+            answers: entry.answers && JSON.parse(entry.answers),
+            evidence: entry.evidence && JSON.parse(entry.evidence),
+        });
     }
     else if (state.current === entry.assignment) state.current = "";
     showTrouble(message || gettext("The server didn't accept your last decision: the reply is no longer yours."));

@@ -4,6 +4,7 @@ import { byId } from "../page.js";
 import { fillAnswers } from "./answers.js";
 import { restartClock } from "./clock.js";
 import { draftOf } from "./drafts.js";
+import { fillEvidence } from "./evidence.js";
 import { recentRow } from "./recent.js";
 import { CONFIDENCE, DECISIONS, article, campaign, heldArticles, isWaiting, nextReplies, state } from "./state.js";
 
@@ -54,7 +55,9 @@ const fillIn = (id) => {
     const earlier = state.revisited === id ? recentRow(id) : null, draft = draftOf(id);
     showEarlierDecision(id, earlier);
     notes.value = draft?.text || earlier?.dataset.notes || "";
-    fillAnswers(draft?.answers ?? (earlier?.dataset.answers ? JSON.parse(earlier.dataset.answers) : null));
+    fillAnswers(draft?.answers ?? (earlier?.dataset.answers ? JSON.parse(earlier.dataset.answers) : null),
+        "asksSession" in article(id).dataset);
+    fillEvidence(draft?.evidence ?? (earlier?.dataset.spans ? { spans: JSON.parse(earlier.dataset.spans) } : null));
     const value = earlier?.dataset.confidence;
     setConfidence(value ? CONFIDENCE.findIndex(([number]) => number && Number(number) === Number(value)) : 0);
     openNote(Boolean(draft?.text));

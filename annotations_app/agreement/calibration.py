@@ -1,0 +1,128 @@
+"""The calibration round of a campaign: how far its annotators agree, and where they differ."""
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+from annotations_app.agreement.criteria import measure_criteria
+from annotations_app.agreement.measure import measure_agreement
+from annotations_app.campaigns.calibration import open_rest
+from annotations_app.domain.agreement.agreement_report import HeadlineStats
+from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Judgment
+from datasets_app.domain.labels.criterion import Kind
+from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import describe_stored
+
+
+class RoundAgreement(NamedTuple):
+    """Of one criterion, or one of its tags. ``agrees`` if alpha reaches that of the campaign, or all labels
+    are the same; None if there is no threshold or nothing to compare."""
+
+    title: str
+    headline: HeadlineStats
+    agrees: bool | None
+
+
+class RoundState(NamedTuple):
+    """``missing`` are labels still to come."""
+
+    missing: int
+    agreement: list[RoundAgreement]
+
+    @property
+    def is_agreed(self) -> bool:
+        return not self.missing and bool(self.agreement) and all(one.agrees for one in self.agreement)
+
+
+class Said(NamedTuple):
+    """What one annotator answered, and the note."""
+
+    who: str
+    answers: dict[str, str]
+    notes: str | None
+
+
+class Difference(NamedTuple):
+    """A reply of the round (the key of its turn) with its labels; ``criteria`` are the questions that were
+    answered differently."""
+
+    turn: int
+    criteria: list[str]
+    said: list[Said]
+
+
+def measure_round(campaign: Campaign) -> RoundState:
+    """Until the round has ended, there are no labels but those of its replies."""
+    items = CampaignItem.objects.filter(campaign=campaign, calibration=True)
+    places = sum(items.values_list("open", flat=True))
+    places += Assignment.objects.filter(item__in=items, state=Assignment.State.LEASED).count()
+    if campaign.schema is None:
+        measured = [(ON_BRAND.question, measure_agreement(campaign=campaign, resamples=0).headline)]
+    else:
+        answers = measure_criteria(campaign, resamples=0)
+        measured = [(one.title, one.report.headline) for one in answers if one.report]
+    return RoundState(
+        places, [RoundAgreement(title, found, _agrees(found, campaign)) for title, found in measured]
+    )
+
+
+def _agrees(headline: HeadlineStats, campaign: Campaign) -> bool | None:
+    if campaign.calibration_alpha is None or headline.raw_agreement.value is None:
+        return None
+    alpha = headline.krippendorff_alpha.value
+    return headline.raw_agreement.value == 1 if alpha is None else alpha >= campaign.calibration_alpha
+
+
+def open_if_agreed(campaign: Campaign) -> bool:
+    """End a round that everybody has labeled if all criteria reach the alpha of the campaign."""
+    if not measure_round(campaign).is_agreed:
+        return False
+    open_rest(campaign, reason=f"alpha of at least {campaign.calibration_alpha}", actor=None)
+    return True
+
+
+def list_differences(campaign: Campaign) -> list[Difference]:
+    """In the order of the round. Texts and notes are shown, but no difference by themselves."""
+    turns = list(
+        CampaignItem.objects.filter(campaign=campaign, calibration=True).values_list("turn", flat=True)
+    )
+    said = _read_judged(campaign, turns) if campaign.schema else _read_labels(campaign, turns)
+    found = []
+    for turn in turns:
+        of_turn = said.get(turn, [])
+        questions = dict.fromkeys(question for _, compared in of_turn for question in compared)
+        different = [
+            question for question in questions if len({compared.get(question) for _, compared in of_turn}) > 1
+        ]
+        if different:
+            found.append(Difference(turn, different, [one for one, _ in of_turn]))
+    return found
+
+
+_SaidByTurn = dict[int, list[tuple[Said, dict[str, Any]]]]
+
+
+def _read_labels(campaign: Campaign, turns: list[int]) -> _SaidByTurn:
+    """What each said, with what is compared by question."""
+    found: _SaidByTurn = defaultdict(list)
+    labels = Annotation.objects.countable().filter(campaign=campaign, turn__in=turns).order_by("annotator")
+    for label in labels:
+        answers = {ON_BRAND.question: ON_BRAND.levels[label.label].name}
+        found[label.turn_id].append((Said(label.annotator or "", answers, label.notes), answers))
+    return found
+
+
+def _read_judged(campaign: Campaign, turns: list[int]) -> _SaidByTurn:
+    found: _SaidByTurn = defaultdict(list)
+    judged = Judgment.objects.filter(campaign=campaign, kind=Judgment.Kind.LABEL, turn__in=turns)
+    for one in judged.select_related("rater", "schema").order_by("rater__name"):
+        answers: dict[str, str] = {}
+        compared: dict[str, str] = {}
+        for criterion in one.schema.content.criteria:
+            stored = one.answers.get(criterion.key)
+            if stored is None:
+                continue
+            answers[criterion.question] = describe_stored(criterion, stored)
+            if criterion.kind != Kind.TEXT:
+                compared[criterion.question] = answers[criterion.question]
+        found[one.turn_id].append((Said(one.rater.name or "", answers, one.notes), compared))
+    return found

@@ -1,0 +1,67 @@
+"""The page of a calibration round: agreement, differences to discuss, and the button that opens the rest."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from annotations_app.agreement.calibration import list_differences, measure_round
+from annotations_app.campaigns.calibration import MAX_REASON_LENGTH, open_rest
+from annotations_app.campaigns.pages_common import (
+    campaign_url,
+    render_campaign_page,
+    require_permissions,
+    visible_campaign,
+)
+from annotations_app.models import Campaign
+from datasets_app.catalog import raw_access
+from datasets_app.core.errors import UserError
+from datasets_app.models import Turn
+
+MAX_TEXT_CHARACTERS = 3_000
+
+
+def show_round(request: HttpRequest, pk: int) -> HttpResponse:
+    """POST opens the rest, with a reason while the annotators don't agree."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "view_annotation")
+    state = measure_round(campaign) if campaign.is_calibrating else None
+    if request.method == "POST":
+        require_permissions(request, "change_campaign")
+        return _open(request, campaign, bool(state and state.is_agreed))
+    differences = list_differences(campaign)
+    withheld = not raw_access.may_read(request.user, campaign.dataset)
+    turns = {} if withheld else _read_turns(campaign, [one.turn for one in differences])
+    if turns:
+        raw_access.record_access(
+            campaign.dataset, request.user, place="calibration", campaign=campaign.pk, turns=len(turns)
+        )
+    context = {
+        "state": state,
+        "differences": [(one, turns.get(one.turn)) for one in differences],
+        "withheld": withheld,
+        "max_reason_length": MAX_REASON_LENGTH,
+    }
+    return render_campaign_page(request, campaign, "calibration", "Calibration", context)
+
+
+def _open(request: HttpRequest, campaign: Campaign, is_agreed: bool) -> HttpResponse:
+    reason = request.POST.get("reason", "").strip()
+    try:
+        if not (is_agreed or reason):
+            raise UserError("The annotators don't agree as far as was asked; say why the rest opens.")
+        open_rest(campaign, reason=reason, actor=request.user)
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        messages.success(request, "The other replies are open.")
+    return redirect(campaign_url(campaign, "calibration"))
+
+
+def _read_turns(campaign: Campaign, keys: list[int]) -> dict[int, Any]:
+    turns = Turn.objects.filter(dataset=campaign.dataset_id, pk__in=keys).select_related("session")
+    turns = turns.filter(session__dataset=campaign.dataset_id)
+    for turn in (found := list(turns)):
+        turn.start = turn.text[:MAX_TEXT_CHARACTERS] + ("…" if len(turn.text) > MAX_TEXT_CHARACTERS else "")
+    return {turn.pk: turn for turn in found}

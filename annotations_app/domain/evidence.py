@@ -1,0 +1,73 @@
+"""Words of a reply that an annotator marked as the reason: character offsets, with the digest of the text."""
+
+import hashlib
+from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any
+
+from annotations_app.domain.submission import InvalidSubmission
+
+MAX_SPANS = 50
+# As stored: {"digest": of the text, "spans": [[start, end], …]}, in characters from 0, without the end.
+Evidence = dict[str, Any]
+
+
+def digest_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read_evidence(said: Mapping[str, Any], text: str) -> Evidence | None:
+    """Evidence as a page sends it: sorted, overlapping spans joined; None without any. Raises
+    InvalidSubmission."""
+    spans = said.get("spans")
+    if not isinstance(spans, list) or len(spans) > MAX_SPANS or not all(map(_is_span, spans)):
+        raise InvalidSubmission(f"Marked words are at most {MAX_SPANS} pairs of a start and an end.")
+    if not spans:
+        return None
+    if said.get("digest") != digest_text(text):
+        raise InvalidSubmission(
+            "The text of this reply has changed since you marked words in it. Decide again."
+        )
+    places = _list_places(text)
+    if max(end for _, end in spans) > len(places):
+        raise InvalidSubmission("Marked words end after the text.")
+    joined: list[list[int]] = []
+    for start, end in sorted((places[start], places[end - 1] + 1) for start, end in spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1][1] = max(end, joined[-1][1])
+        else:
+            joined.append([start, end])
+    return {"digest": said["digest"], "spans": joined}
+
+
+def list_page_spans(evidence: Evidence | None, text: str) -> list[list[int]]:
+    """The spans of a text as a page counts them; none if it isn't the text that was marked."""
+    if not evidence or evidence["digest"] != digest_text(text):
+        return []
+    places = _list_places(text)
+    return [[bisect_left(places, start), bisect_left(places, end)] for start, end in evidence["spans"]]
+
+
+def quote_evidence(evidence: Evidence | None, text: str) -> list[str]:
+    """The marked words; none if the text isn't that which was marked."""
+    if not evidence or evidence["digest"] != digest_text(text):
+        return []
+    return [text[start:end] for start, end in evidence["spans"]]
+
+
+def list_offsets(evidence: Evidence | None) -> dict[str, Any]:
+    """The field of a line of a file that has the text."""
+    spans = evidence["spans"] if evidence else []
+    return {"evidence": [{"start": start, "end": end} for start, end in spans]} if spans else {}
+
+
+def _is_span(span: Any) -> bool:
+    is_pair = isinstance(span, list) and len(span) == 2 and all(type(number) is int for number in span)
+    return is_pair and 0 <= span[0] < span[1]
+
+
+def _list_places(text: str) -> list[int] | range:
+    """The place in the text of each character of a page: HTML has one line feed for CR LF."""
+    if "\r\n" not in text:
+        return range(len(text))
+    return [place for place in range(len(text)) if text[place : place + 2] != "\r\n"]

@@ -1,0 +1,119 @@
+"""Notes become failure modes, and these tags or criteria of the next labels."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotations_app.agreement.failure_modes import group_notes, list_modes, list_notes, promote_mode
+from annotations_app.criteria.schemas import get_schema, import_schema
+from annotations_app.models import Campaign, FailureMode, GroupedNote
+from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.policy import Policy
+from datasets_app.models import Dataset
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from tests.campaigns import lease_for, make_campaign, make_replies, submit
+from tests.everything import make_user_with
+
+pytestmark = pytest.mark.django_db
+
+SCHEMA = "schema: quality\ncriteria:\n  - {key: right, question: Right?, kind: yes_no}\n"
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Dataset:
+    return make_replies(tmp_path, 6)
+
+
+@pytest.fixture
+def campaign(dataset: Dataset) -> Campaign:
+    campaign = make_campaign(dataset, "ana", schema=import_schema(SCHEMA).schema)
+    for number in range(5):
+        notes = f"Note {number}." if number else ""
+        submit(lease_for(campaign, "ana").current, label=None, answers={"right": 0}, notes=notes)
+    return campaign
+
+
+def test_grouped_renamed_and_taken_out(campaign: Campaign) -> None:
+    notes = list(list_notes(campaign).order_by("pk").values_list("pk", flat=True))
+    assert len(notes) == 4
+    mode = group_notes(campaign, notes[:3], "  Too   long ", actor=None)
+    assert mode is not None
+    assert mode.name == "Too long"
+    # A note is in one mode.
+    group_notes(campaign, [notes[0]], "Invents a price", actor=None)
+    assert [(one.name, one.noted) for one in list_modes(campaign)] == [
+        ("Too long", 2),
+        ("Invents a price", 1),
+    ]
+    group_notes(campaign, notes[:2], "", actor=None)
+    assert [one.noted for one in list_modes(campaign)] == [1, 0]
+    with pytest.raises(UserError, match="Choose at least one note"):
+        group_notes(campaign, [0], "Else", actor=None)
+    # A changed decision keeps its place; one that is taken back loses it.
+    label = list_notes(campaign).get(pk=notes[2])
+    submit(label.assignment, "undo")
+    assert not GroupedNote.objects.exists()
+
+
+def test_personal_data_in_a_name_is_refused_where_the_dataset_is_scrubbed(campaign: Campaign) -> None:
+    scrub_dataset(campaign.dataset, Policy())
+    with pytest.raises(UserError, match="personal data"):
+        group_notes(campaign, [list_notes(campaign)[0].pk], "Names jane.roe@example.org", actor=None)
+    assert not FailureMode.objects.exists()
+
+
+def test_a_mode_becomes_a_tag_or_a_criterion(campaign: Campaign) -> None:
+    notes = list(list_notes(campaign).values_list("pk", flat=True))
+    modes = [
+        group_notes(campaign, [pk], name, actor=None)
+        for pk, name in zip(notes, ("Too long", "7 lies"), strict=False)
+    ]
+    for mode in modes:
+        assert mode is not None
+        promote_mode(mode, as_tag=True, actor=None)
+        promote_mode(mode, as_tag=False, actor=None)
+        with pytest.raises(UserError, match="already"):
+            promote_mode(mode, as_tag=True, actor=None)
+    schema = get_schema("quality")
+    assert schema.version == 5
+    criteria = {one.key: one for one in schema.content.criteria}
+    assert list(criteria) == ["right", "failure_modes", "too_long", f"mode_{modes[1].pk}"]  # type: ignore[union-attr]
+    assert criteria["failure_modes"].values == ["Too long", "7 lies"]
+    assert criteria["too_long"].question == "Too long?"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_page(dataset: Dataset, client: Client) -> None:
+    """Of a campaign without a schema, too."""
+    campaign = make_campaign(dataset, "ana")
+    for number in range(4):
+        submit(lease_for(campaign, "ana").current, label=0, notes=f"Note {number}.")
+    url = reverse("admin:annotations_app_campaign_notes", args=[campaign.pk])
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    keys = list(list_notes(campaign).order_by("pk").values_list("pk", flat=True))
+
+    def post(**fields: Any) -> str:
+        return " ".join(client.post(url, fields, follow=True).content.decode().split())
+
+    assert "Name the failure mode." in post(action="group", note=keys[0])
+    assert "Grouped into Cold." in post(action="group", name="Cold", note=keys[:2])
+    assert "Grouped into Slow." in post(action="group", name="Slow", note=keys[2])
+    said = post(action="group", name="Odd", note=keys[3])
+    assert "3 modes so far." in said
+    # Two seen once, one twice: 3 + 3/4 · 2²/2 = 4.5.
+    assert "Probably <b>2</b> more remain unseen: about 5 in all" in said
+    cold = FailureMode.objects.get(name="Cold")
+    assert "Grouped into Cold." in post(action=f"into:{cold.pk}", note=keys[3])
+    assert "round-1 1 asks about Cold. Create a campaign with it." in post(action=f"tag:{cold.pk}")
+    page = client.get(f"{url}?mode={cold.pk}").content.decode()
+    assert page.count('name="note"') == 3
+    assert client.get(f"{url}?mode=none").content.decode().count('name="note"') == 0
+    assert "was deleted" in post(action=f"delete:{cold.pk}")
+    assert list_notes(campaign).filter(grouped=None).count() == 3
+    client.force_login(make_user_with("annotations_app.view_campaign", name="other"))
+    assert client.get(url).status_code == 404  # of a dataset that they don't see
+    assert json.dumps(sorted(FailureMode.objects.values_list("name", flat=True))) == '["Odd", "Slow"]'

@@ -8,7 +8,8 @@ const marking = { on: false, words: [], first: 0, last: 0 };
 let spans = [], then = () => {};
 
 const reply = () => article(state.current)?.querySelector("[data-reply]");
-const place = () => reply()?.querySelector("[data-raw]");
+// Of two replies that are compared, none is the one: nothing is marked there.
+const place = () => reply()?.querySelector(":scope > .ad-bubble [data-raw]");
 
 // Text nodes of the stored text, without labels that are only read aloud.
 const listNodes = () => {

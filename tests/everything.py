@@ -15,6 +15,8 @@ from annotations_app.models import (
     CampaignItem,
     CampaignMember,
     Decision,
+    FailureMode,
+    GroupedNote,
     Judge,
     JudgeRun,
     Judgment,
@@ -196,6 +198,8 @@ def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
         annotator=marker,
         notes=marker,
     )
+    mode = FailureMode.objects.create(pk=FIXED_PK, campaign=campaign, name=marker)
+    GroupedNote.objects.create(pk=FIXED_PK, mode=mode, annotation=label)
     given = Assignment.objects.create(
         pk=FIXED_PK, campaign=campaign, item=item, annotator=labeller, state="flagged", ordinal=1,
         persona_digest=DIGEST, leased_until=timezone.now(), decided_at=timezone.now(), annotation=label,

@@ -112,8 +112,7 @@ def fill_campaign(
         _count_unpaired(campaign, reply_filter)
         rows.mark_sessions(campaign)
         users = [member.user for member in lock_members(campaign) if member.active]
-        if campaign.calibration_replies:
-            rows.start_calibration(campaign.pk, replies=campaign.calibration_replies, people=len(users))
+        rows.start_calibration(campaign, people=len(users))
         campaign.status = Campaign.Status.OPEN
         campaign.save(update_fields=["item_count", "gold_count", "status", "overridden", "unpaired"])
         announce_assignment(campaign, users)

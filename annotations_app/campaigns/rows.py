@@ -237,9 +237,10 @@ def create_items(
     return count
 
 
-def start_calibration(campaign: int, *, replies: int, people: int) -> None:
-    """Of items that were created with an overlap of 0."""
-    execute(_START_ROUND_SQL, {"campaign": campaign, "replies": replies, "people": people})
+def start_calibration(campaign: Campaign, *, people: int) -> None:
+    """Of items that were created with an overlap of 0; does nothing without a calibration round."""
+    if replies := campaign.calibration_replies:
+        execute(_START_ROUND_SQL, {"campaign": campaign.pk, "replies": replies, "people": people})
 
 
 def mark_sessions(campaign: Campaign) -> int:

@@ -255,6 +255,18 @@ def _split_answer(pk: int, said: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     return (pk, list(texts), kept), rest | {key: value for key, value in changed.items() if value}
 
 
+class _Grouped(SessionData):
+    """Notes in failure modes: of labels of either kind."""
+
+    def rows(self, dataset: Any, sessions: Iterable[int] | None = None) -> QuerySet[Any]:
+        rows = super().rows(dataset)
+        if sessions is None:
+            return rows
+        keys = list(sessions)
+        of_label, of_judgment = Q(annotation__turn__session__in=keys), Q(judgment__turn__session__in=keys)
+        return rows.filter(of_label | of_judgment)
+
+
 class _Raters(SessionData):
     def scrub_columns(self, rows: QuerySet[Any], scrub_text: Callable[[str], str]) -> None:
         """As the annotators of labels: those from files that may be an address or a number."""
@@ -369,5 +381,5 @@ def _register_judgments() -> None:
     )
     register(
         SessionData(FailureMode, dataset="campaign__dataset", left={WRITTEN: "name"}),
-        SessionData(GroupedNote, dataset="mode__campaign__dataset"),
+        _Grouped(GroupedNote, dataset="mode__campaign__dataset", session="annotation__turn__session"),
     )

@@ -40,6 +40,7 @@ MAX_RUNS = 20
 router = Router(tags=["Campaigns and labels"])
 
 Width: Any = Query(None, ge=MIN_WIDTH, le=MAX_WIDTH)
+Judges: Any = Query([], max_length=20)
 
 VIEW_CAMPAIGNS = (*VIEW_DATASET, "annotations_app.view_campaign")
 VIEW_LABELS = (*VIEW_CAMPAIGNS, "annotations_app.view_annotation")
@@ -105,10 +106,12 @@ def get_campaign_agreement(request: Any, name: str, version: int = 0) -> Any:
 
 
 @route(router, "GET", "/campaigns/{name}/quality", QualityOut, needs=VIEW_LABELS)
-def get_campaign_quality(request: Any, name: str, width: float | None = Width) -> Any:
-    """How many replies have each answer, with 95 % intervals; with `width` (a share) how many more labels
-    bring them to it."""
-    return estimate_quality(find_campaign(request, name), width=width).as_json()
+def get_campaign_quality(
+    request: Any, name: str, judge: list[str] = Judges, width: float | None = Width
+) -> Any:
+    """How many replies have each answer, with 95 % intervals, helped by judges (all that judged the campaign,
+    or those named); with `width` (a share) how many more labels bring them to it."""
+    return estimate_quality(find_campaign(request, name), judges=judge, width=width).as_json()
 
 
 @route(router, "GET", "/datasets/{name}/agreement", AgreementOut, needs=VIEW_LABELS, errors=(409,))

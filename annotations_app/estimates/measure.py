@@ -1,75 +1,124 @@
 """Estimates the rates of a campaign: how many replies have each answer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from annotations_app.domain.estimates.planning import plan_labels
 from annotations_app.domain.estimates.quality import UNCOUNTED_ORDER, QualityReport, RateEstimate
-from annotations_app.domain.estimates.rates import Estimate, Replies, estimate_from_people
+from annotations_app.domain.estimates.rates import (
+    Estimate,
+    FloatArray,
+    Replies,
+    estimate_from_people,
+    estimate_with_judges,
+)
 from annotations_app.estimates.replies import (
     Items,
     average_by_reply,
     count_given_up,
     match_answer,
-    read_answer_codes,
     read_items,
 )
-from annotations_app.models import Campaign
+from annotations_app.judges.judge_rows import count_not_judged, read_people, read_verdicts
+from annotations_app.judges.run_judge import schema_of
+from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Criterion, Kind, Level
-from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.wording import format_count
 
 MIN_WIDTH, MAX_WIDTH = 0.001, 1.0
 
 
-def estimate_quality(campaign: Campaign, *, width: float | None = None) -> QualityReport:
+def estimate_quality(
+    campaign: Campaign, *, judges: Sequence[str] = (), width: float | None = None
+) -> QualityReport:
     """How many replies of ``campaign`` have each answer to each criterion that has answers to choose from.
 
-    With ``width`` (a share, 0.001 to 1) it also says how many more labels bring each interval to that width.
+    ``judges`` are names, or NAME@VERSION, of judges that have judged it; without any all that have help. With
+    ``width`` (a share, 0.001 to 1) it also says how many more labels bring each interval to that width.
     Raises UserError.
     """
     if width is not None and not MIN_WIDTH <= width <= MAX_WIDTH:
         raise UserError("The width of an interval must be from 0.1 to 100 points.")
-    items = read_items(campaign)
+    items, runs = read_items(campaign), _find_runs(campaign, judges)
     rates = tuple(
         rate
-        for criterion in _list_criteria(campaign)
-        for rate in _estimate(campaign, items, criterion, width)
+        for question in schema_of(campaign).questions
+        if question.criterion.levels
+        for rate in _estimate(campaign, items, question.criterion, [] if question.condition else runs, width)
     )
-    notes = []
+    notes = [*_note_given_up(campaign), *(note for run in runs for note in _note_failures(run))]
+    names = tuple(run.judge.full_name for run in runs)
+    return QualityReport(campaign.name, len(items.turn), len(items.turn), names, rates, tuple(notes))
+
+
+def _find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
+    """The latest run of each judge, under the prompt as it was last."""
+    runs = list(
+        campaign.judge_runs.select_related("judge").order_by("judge__name", "-pk").distinct("judge__name")
+    )
+    if not judges:
+        return runs
+    latest = {run.judge.name: run for run in runs}
+    chosen = []
+    for name in judges:
+        own_name, _, version = name.partition("@")
+        run = latest.get(own_name)
+        if version:
+            named = campaign.judge_runs.filter(judge__name=own_name, judge__version=version[:9])
+            run = named.select_related("judge").first() if version.isdecimal() else None
+        if run is None:
+            raise UserError(f"The judge {name[:120]!r} has judged no reply of {campaign.name}.")
+        chosen.append(run)
+    return chosen
+
+
+def _note_given_up(campaign: Campaign) -> Iterator[str]:
     if given_up := count_given_up(campaign):
         verb = "was" if given_up == 1 else "were"
         replies = format_count(given_up, "reply", "replies")
-        notes.append(f"{replies} {verb} skipped or flagged by everybody who saw them: not in the rates.")
-    return QualityReport(campaign.name, len(items.turn), len(items.turn), (), rates, tuple(notes))
+        yield f"{replies} {verb} skipped or flagged by everybody who saw them: not in the rates."
 
 
-def _list_criteria(campaign: Campaign) -> list[Criterion]:
-    schema = campaign.schema_content
-    criteria = [ON_BRAND] if schema is None else schema.criteria
-    return [criterion for criterion in criteria if criterion.levels]
+def _note_failures(run: JudgeRun) -> Iterator[str]:
+    judged, failures = count_not_judged(run)
+    if failures:
+        failed = sum(failures.values())
+        yield (
+            f"{run.judge.full_name}: {format_count(failed, 'reply', 'replies')} "
+            f"({100 * failed / (judged + failed):.1f} %) not judged; they count as neither answer."
+        )
 
 
 def _estimate(
-    campaign: Campaign, items: Items, criterion: Criterion, width: float | None
+    campaign: Campaign,
+    items: Items,
+    criterion: Criterion,
+    runs: Sequence[JudgeRun],
+    width: float | None,
 ) -> Iterator[RateEstimate]:
-    turn, value = read_answer_codes(campaign, criterion)
+    turn, value = read_people(campaign, criterion)
+    said = [read_verdicts(run, criterion) for run in runs]
     for code, level in _rated_levels(criterion):
         label = average_by_reply(items, turn, match_answer(criterion, code, value))
+        verdicts = [average_by_reply(items, one, match_answer(criterion, code, two)) for one, two in said]
         # Chosen at random, each as likely as the others.
-        replies = Replies(items.session, label, np.ones(len(label)), np.zeros((0, len(label))))
+        replies = Replies(
+            items.session, label, np.ones(len(label)), np.array(verdicts).reshape(-1, len(label))
+        )
+        planned = max(1, len(label))
         people = _with_order(campaign, label, estimate_from_people(replies))
-        any_time = estimate_from_people(replies, planned=max(1, len(label)))
-        plan = plan_labels(people, people, len(label), width) if width is not None else None
+        helped = _with_order(campaign, label, estimate_with_judges(replies)) if said else None
         yield RateEstimate(
             criterion.key,
             criterion.question,
             level.name,
             people,
-            _with_order(campaign, label, any_time),
-            plan=plan,
+            _with_order(campaign, label, estimate_from_people(replies, planned=planned)),
+            helped,
+            _with_order(campaign, label, estimate_with_judges(replies, planned=planned)) if said else None,
+            plan_labels(people, helped or people, len(label), width) if width is not None else None,
         )
 
 
@@ -82,7 +131,7 @@ def _rated_levels(criterion: Criterion) -> list[tuple[int, Level]]:
     return list(enumerate(criterion.levels))
 
 
-def _with_order(campaign: Campaign, label: np.ndarray, estimate: Estimate) -> Estimate:  # type: ignore[type-arg]
+def _with_order(campaign: Campaign, label: FloatArray, estimate: Estimate) -> Estimate:
     """Without its interval, where the labels at hand are those of the most disputed replies."""
     if campaign.order != Campaign.Order.DISPUTED or not np.isnan(label).any() or estimate.low is None:
         return estimate

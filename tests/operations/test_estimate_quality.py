@@ -12,8 +12,9 @@ from django.urls import reverse
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.estimates.quality import explain_rate, format_quality
 from annotations_app.estimates.measure import estimate_quality
+from annotations_app.judges.judges import get_judge
 from annotations_app.labeling.lease_next import lease_next
-from annotations_app.models import Annotation, Campaign
+from annotations_app.models import Annotation, Campaign, Judge, JudgeRun, Verdict
 from datasets_app.core.errors import UserError
 from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_campaign, make_replies, submit
@@ -110,9 +111,53 @@ def test_a_plan_says_how_many_more_labels_are_needed(campaign: Campaign) -> None
         estimate_quality(campaign, width=8)
 
 
+def give_verdicts(campaign: Campaign, failed: int = 0) -> Judge:
+    """As a judge that says of each reply what most labels of it would, but for every ninth."""
+    judge = get_judge("offline")
+    run = JudgeRun.objects.create(campaign=campaign, judge=judge, prompt_digest="0" * 64, persona_digest="")
+    labels = dict(campaign.annotations.values_list("turn_id", "label"))
+    turns = campaign.items.order_by("position").values_list("turn_id", flat=True)
+    Verdict.objects.bulk_create(
+        Verdict(
+            dataset=campaign.dataset,
+            turn_id=turn,
+            run=run,
+            codes={}
+            if number < failed
+            else {"on_brand": int(labels.get(turn, number % 4 > 0) ^ (number % 9 == 0))},
+            failure="refused" if number < failed else "",
+        )
+        for number, turn in enumerate(turns)
+    )
+    return judge
+
+
+def test_a_judge_shortens_the_interval_and_says_what_it_is_worth(campaign: Campaign) -> None:
+    give_verdicts(campaign, failed=6)
+    report = estimate_quality(campaign)
+    [rate] = report.rates
+    assert report.judges == ("offline@1",)
+    assert rate.judges is not None
+    assert rate.judges.low is not None
+    assert rate.people.low is not None
+    assert rate.judges.standard_error < rate.people.standard_error  # type: ignore[operator]
+    assert rate.judges.gain > 0
+    assert "the judges are worth" in explain_rate(rate)
+    assert report.notes == ("offline@1: 6 replies (5.0 %) not judged; they count as neither answer.",)
+
+
+def test_a_judge_that_judged_nothing_here_is_refused_by_name(campaign: Campaign) -> None:
+    give_verdicts(campaign)
+    assert estimate_quality(campaign, judges=["offline@1"]).judges == ("offline@1",)
+    for name in ("other", "offline@2", "offline@x"):
+        with pytest.raises(UserError, match="has judged no reply of round-1"):
+            estimate_quality(campaign, judges=[name])
+
+
 def test_command_api_and_page_say_the_same(
     campaign: Campaign, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    give_verdicts(campaign)
     report = estimate_quality(campaign, width=0.2)
     call_command("estimate_quality", campaign=campaign.name, plan=20, format="json")
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report.as_json()))

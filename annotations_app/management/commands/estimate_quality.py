@@ -17,6 +17,9 @@ examples:
   estimate_quality --campaign autumn --format json
 
 The labels of people so far stand for all replies of the campaign; whole sessions are what varies.
+Judges that have judged the campaign's replies make the interval shorter (prediction-powered
+inference); people decide what is right, and the estimate is right however bad a judge is.
+
 Two intervals are printed: one for a single look, and a wider one that holds however often one
 looks while labels come in. --plan says how many more labels bring the first to a width.
 
@@ -34,6 +37,14 @@ class Command(BaseCommand):
             "--campaign", metavar="NAME", required=True, help="the campaign whose labels to use"
         )
         parser.add_argument(
+            "--judge",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a judge, or NAME@VERSION, whose verdicts help; repeat it for several "
+            "(default: all that judged the campaign)",
+        )
+        parser.add_argument(
             "--plan",
             type=float,
             metavar="POINTS",
@@ -47,7 +58,7 @@ class Command(BaseCommand):
         from annotations_app.estimates.measure import estimate_quality
 
         width = None if options["plan"] is None else options["plan"] / 100
-        report = estimate_quality(get_campaign(options["campaign"]), width=width)
+        report = estimate_quality(get_campaign(options["campaign"]), judges=options["judge"], width=width)
         if not any(rate.people.labels for rate in report.rates):
             raise command_error(f"There are no labels in {report.campaign}.")
         if options["format"] == "json":

@@ -66,8 +66,9 @@ def _find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
         own_name, _, version = name.partition("@")
         run = latest.get(own_name)
         if version:
-            named = campaign.judge_runs.filter(judge__name=own_name, judge__version=version[:9])
-            run = named.select_related("judge").first() if version.isdecimal() else None
+            number = int(version) if version.isdecimal() and len(version) < 10 else 0
+            named = campaign.judge_runs.filter(judge__name=own_name, judge__version=number)
+            run = named.select_related("judge").first()
         if run is None:
             raise UserError(f"The judge {name[:120]!r} has judged no reply of {campaign.name}.")
         chosen.append(run)

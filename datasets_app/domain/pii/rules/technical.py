@@ -61,7 +61,7 @@ _PRODUCT_CODE = re.compile(
     r"\b(?:EANs?|GTIN(?:-1[234])?|UPC|ISBN(?:-1[03])?|ISSN|SKU|MPN|ASIN|HSN|P/N|PN|OID|RFC"
     # Standards, and orders of a purchase.
     r"|(?-i:ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU-T|BS|NF|JIS|GB/T|ГОСТ|P\.?O\.?)"
-    r"(?:[ /](?-i:IEC|EN|ISO|TS))?"
+    r"(?:[ /](?-i:IEC|EN|ISO|TS))?(?![^\W\d_])"
     r"|(?:part|model)(?: (?:no\.?|number))?|(?:item|article) (?:no\.?|number)"
     r"|product (?:code|id|no\.?|number)|Art(?:ikel)?\.?-?(?:Nr\.?|nummer)|Teile-?(?:Nr\.?|nummer)"
     r"|Modell(?:nummer)?|réf\.? (?:produit|article)|ref\.? (?:de )?producto|artikelnummer|varenummer"

@@ -18,6 +18,7 @@ from annotations_app.models import (
     FailureMode,
     GroupedNote,
     Judge,
+    JudgeCertificate,
     JudgeRun,
     Judgment,
     LabelSchema,
@@ -220,6 +221,10 @@ def _make_labels(dataset: Dataset, session: Session, marker: str) -> None:
     run = JudgeRun.objects.create(
         pk=FIXED_PK, campaign=campaign, judge=judge, prompt_digest=DIGEST, persona_digest=DIGEST
     )
+    JudgeCertificate.objects.create(
+        pk=FIXED_PK, campaign=campaign, judge=judge, criterion="on_brand", criterion_digest=DIGEST,
+        prompt_digest=DIGEST, persona_digest=DIGEST, threshold=0.8, certified=False, result={},
+    )  # fmt: skip
     Verdict.objects.create(
         pk=FIXED_PK, dataset=dataset, turn=reply, run=run, codes={"on_brand": 1}, rationale=marker
     )

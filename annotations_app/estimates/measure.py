@@ -41,7 +41,7 @@ def estimate_quality(
     """
     if width is not None and not MIN_WIDTH <= width <= MAX_WIDTH:
         raise UserError("The width of an interval must be from 0.1 to 100 points.")
-    items, runs = read_items(campaign), _find_runs(campaign, judges)
+    items, runs = read_items(campaign), find_runs(campaign, judges)
     rates = tuple(
         rate
         for question in schema_of(campaign).questions
@@ -53,7 +53,7 @@ def estimate_quality(
     return QualityReport(campaign.name, len(items.turn), len(items.turn), names, rates, tuple(notes))
 
 
-def _find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
+def find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
     """The latest run of each judge, under the prompt as it was last."""
     runs = list(
         campaign.judge_runs.select_related("judge").order_by("judge__name", "-pk").distinct("judge__name")

@@ -29,6 +29,7 @@ from annotations_app.models import (
     FailureMode,
     GroupedNote,
     Judge,
+    JudgeCertificate,
     JudgeRun,
     Judgment,
     LabelSchema,
@@ -350,6 +351,15 @@ def _register_judges() -> None:
                 DIGEST: "prompt_digest persona_digest guidelines_digest",
                 "keys and counts": "examples used",
                 "a sentence of our own making": "stopped",
+            },
+        ),
+        SessionData(
+            JudgeCertificate,
+            "judge_certificates",
+            "campaign__dataset",
+            harmless={
+                DIGEST: "criterion_digest prompt_digest persona_digest guidelines_digest",
+                "keys and counts": "criterion result",
             },
         ),
     )

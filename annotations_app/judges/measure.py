@@ -160,7 +160,7 @@ def find_replies(
     for own_tag, names, read in _list_scales(criterion):
         if own_tag == tag and max(judge, people) < len(names):
             label_turn, label = read_people(run.campaign, criterion)
-            turns, codes, _ = _find_consensus(label_turn, read(label), len(names))
+            turns, codes, _ = find_consensus(label_turn, read(label), len(names))
             verdict_turn, verdict = read_verdicts(run, criterion)
             sessions = read_sessions(run.campaign)
             matched = _match(verdict_turn, read(verdict), turns, codes, sessions)
@@ -179,7 +179,7 @@ def _measure(
     label_turn, label = read_people(run.campaign, criterion)
     again_turn, first, again = read_repeats(run, criterion)
     for tag, names, read in _list_scales(criterion):
-        turns, codes, ties = _find_consensus(label_turn, read(label), len(names))
+        turns, codes, ties = find_consensus(label_turn, read(label), len(names))
         matched = _match(verdict_turn, read(verdict), turns, codes, sessions)
         scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
         weights = scale.weights(len(names))
@@ -211,7 +211,7 @@ def _list_scales(criterion: Criterion) -> Iterator[tuple[str, list[str], Any]]:
         yield level.name, ["No", "Yes"], lambda value, code=code: (value >> code) & 1
 
 
-def _find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[IntArray, IntArray, int]:
+def find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[IntArray, IntArray, int]:
     """(turns with a majority, what it says, the number of ties)."""
     turns, place = np.unique(turn, return_inverse=True)
     counts = np.bincount(place * categories + label, minlength=len(turns) * categories)

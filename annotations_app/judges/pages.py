@@ -14,6 +14,7 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaign,
 )
+from annotations_app.judges.certify import describe_certificate, list_certificates
 from annotations_app.judges.forms import JudgeForm
 from annotations_app.judges.measure import find_replies, measure_judge
 from annotations_app.judges.reveal import reveal_judge
@@ -44,6 +45,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "runs": runs,
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
+        "certificates": [(one, describe_certificate(one)) for one in list_certificates(campaign)],
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)
 

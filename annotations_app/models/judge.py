@@ -95,3 +95,38 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run} #{self.pk}"
+
+
+class JudgeCertificate(models.Model):
+    """The test of a judge's version for one criterion, taken once: on the test split, whatever it says.
+
+    ``result`` has both rates with their lower bounds. It holds for the prompt, criterion, persona and
+    guidelines that it was taken with.
+    """
+
+    campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="judge_certificates")
+    judge = models.ForeignKey(Judge, models.PROTECT, related_name="certificates", db_index=False)
+    criterion = models.CharField(max_length=50)
+    criterion_digest = models.CharField(max_length=64)
+    prompt_digest = models.CharField(max_length=64)
+    persona_digest = models.CharField(max_length=64)
+    guidelines_digest = models.CharField(max_length=64, blank=True)
+    threshold = models.FloatField()
+    certified = models.BooleanField()
+    result = models.JSONField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["-id"]
+        default_permissions = ()
+        constraints = [
+            models.UniqueConstraint(
+                fields=["judge", "criterion_digest", "prompt_digest"], name="judge_tested_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.judge} for {self.criterion}"

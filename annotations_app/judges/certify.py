@@ -1,0 +1,155 @@
+"""Tests a judge once, on labels of the test split, and says for how long the result holds."""
+
+from typing import Any
+
+import numpy as np
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from annotations_app.domain.estimates.certificates import (
+    DEFAULT_THRESHOLD,
+    BoundedRate,
+    Certification,
+    certify,
+)
+from annotations_app.judges.judge_rows import read_people, read_sessions, read_verdicts
+from annotations_app.judges.measure import find_consensus
+from annotations_app.judges.run_judge import schema_of
+from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
+from datasets_app.catalog.personas import parse_persona_text
+from datasets_app.catalog.policies import LOCKED_SPLIT
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.wording import format_count
+
+MIN_THRESHOLD = 0.5
+
+
+def certify_judge(
+    run: JudgeRun, *, criterion: str = "", threshold: float = DEFAULT_THRESHOLD, actor: Any = None
+) -> JudgeCertificate:
+    """Measure what a judge says against what most people say on the test split, and keep the result.
+
+    The campaign asks of the test split only; drafts are measured elsewhere as often as one likes. Of one
+    prompt there is one test for each criterion. Without ``criterion`` it is the only yes/no one. Raises
+    UserError.
+    """
+    campaign = run.campaign
+    if campaign.split != LOCKED_SPLIT:
+        raise UserError(
+            f"A judge is tested once, on the {LOCKED_SPLIT} split; {campaign.name} asks about other replies. "
+            "Measure drafts on its page, and make a campaign of the test split for the test."
+        )
+    if not MIN_THRESHOLD <= threshold < 1:
+        raise UserError(f"The threshold must be from {MIN_THRESHOLD} to below 1.")
+    asked = _find_criterion(campaign, criterion)
+    result = _measure(run, asked, threshold)
+    try:
+        with transaction.atomic():
+            certificate = JudgeCertificate.objects.create(
+                campaign=campaign,
+                judge=run.judge,
+                criterion=asked.key,
+                criterion_digest=asked.digest,
+                prompt_digest=run.prompt_digest,
+                persona_digest=run.persona_digest,
+                guidelines_digest=run.guidelines_digest,
+                threshold=threshold,
+                certified=result.certified,
+                result=_as_json(result),
+                created_by=actor,
+            )
+            audit.record(
+                "certify_judge",
+                actor=actor,
+                dataset_name=campaign.dataset.name,
+                campaign=campaign.name,
+                judge=run.judge.full_name,
+                criterion=asked.key,
+                certified=result.certified,
+            )
+    except IntegrityError:
+        raise UserError(
+            f"{run.judge.full_name} has been tested for {asked.key} before. The test split is used once for "
+            "each version: make the next one."
+        ) from None
+    return certificate
+
+
+def list_certificates(campaign: Campaign) -> QuerySet[JudgeCertificate]:
+    """Those taken in this campaign, the latest first."""
+    return campaign.judge_certificates.select_related("judge")
+
+
+def list_changes(certificate: JudgeCertificate) -> list[str]:
+    """What has changed since, so that a certificate holds no longer; [] while it does."""
+    campaign = certificate.campaign
+    _, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
+    criteria = {one.key: one.digest for one in schema_of(campaign).criteria}
+    later = type(certificate.judge).objects.filter(
+        name=certificate.judge.name, version__gt=certificate.judge.version
+    )
+    changed = {
+        "the criterion": criteria.get(certificate.criterion) != certificate.criterion_digest,
+        "the persona": persona_digest != certificate.persona_digest,
+        "the guidelines": campaign.guidelines_digest != certificate.guidelines_digest,
+        "the judge": later.exists(),
+    }
+    return [name for name, is_so in changed.items() if is_so]
+
+
+def describe_certificate(certificate: JudgeCertificate) -> list[str]:
+    """The verdict, both rates, why not, and what has changed since: a sentence each."""
+    result = certificate.result
+    verdict = "certified" if certificate.certified else "not certified"
+    sentences = [f"{certificate.judge.full_name} is {verdict} for {certificate.criterion}."]
+    for name, said in (("true_positive", "True-positive"), ("true_negative", "True-negative")):
+        rate = result[name]
+        if rate["rate"] is not None:
+            replies = format_count(rate["replies"], "reply", "replies")
+            sentences.append(
+                f"{said} rate {100 * rate['rate']:.1f} %, at least {100 * rate['bound']:.1f} %, of {replies}."
+            )
+    sentences += [f"{reason[0].upper()}{reason[1:]}." for reason in result["reasons"]]
+    sentences.append(f"{result['not_judged']:,} of {result['replies']:,} replies not judged.")
+    if changed := list_changes(certificate):
+        sentences.append(f"It holds no longer: {' and '.join(changed)} changed since.")
+    return sentences
+
+
+def _find_criterion(campaign: Campaign, key: str) -> Criterion:
+    binary = [one for one in schema_of(campaign).criteria if one.kind == Kind.YES_NO]
+    found = [one for one in binary if key in ("", one.key)]
+    if len(found) != 1:
+        names = ", ".join(one.key for one in binary) or "none of this campaign"
+        raise UserError(f"Choose a yes/no criterion: {names}.")
+    return found[0]
+
+
+def _measure(run: JudgeRun, criterion: Criterion, threshold: float) -> Certification:
+    turn, label, _ = find_consensus(*read_people(run.campaign, criterion), 2)
+    kept = ~np.isin(turn, run.examples)
+    turn, label = turn[kept], label[kept]
+    if not len(turn):
+        raise UserError(f"No reply of {run.campaign.name} has a label of most people.")
+    judged, said = read_verdicts(run, criterion)
+    verdict = np.full(len(turn), np.nan)
+    order = np.argsort(judged)
+    place = np.searchsorted(judged[order], turn).clip(max=max(0, len(judged) - 1))
+    there = judged[order][place] == turn if len(judged) else np.zeros(len(turn), bool)
+    verdict[there] = said[order][place[there]]
+    return certify(read_sessions(run.campaign).session_of(turn), label, verdict, threshold)
+
+
+def _as_json(result: Certification) -> dict[str, Any]:
+    rates: dict[str, BoundedRate] = {
+        "true_positive": result.true_positive,
+        "true_negative": result.true_negative,
+    }
+    return {
+        **{name: rate._asdict() for name, rate in rates.items()},
+        "replies": result.replies,
+        "not_judged": result.not_judged,
+        "reasons": list(result.reasons),
+    }

@@ -1,0 +1,53 @@
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from annotations_app.campaigns.members import get_campaign
+from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
+from annotations_app.estimates.measure import find_runs
+from annotations_app.judges.certify import certify_judge, describe_certificate
+from datasets_app.command_line.streams import EXIT_FINDINGS
+from datasets_app.management.base import BaseCommand
+
+HELP = """\
+Test a judge on labels of the test split: may its verdicts be trusted?
+
+It is certified if both rates, of what people pass that it passes too and of what they fail that
+it fails too, are above the threshold with a probability of 95 %. Of one prompt there is one test
+for each criterion, and its result is kept: a second try needs a new version of the judge.
+
+The campaign must be of the test split (create_campaign --split test), labeled by people and
+judged (run_judge). Replies that the judge didn't judge count in neither rate, and are counted.
+
+examples:
+  manage.py certify_judge tone-test --judge brand@2
+  manage.py certify_judge safety-test --judge strict --criterion refused --threshold 0.9
+
+exit codes:
+  0  certified
+  1  tested, and not certified
+  2  could not run: another split, no labels, tested before
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN")
+        parser.add_argument("--judge", metavar="NAME", required=True, help="a judge, or NAME@VERSION")
+        parser.add_argument("--criterion", metavar="KEY", default="", help="needed if several are yes/no")
+        parser.add_argument(
+            "--threshold",
+            type=float,
+            default=DEFAULT_THRESHOLD,
+            metavar="SHARE",
+            help="what both rates must reach (default: 0.8)",
+        )
+
+    def handle(self, *, campaign: str, judge: str, criterion: str, threshold: float, **_: Any) -> None:
+        [run] = find_runs(get_campaign(campaign), [judge])
+        certificate = certify_judge(run, criterion=criterion, threshold=threshold)
+        self.stdout.write("\n  ".join(describe_certificate(certificate)))
+        if not certificate.certified:
+            sys.exit(EXIT_FINDINGS)

@@ -1,0 +1,121 @@
+"""A judge is tested once for each version, on the test split; its certificate ends with what it rests on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+
+from annotations_app.judges.certify import certify_judge, describe_certificate, list_changes
+from annotations_app.judges.judges import get_judge, import_judge
+from annotations_app.judges.run_judge import run_judge
+from annotations_app.labeling.lease_next import lease_next
+from annotations_app.models import Campaign, JudgeCertificate, JudgeRun, Verdict
+from datasets_app.core.errors import UserError
+from datasets_app.models import AuditEvent, Persona, Session
+from tests.campaigns import get_user, make_campaign, make_replies, submit
+from tests.everything import make_user_with
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    """120 replies of the test split; every second label is off-brand."""
+    dataset = make_replies(tmp_path, 120)
+    Session.objects.filter(dataset=dataset).update(split="test")
+    made = make_campaign(dataset, "ana", split="test", override="A test of the judge.")
+    for number in range(120):
+        current = lease_next(made, get_user("ana")).current
+        assert current is not None
+        submit(current, label=number % 2)
+    return made
+
+
+def judge_with(campaign: Campaign, wrong: int, missing: int = 0) -> JudgeRun:
+    """A run whose verdicts are wrong on every ``wrong``-th reply, and missing on the first ones."""
+    judge = import_judge(
+        '{"judge": "brand", "model": "openai:tiny", "endpoint": "https://models.example/v1"}'
+    ).judge
+    run = JudgeRun.objects.create(
+        campaign=campaign,
+        judge=judge,
+        prompt_digest="0" * 64,
+        persona_digest="0" * 64,
+        guidelines_digest=campaign.guidelines_digest,
+    )
+    Verdict.objects.bulk_create(
+        Verdict(
+            dataset=campaign.dataset,
+            turn_id=turn,
+            run=run,
+            codes={} if number < missing else {"on_brand": label ^ int(number % wrong == 0)},
+            failure="refused" if number < missing else "",
+        )
+        for number, (turn, label) in enumerate(campaign.annotations.values_list("turn_id", "label"))
+    )
+    return run
+
+
+def test_a_judge_that_agrees_is_certified_and_its_bounds_are_told(campaign: Campaign) -> None:
+    certificate = certify_judge(judge_with(campaign, wrong=1000, missing=4))
+    assert certificate.certified
+    assert (certificate.result["replies"], certificate.result["not_judged"]) == (120, 4)
+    assert 0.9 < certificate.result["true_positive"]["bound"] < 1
+    assert describe_certificate(certificate)[0] == "brand@1 is certified for on_brand."
+    assert AuditEvent.objects.filter(action="certify_judge").exists()
+
+
+def test_a_judge_that_is_wrong_too_often_is_not_and_has_no_second_try(campaign: Campaign) -> None:
+    run = judge_with(campaign, wrong=4)
+    certificate = certify_judge(run)
+    assert not certificate.certified
+    assert any("it may be as low as" in sentence for sentence in describe_certificate(certificate))
+    with pytest.raises(UserError, match="has been tested for on_brand before"):
+        certify_judge(run, threshold=0.5)
+    assert JudgeCertificate.objects.count() == 1
+
+
+def test_a_certificate_ends_when_persona_guidelines_or_judge_change(campaign: Campaign) -> None:
+    run = run_judge(campaign, get_judge("offline")).run
+    certificate = certify_judge(JudgeRun.objects.get(pk=run))
+    assert list_changes(certificate) == []
+    campaign.guidelines = "Be strict."
+    Persona.objects.filter(pk=campaign.persona_id).update(
+        yaml=campaign.persona.yaml.replace("warm]", "cold]")
+    )
+    campaign.save()
+    campaign.refresh_from_db()
+    certificate = JudgeCertificate.objects.get()
+    assert list_changes(certificate) == ["the persona", "the guidelines"]
+    assert "It holds no longer: the persona and the guidelines changed since." in describe_certificate(
+        certificate
+    )
+
+
+def test_only_the_test_split_and_yes_no_criteria_are_for_tests(campaign: Campaign, tmp_path: Path) -> None:
+    run = judge_with(campaign, wrong=1000)
+    with pytest.raises(UserError, match="Choose a yes/no criterion: on_brand"):
+        certify_judge(run, criterion="tone")
+    with pytest.raises(UserError, match="threshold must be"):
+        certify_judge(run, threshold=0.2)
+    Campaign.objects.update(split="")
+    run.refresh_from_db()
+    with pytest.raises(UserError, match="tested once, on the test split"):
+        certify_judge(JudgeRun.objects.get())
+
+
+def test_command_and_page_say_the_same(campaign: Campaign, client: Client, capsys: Any) -> None:
+    judge_with(campaign, wrong=4)
+    with pytest.raises(SystemExit) as exit_code:
+        call_command("certify_judge", campaign.name, judge="brand")
+    assert exit_code.value.code == 1
+    said = describe_certificate(JudgeCertificate.objects.get())
+    assert capsys.readouterr().out.split("\n  ") == [*said[:-1], f"{said[-1]}\n"]
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    page = client.get(reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])).content.decode()
+    assert all(sentence in page for sentence in said)
+    with pytest.raises(CommandError, match="has judged no reply"):
+        call_command("certify_judge", campaign.name, judge="other")

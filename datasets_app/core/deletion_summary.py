@@ -6,7 +6,7 @@ from datasets_app.domain.wording import format_count
 
 # The kinds of ``models/session_data.py`` and of files, in display order; with words for some.
 _KINDS = (
-    "sessions turns comments labels judgments verdicts judge_runs decisions assignments campaign_items"
+    "sessions turns comments labels judgments verdicts judge_runs judge_certificates decisions assignments campaign_items"
     " campaigns scrub_findings audited_turns scrub_audits scrubs marks check_findings check_reports"
     " source_files reviews attestations saved_views selections received_requests"
     " received_spans files releases"
@@ -14,6 +14,7 @@ _KINDS = (
 _WORDS = {
     "verdicts": "judgments by models",
     "judge_runs": "runs of judges",
+    "judge_certificates": "certificates of judges",
     "decisions": "annotator decisions",
     "campaign_items": "campaign replies",
     "marks": "reviewer corrections",

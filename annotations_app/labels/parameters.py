@@ -11,7 +11,7 @@ class LabelExportParameters(OverridableParameters, frozen=True):
     campaign: str | None = None
     persona: str | None = None
     labels: str | None = None
-    schema: str | None = None
+    schema: str | UnsetType = UNSET
 
 
 class LabelImportParameters(JobParameters, frozen=True):

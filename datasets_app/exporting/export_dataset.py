@@ -2,7 +2,8 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -82,8 +83,9 @@ def export_dataset(
     overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     digest = DigestWriter(out)
     sessions = turns = 0
-    with transaction.atomic(), gzip_writer(digest, gzipped) as target:
-        blocks = _write_blocks(format, dataset, selection._replace(excluded=False), terms)
+    blocks = _write_blocks(format, dataset, selection._replace(excluded=False), terms)
+    # Closed before the transaction ends: a COPY that goes on holds the connection, and a rollback would wait.
+    with transaction.atomic(), gzip_writer(digest, gzipped) as target, closing(blocks):
         for turn_count, session_count, block in blocks:
             turns += turn_count
             sessions += session_count
@@ -193,6 +195,7 @@ def export_to_path(
 # --- formats: each yields (turns, sessions begun, bytes) -----------------------------------------------
 
 Blocks = Iterator[tuple[int, int, bytes]]
+BlockStream = Generator[tuple[int, int, bytes]]
 
 
 def _make_chat_writer(name: str) -> Callable[[Dataset, Selection], Blocks]:
@@ -240,7 +243,7 @@ _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
 }
 
 
-def _write_blocks(format: str, dataset: Dataset, selection: Selection, terms: TermSearch) -> Blocks:
+def _write_blocks(format: str, dataset: Dataset, selection: Selection, terms: TermSearch) -> BlockStream:
     """The blocks of a file, searched for ``terms``; of Parquet, which is compressed, its turns are."""
     if format == "parquet":
         yield from encode_parquet(terms.watch(read_turns(dataset, selection)))

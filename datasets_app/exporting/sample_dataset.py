@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -114,9 +115,10 @@ def sample_to_file(
             sha256="",
             modifications=[choice._replace(size=len(chosen)).describe(total)],
         )
-        turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
         terms = TermSearch(load_kept_terms(dataset))
-        result = _write_sample(turns, out, chosen, replace(stated, name=data_stem(out.name)), terms)
+        # Closed before the transaction ends: a COPY that goes on holds the connection.
+        with closing(read_turns(dataset, Selection(sessions=sorted(chosen)))) as turns:
+            result = _write_sample(turns, out, chosen, replace(stated, name=data_stem(out.name)), terms)
         audit.record(
             "export",
             actor=actor,
@@ -150,8 +152,8 @@ def sample_to_dataset(
             raise UserError(f"The dataset {name} already exists; choose a new name for the sample.")
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
         made = facts.lock_or_create_dataset(name, origin=dataset.origin, actor=actor)
-        turns = read_turns(dataset, Selection(sessions=sorted(chosen)))
-        refuse_erased(made, turns, actor=actor, override=override)
+        with closing(read_turns(dataset, Selection(sessions=sorted(chosen)))) as turns:
+            refuse_erased(made, turns, actor=actor, override=override)
         sessions, turn_count = copy_sessions_between(dataset.pk, made.pk, sorted(chosen))
         made.session_count, made.turn_count = sessions, turn_count
         made.source, made.license, made.attribution = dataset.source, dataset.license, dataset.attribution

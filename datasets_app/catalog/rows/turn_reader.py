@@ -1,6 +1,6 @@
 """Streams turns from PostgreSQL."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -83,8 +83,8 @@ ALL_SESSIONS = Selection()
 NOT_EXCLUDED = Selection(excluded=False)
 
 
-def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[TurnRecord]:
-    """The dataset's turns, session by session in import order."""
+def read_turns(dataset: Any, selection: Selection = ALL_SESSIONS) -> Generator[TurnRecord]:
+    """The dataset's turns, session by session in import order. Close it before anything else is asked."""
     query = sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(
         build_turns_query(TURN_COLUMNS, dataset, selection)
     )

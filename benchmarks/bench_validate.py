@@ -19,7 +19,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from benchmarks.harness import run_measured
-from datasets_app.catalog.text_scans import estimate_turns, open_searching
+from datasets_app.catalog.searching import estimate_turns, open_searching
 from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.quality.files import FileChecker
 

@@ -97,7 +97,7 @@ def list_unknown_arguments() -> set[str]:
     """Arguments of routes that the walk doesn't fill: such an address would answer 404 to everyone."""
     known = {
         "app_label", "url", "name", "version", "turn_index", "job_pk", "session_pk", "mark_pk", "grant_pk",
-        "comment_pk", "selection_pk", "view_pk",
+        "comment_pk", "selection_pk", "view_pk", "run_pk",
         "pk", "object_id", "id", "content_type_id", "page", "path",
     }  # fmt: skip
     return {name for route in list_walked_routes() for name in _ARGUMENT.findall(route)} - known

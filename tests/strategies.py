@@ -128,7 +128,7 @@ def answers_to(draw: st.DrawFn, document: dict[str, Any]) -> dict[str, Any]:
         levels = criterion.get("answers", [0, 1])
         answers[criterion["key"]] = draw(
             {
-                "number": st.floats(allow_nan=False, allow_infinity=False),
+                "number": st.floats(-1e9, 1e9),
                 "text": names,
                 "tags": st.lists(st.sampled_from(levels), unique=True).map(
                     lambda chosen, levels=levels: [one for one in levels if one in chosen]

@@ -5,9 +5,7 @@ a dataset closes its gates until it was searched.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -17,48 +15,14 @@ from django.utils import timezone
 
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
-from datasets_app.core.errors import UserError
-from datasets_app.core.process_pool import ProcessPool, ProcessPoolError, available_cpus
+from datasets_app.catalog.searching import open_searching
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.exemptions import ExemptCount, Exemption, add_exempt_counts, read_exempt_counts
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.kept_terms import KeptTerms
-from datasets_app.domain.quality.personal_data import SearchBatches
-from datasets_app.domain.quality.runner import make_batch_search
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Attestation, Dataset, ScrubMark, ScrubRun, Session, TextScan
-
-# Fewer are searched sooner than processes start.
-MIN_TURNS = 20_000
-_BYTES_PER_TURN = 400
-
-
-@contextmanager
-def open_searching(turn_count: int) -> Iterator[SearchBatches | None]:
-    """What searches batches of about so many turns, or None where one process is enough. Raises UserError if
-    a process dies."""
-    processes = available_cpus()
-    if processes == 1 or turn_count < MIN_TURNS:
-        yield None
-        return
-    try:
-        with ProcessPool(processes, make_handler, None) as pool:
-            yield pool.map
-    except ProcessPoolError as error:
-        raise UserError(f"{error} The text was not searched to the end.") from None
-
-
-def estimate_turns(paths: Sequence[Path]) -> int:
-    """About how many turns these files have."""
-    return sum(path.stat().st_size for path in paths if path.is_file()) // _BYTES_PER_TURN
-
-
-def make_handler(_: None) -> Callable[[tuple[str, Any]], Any]:
-    """Runs in each process."""
-    search = make_batch_search()
-    return lambda task: search(task[1])
-
 
 # Searched in one go; each is saved by itself, so that a search that was stopped continues.
 TURNS_PER_BATCH = 50_000

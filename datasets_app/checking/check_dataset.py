@@ -10,10 +10,10 @@ from django.db.models import Q
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.rows.turn_reader import read_turns
+from datasets_app.catalog.searching import open_searching
 from datasets_app.catalog.text_scans import (
     list_exemptions,
     load_kept_terms,
-    open_searching,
     record_check,
     start_scan,
 )

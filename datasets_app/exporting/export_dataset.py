@@ -81,10 +81,9 @@ def export_dataset(
     if gzipped and format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
     overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
-    digest = DigestWriter(out)
-    sessions = turns = 0
-    blocks = _write_blocks(format, dataset, selection._replace(excluded=False), terms)
+    digest, sessions, turns = DigestWriter(out), 0, 0
     # Closed before the transaction ends: a COPY that goes on holds the connection, and a rollback would wait.
+    blocks = _write_blocks(format, dataset, selection._replace(excluded=False), terms)
     with transaction.atomic(), gzip_writer(digest, gzipped) as target, closing(blocks):
         for turn_count, session_count, block in blocks:
             turns += turn_count

@@ -23,8 +23,7 @@ def test_every_route_says_what_it_needs_and_answers() -> None:
         assert operation["security"] == [{"Token": []}], name
         errors: Any = [answer for status, answer in operation["responses"].items() if int(status) >= 400]
         assert all("application/problem+json" in answer["content"] for answer in errors), name
-    # This one only adds to what a route shows.
-    assert SCOPES.keys() - used == {"raw:read"}
+    assert SCOPES.keys() - used == set()
 
 
 @pytest.mark.django_db

@@ -101,8 +101,7 @@ def test_a_route_opens_with_exactly_the_scopes_that_it_needs() -> None:
             if refused != missing:
                 wrong.append((missing, method, path, response.content))
     assert not wrong
-    # Without the scope for raw text, routes show less.
-    assert tried == set(SCOPES) - {"raw:read"}
+    assert tried == set(SCOPES)
 
 
 def test_no_route_tells_of_a_dataset_that_is_hidden() -> None:

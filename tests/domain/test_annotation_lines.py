@@ -123,7 +123,8 @@ def test_a_line_that_is_no_json_is_an_error_of_that_line():
         answer=st.none(),
         rater=st.none(),
     ),
-    answer=st.none() | st.builds(Answer, names, st.integers() | names | st.lists(names), st.just("q@1")),
+    answer=st.none()
+    | st.builds(Answer, names, st.integers() | names | st.lists(names), st.just("q@1"), st.just("")),
 )
 def test_a_written_label_is_one_line_and_reads_back_the_same(record: LabelRecord, answer: Answer | None):
     record = record._replace(answer=answer, label=None) if answer else record

@@ -53,6 +53,7 @@ HARMLESS = {
     "pull_source",
     "store_spans",
     "release_dataset",
+    "run_judge",
     # Only into an empty installation, or one that is given up as a whole.
     "restore",
     "sample_dataset",

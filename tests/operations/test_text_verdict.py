@@ -347,8 +347,8 @@ def test_many_turns_are_searched_by_several_processes_with_the_same_result(
     scan_new_text(dataset)
     alone = TextScan.objects.get()
 
-    monkeypatch.setattr("datasets_app.catalog.text_scans.MIN_TURNS", 0)
-    monkeypatch.setattr("datasets_app.catalog.text_scans.available_cpus", lambda: 2)
+    monkeypatch.setattr("datasets_app.catalog.searching.MIN_TURNS", 0)
+    monkeypatch.setattr("datasets_app.catalog.searching.available_cpus", lambda: 2)
     discard_scan(dataset)
     scan_new_text(dataset)
 

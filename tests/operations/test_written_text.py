@@ -323,7 +323,7 @@ UNCHANGING_ACTIONS = set(
     """
 activate_retention add_comment add_to_campaign allow_company_sign_in backup cancel_job
 certify_judge check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
-discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook
+discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook end_calibration
 end_attestation end_sessions expire_request export export_annotations export_audit export_table
 finish_scrub_audit generate hold import import_judge import_retention_rules import_schema import_table
 invite judge lift_hold override pull_source reissue release request_approval restore restrict

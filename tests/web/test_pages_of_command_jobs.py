@@ -37,6 +37,7 @@ COMMANDS: list[tuple[int, str]] = [
     (0, "export_annotations support --persona warm_v1 --out labels-out.jsonl"),
     (0, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 1"),
     (2, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 2"),
+    (0, "run_judge tone"),
     (0, "export_dataset support --out all.jsonl"),
     (0, "release_dataset written --notes First --override Trial"),
     (2, "release_dataset written"),

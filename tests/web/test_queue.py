@@ -201,7 +201,8 @@ def test_annotators_are_blind(db: None, tmp_path: Path) -> None:
     assert own.filter(repeat=True).exists()
     assert own.filter(item__gold=True).exists()
     shapes = {re.sub(r"\d+", "0", tag) for tag in re.findall(r"<article[^>]*>", page(anna))}
-    assert len({re.sub(r'data-snippet="[^"]*"', "", shape).replace(" hidden", "") for shape in shapes}) == 1
+    own_values = re.compile(r'data-(?:snippet|digest)="[^"]*"')
+    assert len({own_values.sub("", shape).replace(" hidden", "") for shape in shapes}) == 1
     assert "You <b>13</b>" in page(anna)
     assert "13 labeled by you" in anna.get("/annotate/?all").content.decode()
 

@@ -353,13 +353,13 @@ def test_values_are_grouped_and_kept_together(curator: Any, tmp_path: Path, empt
 def test_findings_are_counted_by_class_and_place(curator: Any, previewed: Dataset) -> None:
     context = curator.get(address("scrub", previewed)).context
     classes, parts = context["charts"]
-    assert {row.label: row.cells[0].count for row in parts.rows}["Tags"] == 1
-    assert sum(row.cells[0].count for row in classes.rows) == ScrubFinding.objects.count()
+    assert {row.label: row.cells[0].number for row in parts.rows}["Tags"] == 1
+    assert sum(row.cells[0].number for row in classes.rows) == ScrubFinding.objects.count()
     assert max(float(row.cells[0].width) for row in classes.rows) == 100
     for chart in (classes, parts):
         for row in chart.rows:
             listed = curator.get(address("scrub", previewed) + row.cells[0].url.partition("#")[0]).context
-            assert len(listed["page"].rows) == row.cells[0].count
+            assert len(listed["page"].rows) == row.cells[0].number
             assert [each.label for shown in listed["charts"] for each in shown.rows if each.is_current] == [
                 row.label
             ]

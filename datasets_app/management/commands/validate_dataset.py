@@ -9,7 +9,7 @@ from django.conf import settings
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
-from datasets_app.catalog.text_scans import estimate_turns, open_searching
+from datasets_app.catalog.searching import estimate_turns, open_searching
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output

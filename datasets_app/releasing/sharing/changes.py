@@ -33,6 +33,7 @@ CHANGING_ACTIONS = (
     "delete_annotation",
     "import_annotations",
     "adjudicate",
+    "promote_failure_mode",
     "requeue_stale",
     *KEEPING_ACTIONS,
 )

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations_app.domain.estimates.rates import FloatArray, IntArray
+from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Campaign
 from datasets_app.core.queries import fetch_column
 from datasets_app.domain.labels.criterion import Criterion, Kind
@@ -12,7 +13,7 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 # Packed by the server: a row for each of a hundred thousand replies takes longer than all else.
 _ITEMS_SQL = """
 SELECT string_agg(int8send(turn_id) || int8send(session_id), ''::bytea)
-FROM annotations_app_campaignitem WHERE campaign_id = %s AND NOT gold GROUP BY position >> 16
+FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND NOT gold GROUP BY position >> 16
 """
 _UNLABELED_SQL = """
 SELECT count(DISTINCT a.item_id) FROM annotations_app_assignment a
@@ -31,12 +32,10 @@ class Items(NamedTuple):
 
 def read_items(campaign: Campaign) -> Items:
     """Those of a campaign without its gold replies, which weren't chosen by chance."""
-    parts = [np.frombuffer(packed, ">i8") for packed in fetch_column(_ITEMS_SQL, [campaign.pk])]
-    numbers = np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
-    rows = numbers.reshape(-1, 2)
-    rows = rows[rows[:, 0].argsort()]
-    _, session = np.unique(rows[:, 1], return_inverse=True)
-    return Items(rows[:, 0], session)
+    turn, session = read_packed(_ITEMS_SQL, 2, campaign=campaign.pk)
+    order = turn.argsort()
+    _, numbered = np.unique(session[order], return_inverse=True)
+    return Items(turn[order], numbered)
 
 
 def average_by_reply(items: Items, turn: IntArray, given: FloatArray) -> FloatArray:

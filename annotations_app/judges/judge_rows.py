@@ -93,12 +93,12 @@ class Sessions(NamedTuple):
 
 def read_verdicts(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray]:
     """(turn, stored answer) of each first judgment, without those that failed."""
-    return _read(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+    return read_packed(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
 
 
 def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray, IntArray]:
     """(turn, first answer, another one)."""
-    return _read(_REPEATS_SQL, 3, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+    return read_packed(_REPEATS_SQL, 3, run=run.pk, key=criterion.key)  # type: ignore[return-value]
 
 
 def read_people(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:
@@ -106,13 +106,13 @@ def read_people(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, Int
     values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "key": criterion.key}
     if campaign.schema_id is None:
         assert criterion.key == ON_BRAND.key  # nothing else is asked  # nosec B101
-        return _read(_ON_BRAND_SQL, 2, persona=campaign.persona.persona_id, **values)  # type: ignore[return-value]
-    return _read(_ANSWERS_SQL, 2, **values)  # type: ignore[return-value]
+        return read_packed(_ON_BRAND_SQL, 2, persona=campaign.persona.persona_id, **values)  # type: ignore[return-value]
+    return read_packed(_ANSWERS_SQL, 2, **values)  # type: ignore[return-value]
 
 
 def read_sessions(campaign: Campaign) -> Sessions:
     values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "splits": list(SPLITS)}
-    turn, session, split = _read(_SESSIONS_SQL, 3, **values)
+    turn, session, split = read_packed(_SESSIONS_SQL, 3, **values)
     order = np.argsort(turn)
     return Sessions(turn[order], session[order], split[order])
 
@@ -131,7 +131,7 @@ def count_not_judged(run: JudgeRun) -> tuple[int, dict[str, int]]:
     return counts.pop("", 0), counts
 
 
-def _read(sql: str, columns: int, **values: object) -> tuple[IntArray, ...]:
+def read_packed(sql: str, columns: int, **values: object) -> tuple[IntArray, ...]:
     parts = [np.frombuffer(packed, ">i8") for packed in fetch_column(sql, values)]
     numbers = np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
     return tuple(numbers.reshape(-1, columns).T)

@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 
 from annotations_app.models import LabelSchema
+from annotations_app.models.querysets import find_version
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.schema import Schema
@@ -71,11 +72,7 @@ def latest_schemas() -> QuerySet[LabelSchema]:
 
 def get_schema(name: str) -> LabelSchema:
     """The latest version of a name, or that of ``NAME@VERSION``. Raises UserError."""
-    own_name, _, version = name.partition("@")
-    found = LabelSchema.objects.filter(name=own_name).order_by("-version")
-    if version:
-        found = found.filter(version=int(version) if version.isdecimal() and len(version) < 10 else 0)
-    schema = found.first()
+    schema: LabelSchema | None = find_version(LabelSchema.objects.all(), name)
     if schema is None:
         raise UserError(f"There is no schema {name[:120]!r}; make it, or import it from YAML.")
     return schema

@@ -13,6 +13,7 @@ from annotations_app.domain.judging.judge_document import (
     write_judge,
 )
 from annotations_app.models import Judge
+from annotations_app.models.querysets import find_version
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import execute
@@ -81,11 +82,7 @@ def latest_judges() -> QuerySet[Judge]:
 
 def get_judge(name: str) -> Judge:
     """The latest version of a name, or that of ``NAME@VERSION``. Raises UserError."""
-    own_name, _, version = name.partition("@")
-    found = Judge.objects.filter(name=own_name).order_by("-version")
-    if version:
-        found = found.filter(version=int(version) if version.isdecimal() and len(version) < 10 else 0)
-    judge = found.first()
+    judge: Judge | None = find_version(Judge.objects.all(), name)
     if judge is None and name == OFFLINE:
         return save_judge(_BUILT_IN).judge
     if judge is None:

@@ -53,3 +53,12 @@ class AssignmentQuerySet(models.QuerySet[Any]):
 
 def _any_of(changed: Mapping[str, Q], causes: Iterable[str]) -> Q:
     return Q(*(changed[cause] for cause in causes), _connector=Q.OR)
+
+
+def find_version(rows: models.QuerySet[Any], name: str) -> Any:
+    """The latest version of a name, or that of ``NAME@VERSION``; None if there is none."""
+    own_name, _, version = name.partition("@")
+    found = rows.filter(name=own_name).order_by("-version")
+    if version:
+        found = found.filter(version=int(version) if version.isdecimal() and len(version) < 10 else 0)
+    return found.first()

@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests import chromium
 
@@ -40,6 +40,8 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("ALIGNMENTER_REQUIRE_BROWSER"):
             pytest.fail(message)
         pytest.skip(f"BROWSER TESTS SKIPPED: {message}")
+    # Of its own 5 seconds, a busy machine has been seen to take more.
+    expect.set_options(timeout=TIMEOUT_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=CHROMIUM_FLAGS)
         yield browser

@@ -171,3 +171,48 @@ def test_names_of_things_in_such_objects_stay(scrubber: Scrubber) -> None:
         turns = [TurnRecord("s", 1, "user", "OK.", [], metadata=metadata)]
         [scrubbed] = scrubber.scrub([SessionInput(turns)])
         assert scrubbed.turns == turns, metadata
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "left"),
+    [
+        ("Jana Nováková", "zpráva_Novákové.pdf smlouva-Novakovou-2024.docx Jany_Novákové.txt", "Nov nov Jan"),
+        ("Pavel Dvořák", "faktura_Dvořákovi.pdf pro_Pavla_Dvoraka.xlsx s_Pavlem.txt", "Dvo Pav"),
+        ("Katarzyna Kowalska", "umowa_Kowalskiej.pdf dla_Katarzyny.docx", "Kowal Katarz"),
+        ("Marek Wiśniewski", "umowa_z_Markiem.pdf faktura-Wisniewskiego.pdf", "Mark Wi"),
+        ("Ольга Петрова", "договор_Петровой.pdf письмо_Ольге.docx Петрову_анкета.pdf", "Петр Ольг"),
+        ("Оксана Кравчук", "лист_Оксані.pdf довідка_Кравчука.docx", "Окс Кравч"),
+        ("Ivana Babić", "ugovor_Babića.pdf za_Ivanu.docx", "Bab Ivan"),
+        ("Милош Јовановић", "уговор_Јовановића.pdf за_Милоша.docx", "Јов Мил"),
+        ("Zuzana Kováčová", "zmluva_Kováčovej.pdf od_Zuzany.txt", "Kov Zuz"),
+        ("Νίκος Παπαδόπουλος", "σύμβαση_Παπαδοπούλου.docx βιογραφικό_Νίκου.pdf", "Παπ Νίκ"),
+        ("Μαρία Καραγιάννη", "αίτηση-Μαρίας.pdf τιμολόγιο_Καραγιάννης.pdf", "Μαρ Καρ"),
+        ("Jonas Kazlauskas", "sutartis_Kazlausko.pdf", "Kazl"),
+        ("Andris Bērziņš", "ligums_Bērziņa.pdf", "Bērz"),
+    ],
+)
+def test_case_forms_of_a_name_are_found_in_identifiers(
+    scrubber: Scrubber, name: str, values: str, left: str
+) -> None:
+    for value in values.split():
+        for where in ("file", "key"):
+            said = scrub(scrubber, make_session(name, value, where))
+            assert "[NAME]" in said, value
+            assert not [part for part in left.split() if part in said], said
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Dana Petráková", "data_export.csv dane_klienta.csv petrol_prices.csv dan-2024.pdf"),
+        ("Martin Horák", "hora_summary.csv market_report.pdf horizont.png martian.txt"),
+        ("Marek Koval", "marketing.csv mark_done.js kovariance.csv"),
+        ("Anna Rosová", "annotations.json anno-2023.csv rosetta_stone.png announce.md"),
+        ("Лена Миронова", "ленивый_код.py миграция.sql линейка.png"),
+        ("Νίκος Μάρκου", "νικητές_2024.pdf μάρκετινγκ.pptx"),
+        ("Monika Sandler", "mono_audio.wav sandbox_config.yaml monitor_log.txt sandwich.png"),
+    ],
+)
+def test_words_that_begin_like_a_name_stay(scrubber: Scrubber, name: str, values: str) -> None:
+    for value in values.split():
+        assert value in scrub(scrubber, make_session(name, value, "file")), value

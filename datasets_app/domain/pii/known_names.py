@@ -1,5 +1,7 @@
 """Finds the names of a session's people again: joined as in file names, without accents, in any letter case.
 
+In identifiers and names of files, their case forms are found as well: ``zpráva_Novákové.pdf``.
+
 A name that is an ordinary word as well (Will, May, Stone) is found only where its place or a capital says
 that a person is meant: "Thanks Will!", "I spoke with Will", not "I will". Two such words that follow each
 other as in an identifier are the name: ``will_power.pdf``, ``WillPower``.
@@ -11,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import NAME, Match
+from datasets_app.domain.pii.inflections import find_ending, is_common, list_stems
 from datasets_app.domain.pii.names.brand_cues import is_signature
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_refusals import MONTHS
@@ -86,6 +89,7 @@ class KnownNames:
 
     def __init__(self) -> None:
         self._words: dict[str, _Word] = {}
+        self._stems: set[str] = set()
         self._names: dict[tuple[str, ...], _Name] = {}
         self.words: set[str] = set()
 
@@ -105,6 +109,7 @@ class KnownNames:
                 known = _Word(plain, place == 0, facts)
                 for written in _list_spellings(plain):
                     self._words.setdefault(written, known)
+                    self._stems.update(() if facts.common else list_stems(written))
         key = tuple(word.lower() for word in words)
         if len(words) > 1 and key not in self._names and not has_lone_characters(name):
             self._names[key] = _Name(
@@ -127,6 +132,14 @@ class KnownNames:
                 if self._is_person(text, start, end, word):
                     yield start, end
                 at = folded.find(written, at + 1)
+        for stem in self._stems:
+            at = folded.find(stem)
+            while at >= 0:
+                end = find_ending(folded, at, stem)
+                start, end = places[at], _extend(text, places[end - 1] + 1)
+                if _is_form_in_identifier(text, start, end):
+                    yield start, end
+                at = folded.find(stem, at + 1)
         # All forms of a whole name have a word of it.
         for name in self._names.values() if is_mentioned else ():
             for found in name.pattern.finditer(folded):
@@ -232,6 +245,13 @@ def _is_written_as_name(text: str, start: int, end: int, name: _Name) -> bool:
     if is_joined or (name.is_ordinary and "_" not in said and said.islower()):
         return is_glued(text, start, end)
     return True
+
+
+def _is_form_in_identifier(text: str, start: int, end: int) -> bool:
+    """Whether what begins and ends as a form of a name does is a word of an identifier, or all of a text."""
+    is_word = stands_alone(text, start, end) or _is_camel_part(text, start, end)
+    is_identifier = end - start == len(text) or is_glued(text, start, end)
+    return is_word and is_identifier and not is_common(text[start:end])
 
 
 def _count_genitive(text: str, start: int, end: int, word: _Word) -> int:

@@ -14,7 +14,7 @@ from datasets_app.domain.pii.detector import (
     Match,
 )
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
-from datasets_app.domain.pii.network.words import Word
+from datasets_app.domain.pii.network.words import Word, is_placeholder
 
 # Up to this probability of being English the network finds the names of a text, above it the English model.
 MAX_ENGLISH = 0.9
@@ -141,7 +141,7 @@ def _list_values(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[M
         score >= item.beside and _may_be_part(word, item) for word, score in zip(words, scores, strict=True)
     ]
     if item.kind == HANDLE:
-        scores = scores * [_PLAIN_SHARE if _is_written_plainly(word.text) else 1.0 for word in words]
+        scores = scores * [_weigh_handle(words, number) for number in range(len(words))]
     start = 0
     while start < len(words):
         end = start
@@ -176,9 +176,15 @@ def _touch(words: Sequence[Word], is_part: Callable[[str], bool]) -> bool:
     return ends and all(one.end == other.start for one, other in zip(words, words[1:], strict=False))
 
 
-def _is_written_plainly(word: str) -> bool:
-    """Without the digits, signs and capitals by which user names differ from other words."""
-    return word.isalpha() and (word.islower() or word.istitle())
+def _weigh_handle(words: Sequence[Word], number: int) -> float:
+    """Less for words without the digits, signs and capitals by which user names differ from others; nothing
+    for the rest of an identifier whose name was replaced: report_[NAME]."""
+    word = words[number].text
+    if "_" in (word[0], word[-1]) and word.replace("_", "").isalpha():
+        beside = words[number - 1 : number] if word[0] == "_" else words[number + 1 : number + 2]
+        if any(is_placeholder(other.text) for other in beside):
+            return 0.0
+    return _PLAIN_SHARE if word.isalpha() and (word.islower() or word.istitle()) else 1.0
 
 
 def _make_match(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:

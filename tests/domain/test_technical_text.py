@@ -2,10 +2,12 @@
 
 import pytest
 
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import ADDRESS, NAME
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
 
 NOBODYS = [
     # versions
@@ -119,6 +121,30 @@ PERSONAL = [
 ]
 
 
+NOBODYS += [
+    # codes of things, and blanks in other languages
+    "You need a Torx T25 bit for the hinge, not a Torx T20.",
+    "The housing is IPX4, the newer one IP67 and the outdoor one IPX7.",
+    "Schuko CEE 7/4 and Type F plugs fit; NEMA 5-15 doesn't.",
+    "Paint code RAL 9016, Pantone 286 C.",
+    "Error 0x80070005 on KB5034441, build 22631.3007.",
+    "Schutzklasse IPX4, Schutzart IP44, Farbe RAL 7016.",
+    "Нужна бита Torx T20 и саморез 4,2х16.",
+    "需要Torx T8螺丝刀，防水等级IPX7。",
+    "Hallo [Ihr Name] von [Firmenname], vielen Dank für Ihre Nachricht.",
+    "Mit freundlichen Grüßen, [Ihr Name] von der Kundenbetreuung",
+    "Bonjour [Votre nom], ici [Nom de l'agent] de [Entreprise].",
+    "Beste [Uw naam], met vriendelijke groet, [Naam medewerker]",
+    "Vážený pane [Příjmení], s pozdravem [Vaše jméno]",
+    "Уважаемый [Имя Отчество], с уважением, [Ваше имя]",
+    "Αγαπητέ [Όνομα], με εκτίμηση, [Το όνομά σας]",
+    "尊敬的[客户姓名]，您好！我是[您的姓名]。",
+    "Sayın [Müşteri Adı], saygılarımla [Adınız]",
+    "[Ihr Name] von [Firma] hat angerufen.",
+    "Viele Grüße\n[Ihr Name] von\n[Ihre Firma]",
+]
+
+
 @pytest.mark.parametrize("text", NOBODYS)
 def test_technical_text_is_nobodys(text: str) -> None:
     assert Detection(Policy(), b"").find_many([DetectionInput(text)]) == [[]]
@@ -145,3 +171,25 @@ def test_postal_codes_behind_their_word_are_addresses() -> None:
     assert sum(match.kind == ADDRESS for matches in found for match in matches) >= len(announced) - 1
     others = "the cap is 5000|our zip has 12345 files|PIN code 1234|postcode 404|unzip 12345.zip|zip: 12.5 MB"
     assert [text for text in others.split("|") if find_all(text, frozenset({ADDRESS}))] == []
+
+
+ANSWERS = [
+    ("What rating does it have?", "IPX4, I think", ""),
+    ("Welche Schutzklasse hat das Gerät?", "IPX4", ""),
+    ("何が必要ですか？", "Torx T8", ""),
+    ("What should I write?", "[Ihr Name] von [Firma]", ""),
+    ("Who is the patient?", "Kästner, C34.1", "Kästner"),
+    ("Who called?", "[Ms] van der Merwe", "van der Merwe"),
+    ("Name?", "Kowalska", "Kowalska"),
+    ("And the name?", "Brannigan", "Brannigan"),
+]
+
+
+@pytest.mark.parametrize(("question", "reply", "name"), ANSWERS)
+def test_codes_and_blanks_in_answers_are_nobodys_and_names_beside_them_somebodys(
+    question: str, reply: str, name: str
+) -> None:
+    turns = [TurnRecord("s", 1, "assistant", question, []), TurnRecord("s", 2, "user", reply, [])]
+    [scrubbed] = Scrubber(Policy(), key=b"k" * 32).scrub([SessionInput(turns)])
+    text = scrubbed.turns[1].text
+    assert (name not in text and "[NAME]" in text) if name else text == reply

@@ -60,6 +60,7 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         rf"(?!{_NOT_A_PERSON}\b)(?:\w+\s+){{0,2}}names?\b(?!\s+of\s+(?:the|your|ur)\b)"
         rf"|\bsurname\b|\bname,? please\b|\bnames? of (?:the )?{_PEOPLE}"
         r"|\bwho am i (?:speaking|talking|chatting)\b|\bwhom? (?:do i have|i am|i'm)\b|\bmay i know who\b"
+        r"|\A(?:(?:and|ok|okay|the),? ){0,3}names? ?\?"
         r"|\bname on (?:the|your) (?:account|card|booking|reservation|order|policy|ticket)\b",
         re.IGNORECASE,
     ),

@@ -40,6 +40,7 @@ from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.handle_shapes import is_name, is_numbered_thing
 from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
 from datasets_app.domain.pii.rules.other_words import is_of_thing
+from datasets_app.domain.pii.rules.short_codes import is_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
 
 if TYPE_CHECKING:
@@ -147,7 +148,8 @@ class Detection:
 
     def _complete_names(self, found: list[Match], text: str) -> list[Match]:
         """The names that are people, and the ages beside them."""
-        names = drop_matches_in_codes(drop_protected(found, find_protected(text)) if found else found, text)
+        found = drop_protected(found, find_protected(text)) if found else found
+        names = [match for match in drop_matches_in_codes(found, text) if not is_thing(text, match)]
         return [*names, *find_ages(text, names)] if names and self._finds_ages else names
 
     def _find_by_rules(self, item: DetectionInput) -> list[Match]:
@@ -229,7 +231,7 @@ def add_judged(found: list[Match], text: str, judged: "JudgedText", kinds: froze
     more = [
         match
         for match in judged.find(kinds)
-        if not _is_decided(match, kept) and not _is_of_thing(text, match)
+        if not (_is_decided(match, kept) or _is_of_thing(text, match) or is_thing(text, match))
     ]
     return kept + (drop_protected(more, find_protected(text)) if more else more)
 
@@ -242,7 +244,11 @@ def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[
     """The values of ``kinds`` in the reply that ends the text. English names are for another model."""
     start = len(text) - len(reply)
     found = judged[text].find(kinds - {NAME} if judged[text].is_english else kinds)
-    found = [match for match in found if match.start >= start and not _is_of_thing(text, match)]
+    found = [
+        match
+        for match in found
+        if match.start >= start and not (_is_of_thing(text, match) or is_thing(text, match))
+    ]
     found = drop_protected(found, find_protected(text)) if found else found
     return [
         match._replace(start=match.start - start, end=match.end - start, score=ANSWER_SCORE)

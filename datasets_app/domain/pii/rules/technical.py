@@ -52,6 +52,8 @@ _NOTHING_STANDS_IN_IT = re.compile(
     # Ids that say what they are, and those that their alphabet tells (ULID).
     r"|\b(?i:ulid|uuid|guid|nanoid|cuid|etag|(?:trace|request|span|commit)[ _-]?id|commit|sha)\b[\"':= ]{1,3}"
     r"(?=[\w-]*\d)[\w-]{8,64}|\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b"
+    # Public ids of vulnerabilities and updates.
+    r"|\b(?:CVE-\d{4}-\d{4,7}|CWE-\d{1,4}|GHSA(?:-[a-z0-9]{4}){3}|KB\d{6,7}|MS\d\d-\d{3})\b"
     # User agents, and names with a version: Mozilla/5.0 (X11; …), Chrome/121.0.0.0.
     r"|\bMozilla/\d\.\d(?: \([^()\n]{0,160}\)| [A-Za-z.]{2,24}/[\w.]{1,24}| (?:Mobile|like Gecko)){1,16}"
     r"|(?<![/\w])[A-Za-z][\w.-]{1,30}/\d{1,5}(?:\.\d{1,6}){1,4}\b"
@@ -60,7 +62,7 @@ _CODE = r"(?=[\w./-]{0,30}\d)[A-Za-z0-9][\w./-]{2,40}(?: \d{2,9}\b){0,4}"
 _PRODUCT_CODE = re.compile(
     r"\b(?:EANs?|GTIN(?:-1[234])?|UPC|ISBN(?:-1[03])?|ISSN|SKU|MPN|ASIN|HSN|P/N|PN|OID|RFC"
     # Standards, and orders of a purchase.
-    r"|(?-i:ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU-T|BS|NF|JIS|GB/T|ГОСТ|P\.?O\.?)"
+    r"|(?-i:ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU-T|BS|NF|JIS|GB/T|ГОСТ|RAL|Pantone|UL|SAE|NEMA|CEE|VDE|P\.?O\.?)"
     r"(?:[ /](?-i:IEC|EN|ISO|TS))?(?![^\W\d_])"
     r"|(?:part|model)(?: (?:no\.?|number))?|(?:item|article) (?:no\.?|number)"
     r"|product (?:code|id|no\.?|number)|Art(?:ikel)?\.?-?(?:Nr\.?|nummer)|Teile-?(?:Nr\.?|nummer)"
@@ -79,7 +81,7 @@ _IDENTIFIER = re.compile(r"`[\w.$@:/\\<>\[\](){}=+*,'\"-]{1,120}`|```.*", re.DOT
 _MAY_HOLD = re.compile(
     r"\d\d \d\d \d\d \d\d \d\d \d\d|[`{*<%$]|\[(?!\w+\])|\[[A-Za-z]{2}|[Xx]{3}|X-X|[A-Za-z]/\d|sha\d"
     r"|(?:[a-z\d]|md5|h1)[-:_=][A-Za-z0-9+/]{12}"
-    r"|\b(?:ULID|UUID|GUID|[A-Z]{2,4}N|UPC|SKU|OID|RFC|P/N|P\.?O\b|ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU|BS|NF|JIS|GB|[Pp]art|PART|[Mm]od[eè]l|[Ii]tem|[Aa]rt|[Pp]rod|[Tt]eile|[Rr]éf|[Rr]ef|[Cc][óo]d"
+    r"|\b(?:ULID|UUID|GUID|[A-Z]{2,4}N|UPC|SKU|OID|RFC|P/N|P\.?O\b|ISO|IEC|DIN|EN|IEEE|ANSI|ASTM|NIST|ITU|BS|NF|JIS|GB|RAL|Pantone|UL|SAE|NEMA|CEE|VDE|KB\d|CVE|CWE|GHSA|MS\d|[Pp]art|PART|[Mm]od[eè]l|[Ii]tem|[Aa]rt|[Pp]rod|[Tt]eile|[Rr]éf|[Rr]ef|[Cc][óo]d"
     r"|[Vv]aren|[Nn]umer|[Uu]lid|[Uu]uid|[Gg]uid|[Nn]anoid|NANOID|[Cc]uid|[Ee][Tt]ag|E-?TAG|[Tt]race|[Rr]equest|[Ss]pan|COMMIT|SHA\b|[Cc]ommit|sha\b|[0-7][0-9A-HJ-NP-TV-Z]{25}|ГОСТ|арт|Арт)|[型品货商상]"
 )
 

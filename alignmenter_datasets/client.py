@@ -154,6 +154,11 @@ class Client:
         found: Json = self._connection.request("GET", f"{_dataset(name)}/agreement", params=query)
         return found
 
+    def quality(self, name: str) -> Json:
+        """Certificates of judges with whether they hold, and rates with intervals (``labels:read``)."""
+        found: Json = self._connection.request("GET", f"{_dataset(name)}/quality")
+        return found
+
     def jobs(self, dataset: str | None = None) -> Iterator[Json]:
         """The latest first (``datasets:read``)."""
         return self.pages("/jobs", dataset=dataset)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from datasets_app.domain.packages.package import LabelFile, LabelSummary
+from datasets_app.domain.packages.quality_statement import QualityStatement
 from datasets_app.domain.traces.label_rules import LabelRules
 
 
@@ -76,6 +77,9 @@ class Labels(Protocol):
 
     def build_label_facts(self, dataset: Any) -> LabelSummary | None:
         """What a package says of the labels; None if there are none."""
+
+    def build_quality_statement(self, dataset: Any) -> QualityStatement:
+        """What releases and packages state of its judges, and of how good the assistant is."""
 
     def write_label_files(
         self, dataset: Any, folder: Path, data: Sequence[Path], actor: Any, override: str

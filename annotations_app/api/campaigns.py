@@ -12,6 +12,7 @@ from annotations_app.api.schemas import (
     CampaignIn,
     CampaignOut,
     CampaignPage,
+    DatasetQualityOut,
     JudgeIn,
     JudgesOut,
     LabelExportIn,
@@ -23,6 +24,7 @@ from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
+from annotations_app.estimates.statement import build_quality_statement
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.parameters import JudgeParameters
@@ -112,6 +114,13 @@ def get_campaign_quality(
     """How many replies have each answer, with 95 % intervals, helped by judges (all that judged the campaign,
     or those named); with `width` (a share) how many more labels bring them to it."""
     return estimate_quality(find_campaign(request, name), judges=judge, width=width).as_json()
+
+
+@route(router, "GET", "/datasets/{name}/quality", DatasetQualityOut, needs=VIEW_LABELS)
+def get_dataset_quality(request: Any, name: str) -> Any:
+    """Which judges are certified for which criterion, and how good the assistant is by each campaign."""
+    dataset = get_dataset(request, name)
+    return {"dataset": dataset.name, **build_quality_statement(dataset).as_json()}
 
 
 @route(router, "GET", "/datasets/{name}/agreement", AgreementOut, needs=VIEW_LABELS, errors=(409,))

@@ -99,6 +99,16 @@ class QualityOut(Schema):
     notes: list[str]
 
 
+class DatasetQualityOut(Schema):
+    """As releases and packages state it. `certificates` say whether they still hold; `left_out` counts older
+    certificates and campaigns that aren't listed."""
+
+    dataset: str
+    certificates: list[dict[str, Any]]
+    estimates: list[dict[str, Any]]
+    left_out: int
+
+
 class JudgeIn(Input):
     """`judge` is a name, or `NAME@VERSION`; `offline` needs no model. `max_cost` is at the judge's prices."""
 

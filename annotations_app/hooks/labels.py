@@ -32,6 +32,7 @@ from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.labels.schema_document import dump_schema
 from datasets_app.domain.packages.package import LabelFile, LabelSummary
+from datasets_app.domain.packages.quality_statement import QualityStatement
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 
@@ -60,6 +61,12 @@ def build_label_facts(dataset: Any) -> LabelSummary | None:
             for statistic in [getattr(measured, field)]
         ],
     )
+
+
+def build_quality_statement(dataset: Any) -> QualityStatement:
+    from annotations_app.estimates import statement  # loads numpy: not at every start
+
+    return statement.build_quality_statement(dataset)
 
 
 # --- the labels themselves -----------------------------------------------------------------------
@@ -245,7 +252,13 @@ def _choose_path(folder: Path, persona: str, schema: str) -> Path:
     return path
 
 
-__all__ = ["SESSION_LABELS", "annotate_imported_turns", "build_label_facts", "write_label_files"]
+__all__ = [
+    "SESSION_LABELS",
+    "annotate_imported_turns",
+    "build_label_facts",
+    "build_quality_statement",
+    "write_label_files",
+]
 
 WEEKLY_LABELS_SECONDS = 600
 

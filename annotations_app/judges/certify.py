@@ -21,7 +21,8 @@ from datasets_app.catalog.policies import LOCKED_SPLIT
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Criterion, Kind
-from datasets_app.domain.wording import format_count
+from datasets_app.domain.packages import quality_statement
+from datasets_app.domain.packages.quality_statement import StatedCertificate, StatedRate
 
 MIN_THRESHOLD = 0.5
 
@@ -101,21 +102,29 @@ def list_changes(certificate: JudgeCertificate) -> list[str]:
 
 def describe_certificate(certificate: JudgeCertificate) -> list[str]:
     """The verdict, both rates, why not, and what has changed since: a sentence each."""
+    return quality_statement.describe_certificate(state_certificate(certificate))
+
+
+def state_certificate(certificate: JudgeCertificate) -> StatedCertificate:
+    """As releases, packages and the API state it, with whether it holds."""
     result = certificate.result
-    verdict = "certified" if certificate.certified else "not certified"
-    sentences = [f"{certificate.judge.full_name} is {verdict} for {certificate.criterion}."]
-    for name, said in (("true_positive", "True-positive"), ("true_negative", "True-negative")):
-        rate = result[name]
-        if rate["rate"] is not None:
-            replies = format_count(rate["replies"], "reply", "replies")
-            sentences.append(
-                f"{said} rate {100 * rate['rate']:.1f} %, at least {100 * rate['bound']:.1f} %, of {replies}."
-            )
-    sentences += [f"{reason[0].upper()}{reason[1:]}." for reason in result["reasons"]]
-    sentences.append(f"{result['not_judged']:,} of {result['replies']:,} replies not judged.")
-    if changed := list_changes(certificate):
-        sentences.append(f"It holds no longer: {' and '.join(changed)} changed since.")
-    return sentences
+    return StatedCertificate(
+        certificate.judge.full_name,
+        certificate.criterion,
+        certificate.campaign.name,
+        certificate.created_at.date().isoformat(),
+        certificate.certified,
+        certificate.threshold,
+        *(_state_rate(result.get(name) or {}) for name in ("true_positive", "true_negative")),
+        replies=result.get("replies", 0),
+        not_judged=result.get("not_judged", 0),
+        reasons=tuple(result.get("reasons", ())),
+        changed=tuple(list_changes(certificate)),
+    )
+
+
+def _state_rate(rate: dict[str, Any]) -> StatedRate:
+    return StatedRate(rate.get("rate"), rate.get("bound"), rate.get("replies", 0))
 
 
 def _find_criterion(campaign: Campaign, key: str) -> Criterion:

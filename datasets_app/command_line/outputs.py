@@ -6,6 +6,11 @@ from typing import Any
 
 from datasets_app.command_line.remedies import append_remedy
 from datasets_app.domain.conversations.records import Finding
+from datasets_app.domain.packages.quality_statement import (
+    QualityStatement,
+    describe_certificate,
+    describe_estimate,
+)
 from datasets_app.domain.quality.output import (
     Totals,
     build_finding_object,
@@ -44,6 +49,10 @@ class Output:
         """Say how many terms the metadata of the file keeps from being reported."""
         raise NotImplementedError
 
+    def note_quality(self, stated: QualityStatement) -> None:
+        """Say what the metadata of the file states of judges and rates."""
+        raise NotImplementedError
+
     def write_finding(self, finding: Finding) -> None:
         raise NotImplementedError
 
@@ -54,6 +63,13 @@ class Output:
 class TextOutput(Output):
     def note_kept(self, terms: int) -> None:
         self._write_error(f"{self._source}: {format_count(terms, 'term')} kept by its metadata not reported")
+
+    def note_quality(self, stated: QualityStatement) -> None:
+        for one in stated.certificates:
+            said = " ".join(describe_certificate(one))
+            self._write_error(f"{self._source}: its metadata states, tested on {one.day}: {said}")
+        for estimate in stated.estimates:
+            self._write_error(f"{self._source}: its metadata states: {describe_estimate(estimate)}")
 
     def write_finding(self, finding: Finding) -> None:
         self._write(format_text_line(self._source, finding))
@@ -80,6 +96,9 @@ class JsonOutput(Output):
 
     def note_kept(self, terms: int) -> None:
         self._files[-1]["kept_terms"] = terms
+
+    def note_quality(self, stated: QualityStatement) -> None:
+        self._files[-1]["quality"] = stated.as_json()
 
     def write_finding(self, finding: Finding) -> None:
         self._files[-1]["findings"].append(build_finding_object(finding))

@@ -23,11 +23,12 @@ from datasets_app.command_line.streams import (
     provide_local_file,
 )
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits
+from datasets_app.domain.packages.quality_statement import QualityStatement
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.names.names import BUILT_IN, load_name_finder
 from datasets_app.domain.pii.persona_terms import list_persona_terms
-from datasets_app.domain.quality.files import FILE_KINDS, FileChecker, find_kept_terms
+from datasets_app.domain.quality.files import FILE_KINDS, FileChecker, find_kept_terms, find_stated_quality
 from datasets_app.domain.quality.kept_terms import NOTHING_KEPT
 from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
@@ -132,7 +133,7 @@ def check_files(
             if options["pii_only"]:
                 kept = find_kept_terms(path) if name != "-" else NOTHING_KEPT
                 file = PersonalDataScan(path, allow=allowed, kept=kept, name_models=models, limits=limits)
-                kind = None
+                kind, stated = None, QualityStatement()
             else:
                 file = FileChecker(
                     path,
@@ -144,9 +145,12 @@ def check_files(
                     search_batches=search_batches,
                 )
                 kept, kind = file.kept, file.kind
+                stated = find_stated_quality(path) if name != "-" else QualityStatement()
             output.start_source("<stdin>" if name == "-" else name, kind)
             if kept.term_count:
                 output.note_kept(kept.term_count)
+            if stated:
+                output.note_quality(stated)
             progress, size = Progress(f"Checking {name}"), path.stat().st_size
 
             def show(done: int, progress: Progress = progress, size: int = size) -> None:

@@ -4,9 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from datasets_app import hooks
 from datasets_app.catalog import facts as dataset_facts
 from datasets_app.core.progress import ProgressCallback
 from datasets_app.domain.metadata.metadata import DatasetMetadata, parse_metadata
+from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.changelog import SchemaChange
 from datasets_app.domain.releases.comparison import Difference, OnLines, compare_files
@@ -78,11 +80,19 @@ def _compare_with_last(last: Release, frozen: FrozenData, on_lines: OnLines) -> 
 
 def _build_metadata(dataset: Dataset, frozen: FrozenData) -> DatasetMetadata:
     contents = frozen.contents
-    return frozen.terms.state(
+    metadata = frozen.terms.state(
         dataset_facts.build_metadata(
             dataset, sessions=contents.sessions, turns=contents.turns, sha256=frozen.sha256
         )
     )
+    return add_quality(metadata, hooks.labels.build_quality_statement(dataset))
+
+
+def add_quality(metadata: DatasetMetadata, statement: QualityStatement) -> DatasetMetadata:
+    """With what is known of judges and rates, as of now."""
+    others = {key: value for key, value in metadata.extra.items() if key != METADATA_KEY}
+    stated = {METADATA_KEY: statement.as_json()} if statement else {}
+    return replace(metadata, extra=others | stated)
 
 
 def _describe_changed_facts(last: Release, metadata: DatasetMetadata, splits: dict[str, int]) -> list[str]:

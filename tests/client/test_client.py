@@ -139,6 +139,9 @@ def test_errors_are_sentences_and_name_no_token(curator: User, live_server: Any,
         assert (refused.value.status, refused.value.code) == (403, "missing_scope")
         with pytest.raises(RequestRefused, match="nothing at this address"):
             client.dataset("other")
+    with make_client(live_server.url, curator) as client:
+        nothing = {"certificates": [], "estimates": [], "left_out": 0}
+        assert client.quality("support") == {"dataset": "support", **nothing}
     with Client(live_server.url, "aldu_wrong") as client, pytest.raises(RequestRefused) as refused:
         next(client.datasets())
     assert refused.value.status == 401

@@ -13,7 +13,12 @@ from datasets_app.domain.packages.citation import render_bibtex
 from datasets_app.domain.packages.markdown import escape_markdown, format_code, format_table
 from datasets_app.domain.packages.package import JSONL, PARQUET, LabelFile, Package
 from datasets_app.domain.packages.pull_request import render_provenance
-from datasets_app.domain.packages.quality_report import render_checks, render_scrubs, render_sharing_table
+from datasets_app.domain.packages.quality_report import (
+    render_checks,
+    render_quality,
+    render_scrubs,
+    render_sharing_table,
+)
 from datasets_app.domain.wording import format_count
 
 _SIZE_LIMITS = (1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
@@ -34,6 +39,7 @@ def render_card(package: Package, charts: dict[str, str]) -> str:
         f"## Personal data\n\n{_render_personal_data(package)}",
         f"## Statistics\n\n{_render_statistics(package, charts)}",
         f"## Quality\n\n{render_checks(package)}\n\n{render_sharing_table(package)}",
+        *([f"## Judges and rates\n\n{render_quality(package)}"] if package.quality else []),
         f"## Limitations\n\n{_render_limitations(package)}",
         f"## License\n\n{escape_markdown(package.license)}; the text is in [LICENSE](LICENSE).",
         f"## Citation\n\nSee [CITATION.cff](CITATION.cff), or:\n\n```bibtex\n{render_bibtex(package)}\n```",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.metadata.metadata import DatasetMetadata
+from datasets_app.domain.packages.quality_statement import QualityStatement
 from datasets_app.domain.wording import format_count
 
 JSONL, PARQUET = "jsonl", "parquet"
@@ -94,6 +95,7 @@ class Package:
     language: str | None = None
     labels: LabelSummary | None = None
     label_files: Sequence[LabelFile] = ()
+    quality: QualityStatement = QualityStatement()
     text_state: str = ""
     checks: CheckSummary | None = None
     checks_outdated: bool = False
@@ -159,4 +161,5 @@ def build_quality_json(package: Package) -> dict[str, Any]:
         "sharing": [item._asdict() for item in package.sharing],
         "labels": package.labels._asdict() if package.labels else None,
         "label_files": [file.as_json() for file in package.label_files],
+        "quality": package.quality.as_json() if package.quality else None,
     }

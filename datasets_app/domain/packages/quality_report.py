@@ -2,6 +2,7 @@
 
 from datasets_app.domain.packages.markdown import escape_markdown, format_table
 from datasets_app.domain.packages.package import Package, ScrubSummary
+from datasets_app.domain.packages.quality_statement import describe_certificate, describe_estimate
 from datasets_app.domain.wording import format_count
 
 ANSWER_SYMBOLS = {"yes": "✓", "no": "✗"}
@@ -19,6 +20,7 @@ def render_quality_report(package: Package) -> str:
             render_checks(package),
             "## Personal data",
             render_scrubs(package),
+            *([f"## Judges and rates\n\n{render_quality(package)}"] if package.quality else []),
             "## Sharing checklist",
             render_sharing_table(package),
             "## Files",
@@ -70,6 +72,16 @@ def _render_scrub(scrub: ScrubSummary) -> str:
         f"- {scrub.day}: {escape_markdown('; '.join(scrub.done))}. Replaced: {found or 'nothing was found'}. "
         f"Verified by looking at {format_count(scrub.turns, 'turn')} again."
     )
+
+
+def render_quality(package: Package) -> str:
+    """What judges may be trusted with, and how good the assistant is."""
+    stated = package.quality
+    lines = [" ".join(describe_certificate(one)) + f" Tested on {one.day}." for one in stated.certificates]
+    lines += [f"{describe_estimate(one)} (campaign {one.campaign})" for one in stated.estimates]
+    if stated.left_out:
+        lines.append(f"{stated.left_out:,} earlier tests and campaigns aren't listed.")
+    return "\n".join(f"- {escape_markdown(line)}" for line in lines)
 
 
 def render_sharing_table(package: Package) -> str:

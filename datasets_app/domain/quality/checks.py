@@ -25,6 +25,7 @@ from datasets_app.domain.quality.w406_names import NamesOfPeople
 from datasets_app.domain.quality.w501_label_balance import LabelBalance
 from datasets_app.domain.quality.w601_license import MissingLicense
 from datasets_app.domain.quality.w602_provenance import MissingProvenance
+from datasets_app.domain.quality.w603_quality import ContradictoryQuality
 
 # An import refuses what these report: rows would collide, or would not form one conversation.
 INTEGRITY_CHECKS: tuple[type[Check], ...] = (TurnNumbers, RepeatedTurns, PersonasInSession)
@@ -50,7 +51,7 @@ LABEL_CHECKS: tuple[type[Check], ...] = (
     *PERSONAL_DATA_CHECKS,
 )
 # For the metadata of a file or dataset.
-METADATA_CHECKS: tuple[type[Check], ...] = (MissingLicense, MissingProvenance)
+METADATA_CHECKS: tuple[type[Check], ...] = (MissingLicense, MissingProvenance, ContradictoryQuality)
 
 # Run apart from the others: NamesOfPeople on request, as its model is slow; LineOrder on files only.
 SEPARATE_CHECKS: tuple[type[Check], ...] = (NamesOfPeople, LineOrder)

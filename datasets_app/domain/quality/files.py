@@ -14,6 +14,7 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
+from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.kept_terms import KeptTerms, read_kept_terms
@@ -112,6 +113,16 @@ def find_kept_terms(data_path: Path, persona_terms: Iterable[str] = ()) -> KeptT
         return read_kept_terms(read_metadata(path), persona_terms)
     except MetadataError:
         return read_kept_terms(None, persona_terms)
+
+
+def find_stated_quality(data_path: Path) -> QualityStatement:
+    """What the ``.meta.yaml`` of a file states of judges and rates; nothing if that can't be read, which is
+    a finding."""
+    try:
+        metadata = read_metadata(metadata_path(data_path))
+        return QualityStatement.read(metadata.extra[METADATA_KEY] if metadata else None)
+    except (MetadataError, KeyError, ValueError):
+        return QualityStatement()
 
 
 def check_metadata_file(data_path: Path) -> Iterator[Finding]:

@@ -25,7 +25,7 @@ CONTENT_ACTIONS = (
     "erase_session",
     "retention",
 )
-# The same of exports and packages, which have labels and state kept terms as well.
+# The same of exports and packages, which have labels and state kept terms, judges and rates as well.
 CHANGING_ACTIONS = (
     *CONTENT_ACTIONS,
     "add_annotation",
@@ -35,6 +35,8 @@ CHANGING_ACTIONS = (
     "adjudicate",
     "promote_failure_mode",
     "requeue_stale",
+    "judge",
+    "certify_judge",
     *KEEPING_ACTIONS,
 )
 

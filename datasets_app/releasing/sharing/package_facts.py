@@ -18,6 +18,7 @@ from datasets_app.domain.packages.package import JSONL, CheckSummary, Package, S
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ReleaseFile, ScrubRun
 from datasets_app.releasing import files
+from datasets_app.releasing.draft import add_quality
 from datasets_app.releasing.readiness import SCRUBBED_TITLE
 from datasets_app.releasing.sharing.checklist import ChecklistItem, build_checklist, build_release_checklist
 from datasets_app.releasing.sharing.export_release import read_verified_blocks
@@ -80,7 +81,10 @@ def read_file_text(release: Release, kind: str) -> str:
 def _build_package(
     dataset: Dataset, metadata: DatasetMetadata, written: WrittenData, **facts: Any
 ) -> Package:
-    counts = written.counts
+    counts, statement = written.counts, hooks.labels.build_quality_statement(dataset)
+    if facts["version"] is None:
+        # A release states what was known on its day.
+        metadata = add_quality(metadata, statement)
     whole = [file for file in written.files if file.format == JSONL]
     metadata = replace(
         metadata,
@@ -108,6 +112,7 @@ def _build_package(
         counts=counts,
         language=str(language) if language else None,
         labels=hooks.labels.build_label_facts(dataset),
+        quality=statement,
         notices=notices,
         **facts,
     )

@@ -232,3 +232,17 @@ def _width(estimate: Estimate) -> float:
     assert estimate.low is not None
     assert estimate.high is not None
     return estimate.high - estimate.low
+
+
+def test_where_everything_is_labeled_or_a_judge_says_one_thing_people_alone_count() -> None:
+    label = np.arange(120) % 2 * 1.0
+    verdict = np.where(np.arange(120) % 4 == 0, 1 - label, label)
+    replies = Replies(np.arange(120), label, np.ones(120), verdict[None])
+    estimate = estimate_with_judges(replies)
+    assert (estimate.value, estimate.weight) == (pytest.approx(0.5, abs=1e-12), 0.0)
+    some = np.where(np.arange(120) < 60, label, np.nan)
+    for always in (0.3, 1.0):
+        constant = Replies(np.arange(120), some, np.ones(120), np.full((1, 120), always))
+        helped, alone = estimate_with_judges(constant), estimate_from_people(constant)
+        assert helped.value == pytest.approx(alone.value, abs=1e-12)
+        assert helped.low == pytest.approx(alone.low, abs=0.01)

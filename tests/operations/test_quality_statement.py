@@ -76,7 +76,7 @@ def test_a_package_states_it_as_of_now_and_a_program_reads_it(
         main([str(data), "--no-names"])
         said = capsys.readouterr().err
         assert all(sentence in said for sentence in describe_certificate(made))
-        assert " % of replies, between " in said
+        assert "50.0 % of replies, between " in said
     assert was_edited_since(campaign.dataset, before)
 
 

@@ -26,6 +26,8 @@ MIN_SESSIONS = 5
 # With fewer nobody knows how good a judge is: one that was right ten times looks as if it were always.
 MIN_SESSIONS_WITH_JUDGES = 20
 FOLDS = 5
+# Where all replies are labeled, or a judge always says the same, it moves nothing: only rounding is left.
+ROUNDING = 1e-20
 
 
 class Replies(NamedTuple):
@@ -97,7 +99,7 @@ def estimate_with_judges(
     if weight is None:
         by_session = _sum_by_session(replies, judges)
         spread = float(by_session @ by_session)
-        share = float(_sum_by_session(replies, people) @ by_session) / spread if spread > 0 else 0.0
+        share = float(_sum_by_session(replies, people) @ by_session) / spread if spread > ROUNDING else 0.0
     else:
         # As the paper has it: of the replies without a label instead of all.
         share = weight * everywhere / without if without else 0.0

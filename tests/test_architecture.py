@@ -59,7 +59,7 @@ FLOORS = {
         {"labeling", "labels"},
         {"agreement"},
         {"judges"},
-        {"estimates", "review"},
+        {"estimates", "review", "calibrating"},
         {"demo"},
         {"hooks", "admin"},
         {"urls"},

@@ -17,6 +17,7 @@ from annotations_app.labels.selection import (
     OMITTED_EXCLUDED,
     OMITTED_LOCKED,
     OMITTED_TIES,
+    OMITTED_UNPLACED,
     LabelSelection,
     select_labels,
 )
@@ -41,6 +42,7 @@ _OMISSION_REASONS = {
     OMITTED_TIES: ("reply has as many labels of either kind", "replies have as many labels of either kind"),
     OMITTED_DISPUTED: ("disputed reply is not settled", "disputed replies are not settled"),
     OMITTED_EXCLUDED: ("label is of an excluded session", "labels are of excluded sessions"),
+    OMITTED_UNPLACED: ("label is of a session without a split", "labels are of sessions without a split"),
     OMITTED_LOCKED: ("label is of the locked test split", "labels are of the locked test split"),
 }
 
@@ -82,20 +84,21 @@ def export_annotations(
     out: IO[bytes],
     labels: str = DEFAULT_SELECTION,
     campaign: Campaign | None = None,
+    split: str = "",
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> ExportedLabels:
     """Write labels of ``persona``, ordered by turn, to ``out``: one per reply, or all, through the gates of
-    :func:`export_through_gates`. Labels of the test split are left out, unless ``override`` is a reason for
-    them. Raises UserError.
+    :func:`export_through_gates`; of one ``split`` if it is named. Labels of the test split are left out,
+    unless ``override`` is a reason for them. Raises UserError.
     """
     _validate_selection(dataset, persona, labels, campaign)
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedLabels:
         scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
         unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
-        selection = LabelSelection(scope, unlocked, Counter())
+        selection = LabelSelection(scope, unlocked, Counter(), split)
         chosen = _count_personal_data(select_labels(labels, selection), tally)
         count, on_brand = _write_labels(chosen, lines, report_progress)
         return ExportedLabels(count, on_brand, dict(selection.left_out))
@@ -110,6 +113,7 @@ def export_annotations(
             persona_id=mask_values(persona),
             choice=labels,
             **({"campaign": campaign.name} if campaign else {}),
+            **({"split": split} if split else {}),
             labels=exported.labels,
             on_brand=exported.on_brand,
         )

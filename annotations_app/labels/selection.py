@@ -27,7 +27,7 @@ BATCH_SIZE = 2000
 
 # Reasons for omissions.
 OMITTED_TIES, OMITTED_DISPUTED, OMITTED_LOCKED = "ties", "disputed", "test_split"
-OMITTED_EXCLUDED = "excluded"
+OMITTED_EXCLUDED, OMITTED_UNPLACED = "excluded", "unplaced"
 # The annotator named for a unanimous label.
 UNANIMOUS_ANNOTATOR = "unanimous"
 
@@ -42,11 +42,13 @@ _LABEL_FIELDS = ("label", "annotator", "notes", "timestamp", "confidence", "extr
 
 
 class LabelSelection(NamedTuple):
-    """Labels of ``scope``; those of the test split only if ``include_locked``. Counts omissions."""
+    """Labels of ``scope``, of one ``split`` if it is named; those of the test split only if
+    ``include_locked``. Counts omissions, those of sessions without a split if one is named."""
 
     scope: LabelScope
     include_locked: bool
     left_out: Counter[str]
+    split: str = ""
 
 
 class _ConsensusLabels(NamedTuple):
@@ -172,10 +174,12 @@ def _is_exportable(split: str | None, excluded: bool, selection: LabelSelection)
     if excluded:
         selection.left_out[OMITTED_EXCLUDED] += 1
         return False
-    if split != policies.LOCKED_SPLIT or selection.include_locked:
-        return True
-    selection.left_out[OMITTED_LOCKED] += 1
-    return False
+    if split == policies.LOCKED_SPLIT and not selection.include_locked:
+        selection.left_out[OMITTED_LOCKED] += 1
+        return False
+    if selection.split and not split:
+        selection.left_out[OMITTED_UNPLACED] += 1
+    return not selection.split or split == selection.split
 
 
 def _session_batches(session: IntArray) -> Iterator[tuple[int, int]]:

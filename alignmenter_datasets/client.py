@@ -105,8 +105,8 @@ class Client:
         """Export a dataset into a file (``datasets:read``, ``exports:write``). An interrupted download
         resumes.
 
-        ``options``: ``format`` (``turns``, ``openai``, ``sharegpt``, ``csv``, ``parquet``), ``version``,
-        ``package``, ``split``, ``persona``, ``tag``, ``gzip``.
+        ``options``: ``format`` (``turns``, ``openai``, ``sharegpt``, ``sessions``, ``csv``, ``parquet``),
+        ``version``, ``package``, ``split``, ``persona``, ``tag``, ``gzip``.
         """
         job = self.wait(self._start_export(name, options)["id"])
         return self.download(job, path)

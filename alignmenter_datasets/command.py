@@ -125,7 +125,7 @@ def _add_pull(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="a file or an existing folder"
     )
-    parser.add_argument("--format", choices=("turns", "openai", "sharegpt", "csv", "parquet"))
+    parser.add_argument("--format", choices=("turns", "openai", "sharegpt", "sessions", "csv", "parquet"))
     parser.add_argument(
         "--version", metavar="VERSION", help="a released version instead of the dataset as it is"
     )

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -26,6 +27,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
+from datasets_app.domain.conversations.jsonl import encode_session
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.formulas import escape_cell
 from datasets_app.domain.metadata.metadata import render_metadata
@@ -33,7 +35,7 @@ from datasets_app.domain.quality.kept_terms import NO_TERMS, TermSearch
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
-EXPORT_FORMATS = ("turns", *CHAT_FORMATS, "csv", "parquet")
+EXPORT_FORMATS = ("turns", *CHAT_FORMATS, "sessions", "csv", "parquet")
 CSV_COLUMNS = [
     "session_id",
     "turn_index",
@@ -197,11 +199,13 @@ Blocks = Iterator[tuple[int, int, bytes]]
 BlockStream = Generator[tuple[int, int, bytes]]
 
 
-def _make_chat_writer(name: str) -> Callable[[Dataset, Selection], Blocks]:
+def _make_session_writer(
+    encode: Callable[[list[TurnRecord]], bytes],
+) -> Callable[[Dataset, Selection], Blocks]:
     def write(dataset: Dataset, selection: Selection) -> Blocks:
         for _, session in groupby(read_turns(dataset, selection), key=lambda turn: turn.session_id):
             turns = list(session)
-            yield len(turns), 1, encode_chat(turns, CHAT_FORMATS[name])
+            yield len(turns), 1, encode(turns)
 
     return write
 
@@ -238,7 +242,8 @@ def _encode_csv_rows(rows: Iterable[list[str]]) -> bytes:
 _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
     "turns": read_lines,
     "csv": _write_csv,
-    **{name: _make_chat_writer(name) for name in CHAT_FORMATS},
+    "sessions": _make_session_writer(encode_session),
+    **{name: _make_session_writer(partial(encode_chat, chat=chat)) for name, chat in CHAT_FORMATS.items()},
 }
 
 

@@ -40,6 +40,11 @@ class ExportParameters(OverridableParameters, frozen=True):
         "override": "Reason for exporting it unscrubbed",
     }
     CHOICES: ClassVar = {
-        "format": {**FORMAT_LABELS, "csv": "CSV for spreadsheets", "parquet": "Parquet, one turn per row"},
+        "format": {
+            **FORMAT_LABELS,
+            "sessions": "JSONL for calibrate analyze, one session a line",
+            "csv": "CSV for spreadsheets",
+            "parquet": "Parquet, one turn per row",
+        },
         "split": dict(Session.Split.choices),
     }

@@ -48,7 +48,9 @@ def test_traces_become_turns_with_a_report(tmp_path: Path) -> None:
     assert "left out: 1 conversation without an answer" in done.stderr
 
 
-@pytest.mark.parametrize("target", ["openai", "sharegpt", "csv", "parquet", "labelstudio", "argilla"])
+@pytest.mark.parametrize(
+    "target", ["openai", "sharegpt", "sessions", "csv", "parquet", "labelstudio", "argilla"]
+)
 def test_targets(target: str, tmp_path: Path) -> None:
     write(tmp_path, OBSERVATIONS, "in.jsonl")
     out = tmp_path / "out"

@@ -25,7 +25,7 @@ from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.traces.converted_file import open_conversation_file
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import Dataset, Persona, Turn
-from tests.alignmenter_tool import run_alignmenter
+from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
 
 Tool = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -106,6 +106,40 @@ def test_a_part_of_a_dataset_is_scored_as_well(
         tmp_path / "out",
     )
     assert run_scores(tmp_path / "out")["safety"]["turns"] == 5
+
+
+ANALYZE = """
+import sys
+from pathlib import Path
+from alignmenter.calibration import analyze
+from alignmenter.providers.judges import JudgeProvider
+
+class Judge:
+    def evaluate(self, prompt):
+        return {"score": 0.8, "notes": '{"score": 8, "reasoning": "Fits."}'}
+
+analyze.load_judge_provider = lambda identifier: Judge()
+analyze.analyze_scenario_performance(
+    *map(Path, sys.argv[1:]), embedding_provider="hashed", judge_provider="local"
+)
+"""
+
+
+def test_the_analysis_of_scenarios_takes_each_line_for_a_session(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    sessions, out = tmp_path / "sessions.jsonl", tmp_path / "analysis.json"
+    export_to_path(Dataset.objects.get(), sessions, format="sessions")
+    run_code_with_alignmenter(tmp_path, ANALYZE, sessions, files["default_v1.yaml"], out)
+    scenarios = json.loads(out.read_text())["scenario_performance"]
+    expected = Counter[str]()
+    for line in sessions.read_text().splitlines():
+        tags = {tag for turn in json.loads(line)["turns"] for tag in turn["tags"]}
+        expected.update(tag for tag in tags if tag.startswith("scenario:"))
+    assert {name: one["sessions_in_scenario"] for name, one in scenarios.items()} == expected
+    assert all(one["judge_avg_score"] == 8 for one in scenarios.values())
+    # The same persona, and the same answers, score what `run` says of the scenario.
+    assert 0 < scenarios["scenario:brand_trap"]["avg_score"] < 1
 
 
 def test_a_calibration_learns_from_every_exported_label(

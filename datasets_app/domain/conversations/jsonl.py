@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -308,6 +308,19 @@ def escape_line_ends(encoded: bytes) -> bytes:
 
 def encode_turn(turn: TurnRecord) -> bytes:
     return encode_line(build_turn_object(turn))
+
+
+def encode_session(turns: Sequence[TurnRecord]) -> bytes:
+    """A whole session on one line, as Alignmenter's ``calibrate analyze`` reads it: it takes all tags of the
+    session for scenarios, so the others stay with the turns."""
+    tags = dict.fromkeys(tag for turn in turns for tag in turn.tags if tag.startswith("scenario:"))
+    session = {
+        "session_id": turns[0].session_id,
+        "persona_id": turns[0].persona_id,
+        "tags": list(tags),
+        "turns": list(map(build_turn_object, turns)),
+    }
+    return encode_line(session)
 
 
 def unescape_json(text: str) -> str:

@@ -149,6 +149,21 @@ class Client:
         """Scrub the dataset; returns the job (``datasets:read``, ``scrubs:write``)."""
         return self.start(f"{_dataset(name)}/scrubs", **options)
 
+    def push_run(self, report: str | Path, dataset: str, version: str) -> Json:
+        """Import the report of an ``alignmenter run`` on this version (``datasets:read``, ``releases:read``,
+        ``releases:write``). The same run again changes nothing."""
+        folder = Path(report)
+        try:
+            manifest, results = (
+                json.loads((folder / name).read_bytes()) for name in ("manifest.json", "results.json")
+            )
+        except (OSError, ValueError):
+            raise ClientError(f"{folder}: no report of a finished alignmenter run.") from None
+        path = f"{_dataset(dataset)}/releases/{quote(version, safe='')}/runs"
+        kept = _keep_numbers(results)
+        run: Json = self._connection.request("POST", path, json={"manifest": manifest, "results": kept})
+        return run
+
     def agreement(self, name: str, **query: Any) -> Json:
         """How far annotators agree (``labels:read``)."""
         found: Json = self._connection.request("GET", f"{_dataset(name)}/agreement", params=query)
@@ -187,6 +202,23 @@ class Client:
         if job["state"] != "done":
             raise JobFailed(job)
         return job
+
+
+def _keep_numbers(results: Any) -> Any:
+    """Without notes of judges and other texts, which quote conversations: what names sessions is the list of
+    scored replies."""
+    scores = results.get("scores", {}) if isinstance(results, dict) else {}
+    return {"scores": {name: _drop_texts(scores.get(name)) for name in ("primary", "analytics")}}
+
+
+def _drop_texts(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {
+        key: _drop_texts(item)
+        for key, item in value.items()
+        if isinstance(item, int | float | dict) or key == "scores"
+    }
 
 
 def _dataset(name: str) -> str:

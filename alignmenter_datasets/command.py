@@ -31,6 +31,7 @@ examples:
   export ALIGNMENTER_SERVER=https://datasets.example.com
   alignmenter-datasets push may.jsonl --dataset support --token-file ~/.alignmenter-token
   alignmenter-datasets pull support --out support.jsonl --token-file ~/.alignmenter-token
+  alignmenter-datasets push-run reports/nightly --dataset support --version 1.2.0
   alignmenter-datasets check support --token-file ~/.alignmenter-token
   alignmenter-datasets validate may.jsonl --strict
   alignmenter-datasets sanitize may.jsonl --out clean.jsonl
@@ -92,6 +93,9 @@ def _build_parser() -> argparse.ArgumentParser:
     )
     _add_push(commands.add_parser("push", parents=[server], help="upload a file and import it"))
     _add_pull(commands.add_parser("pull", parents=[server], help="export a dataset into a file"))
+    _add_push_run(
+        commands.add_parser("push-run", parents=[server], help="import the report of an alignmenter run")
+    )
     check = commands.add_parser(
         "check", parents=[server], help="run the checks of a dataset; 1 if it has errors"
     )
@@ -118,6 +122,13 @@ def _add_push(parser: argparse.ArgumentParser) -> None:
         "--quarantine", action="store_true", help="leave out sessions with problems, and keep those"
     )
     parser.set_defaults(handler=_push)
+
+
+def _add_push_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("report", type=Path, metavar="FOLDER", help="what alignmenter run wrote")
+    parser.add_argument("--dataset", required=True, metavar="NAME")
+    parser.add_argument("--version", required=True, metavar="VERSION", help="the release that it ran on")
+    parser.set_defaults(handler=_push_run)
 
 
 def _add_pull(parser: argparse.ArgumentParser) -> None:
@@ -175,6 +186,16 @@ def _push(options: argparse.Namespace) -> int:
         print(f"  warning: {ASSUMED_ORIGIN}", file=sys.stderr)
     print(f"{options.file}: imported by job {job['id']}. {found['name']} has {found['sessions']:,} sessions "
           f"and {found['turns']:,} turns.")  # fmt: skip
+    return 0
+
+
+def _push_run(options: argparse.Namespace) -> int:
+    with _connect(options) as client:
+        run = client.push_run(options.report, options.dataset, options.version)
+    done = "imported" if run["is_new"] else "was imported before"
+    print(f"{options.report}: {done}, with {run['replies']:,} scored replies.")
+    if run["missing_replies"]:
+        print(f"  {run['missing_replies']:,} more are no longer in the dataset.", file=sys.stderr)
     return 0
 
 

@@ -113,6 +113,9 @@ class Panels(Protocol):
     def turn_label_notes(self, session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
         """Short notes to show under turns, by their primary keys, in a fixed number of queries."""
 
+    def score_panel(self, run: Any, user: Any) -> dict[str, Any] | None:
+        """How far the scores of a run's replies and people's labels agree, as ``annotations_panel`` does."""
+
     def list_campaign_attention(self, user: Any) -> list[AttentionItem]:
         """For the home page, in a fixed number of queries."""
 

@@ -149,6 +149,18 @@ _RELEASES = (
         harmless={NAME: "name", DIGEST: "sha256", "a key of the storage": "file"},
         emptied="file",
     ),
+    SessionData(
+        models.EvaluationRun,
+        "evaluation_runs",
+        "release__dataset",
+        left={"a version doesn't change, nor what was measured on it": "groups"},
+        harmless={
+            DIGEST: "dataset_digest persona_digest",
+            "names of models and packages": "model package_version",
+            "numbers": "whole turn_indexes reply_scores",
+            KEYS: "session_keys",
+        },
+    ),
     SessionData(models.SharingReview, "reviews", "dataset", left={WRITTEN: "name statement"}),
 )
 

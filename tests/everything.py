@@ -31,6 +31,7 @@ from datasets_app.models import (
     CheckFinding,
     CheckReport,
     Dataset,
+    EvaluationRun,
     JobFile,
     JobRun,
     Persona,
@@ -160,6 +161,12 @@ def _make_release(dataset: Dataset, marker: str) -> None:
         pk=FIXED_PK, release=release, kind="data", name=f"{marker}_v1.0.0.jsonl.gz", size=1, sha256=DIGEST
     )
     file.file.save(f"{marker}_v1.0.0.jsonl.gz", ContentFile(gzip.compress(_jsonl_line(marker))), save=True)
+    EvaluationRun.objects.create(
+        pk=FIXED_PK, release=release, run_id=uuid4(), model="recorded:none", ran_at=timezone.now(),
+        package_version="0.3.5", dataset_digest=DIGEST, whole={"authenticity": {"mean": 0.5}},
+        groups={"scenarios": {f"scenario:{marker}": {"authenticity": {"mean": 0.5}}}},
+        session_keys=[FIXED_PK], turn_indexes=[2], reply_scores=[0.5],
+    )  # fmt: skip
     SharingReview.objects.create(
         pk=FIXED_PK, dataset=dataset, name=marker, statement=marker, last_session=FIXED_PK, turn_count=2
     )

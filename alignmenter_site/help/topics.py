@@ -29,6 +29,7 @@ _TOPICS = {
     "datasets_app_dataset_export": "sharing#exports",
     "datasets_app_dataset_release": "releases#contents-of-a-release",
     "datasets_app_dataset_releases": "releases",
+    "datasets_app_dataset_run": "releases#runs-of-alignmenter",
     "datasets_app_dataset_verify_releases": "releases#verification",
     "datasets_app_dataset_compare_releases": "releases#comparison",
     "datasets_app_dataset_retention": "retention",

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotations_app.agreement.calibration import open_if_agreed
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.figures import count_recent_disputes
+from annotations_app.agreement.score_panel import score_panel
 from annotations_app.campaigns.announce import (
     announce_disputes,
     announce_end,
@@ -50,6 +51,7 @@ __all__ = [
     "announce_campaigns",
     "annotations_panel",
     "list_selection_links",
+    "score_panel",
 ]
 
 CAMPAIGNS_PAGE = "admin:annotations_app_campaign_changelist"

@@ -26,7 +26,7 @@ from datasets_app.importing import pages as import_pages
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset
 from datasets_app.models.check_report import with_last_check
-from datasets_app.releasing import comparison_pages, step_pages
+from datasets_app.releasing import comparison_pages, run_pages, step_pages
 from datasets_app.releasing import pages as release_pages
 from datasets_app.releasing.sharing import export_pages
 from datasets_app.releasing.sharing import pages as sharing_pages
@@ -208,6 +208,8 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/releases/compare/", release_pages.compare, "compare_releases"),
             ("<int:pk>/releases/compare/charts/", comparison_pages.charts, "comparison_charts"),
             ("<int:pk>/releases/<str:version>/", release_pages.release, "release"),
+            ("<int:pk>/releases/<str:version>/runs/", run_pages.upload_run, "upload_run"),
+            ("<int:pk>/releases/<str:version>/runs/<int:run>/", run_pages.show_run, "run"),
             ("<int:pk>/retention/", retention_pages.retention, "retention"),
             ("<int:pk>/sessions/<int:session_pk>/erase/", erase_pages.erase, "erase_session"),
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),

@@ -20,6 +20,7 @@ _WORDS = {
     "marks": "reviewer corrections",
     "source_files": "source file records",
     "reviews": "signed reviews",
+    "evaluation_runs": "evaluation runs",
     "files": "job files",
 }
 _BYTE_KINDS = ("file_bytes", "release_bytes")

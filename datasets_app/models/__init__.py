@@ -8,6 +8,7 @@ from datasets_app.models.browsing import SavedView, SessionComment, SessionSelec
 from datasets_app.models.check_report import CheckFinding, CheckReport
 from datasets_app.models.conversation import Session, Turn
 from datasets_app.models.dataset import Dataset, SourceFile
+from datasets_app.models.evaluation_run import EvaluationRun
 from datasets_app.models.job_run import JobFile, JobRun
 from datasets_app.models.outgoing import (
     Notification,
@@ -29,10 +30,10 @@ from datasets_app.models.text_scan import Attestation, TextScan
 
 __all__ = [
     "ApiAnswer", "ApiToken", "Attestation", "AttentionState", "AuditEvent", "AuditHeadPlace", "AuditSeal",
-    "AuditedTurn", "CheckFinding", "CheckReport", "Dataset", "DatasetGrant", "DatasetPartition", "JobFile",
-    "JobRun", "Notification", "NotificationPreference", "OutgoingEvent", "PartitionForeignKey", "Persona",
-    "Preferences", "ReceivedRequest", "ReceivedSpan", "Release", "ReleaseFile", "RetentionPolicy",
-    "SavedView", "ScrubAudit", "ScrubChunk", "ScrubFinding", "ScrubMark", "ScrubRun", "SeenTrace", "Session",
-    "SessionComment", "SessionSelection", "SharingReview", "Source", "SourceFile", "TableMapping", "TextScan",
-    "Tombstone", "Turn", "WebhookDelivery", "WebhookEndpoint",
+    "AuditedTurn", "CheckFinding", "CheckReport", "Dataset", "DatasetGrant", "DatasetPartition",
+    "EvaluationRun", "JobFile", "JobRun", "Notification", "NotificationPreference", "OutgoingEvent",
+    "PartitionForeignKey", "Persona", "Preferences", "ReceivedRequest", "ReceivedSpan", "Release",
+    "ReleaseFile", "RetentionPolicy", "SavedView", "ScrubAudit", "ScrubChunk", "ScrubFinding", "ScrubMark",
+    "ScrubRun", "SeenTrace", "Session", "SessionComment", "SessionSelection", "SharingReview", "Source",
+    "SourceFile", "TableMapping", "TextScan", "Tombstone", "Turn", "WebhookDelivery", "WebhookEndpoint",
 ]  # fmt: skip

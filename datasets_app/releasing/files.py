@@ -26,7 +26,7 @@ from django.utils import timezone
 from datasets_app.core.errors import UserError
 from datasets_app.core.storage_listing import list_storage
 from datasets_app.domain.conversations.reading import hash_file
-from datasets_app.models import Dataset, JobRun, Release, ReleaseFile
+from datasets_app.models import Dataset, EvaluationRun, JobRun, Release, ReleaseFile
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +91,8 @@ def destroy_files(release: Release, *, reason: str, keep_texts: bool = False) ->
         Release.objects.filter(pk=release.pk, destroyed_at=None).update(
             destroyed_at=now, destroyed_reason=reason, **texts
         )
+        # Named by scenario and persona, which an erased session may have been the only one to have.
+        EvaluationRun.objects.filter(release=release).update(groups={})
         if texts:
             Release.objects.filter(pk=release.pk).update(**texts)
         files = list(release.files.exclude(file=""))

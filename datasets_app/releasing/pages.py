@@ -35,6 +35,7 @@ from datasets_app.releasing.comparison_pages import (
 from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
 from datasets_app.releasing.readiness import assess_readiness
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
+from datasets_app.releasing.run_pages import RunForm, chart_releases
 from datasets_app.releasing.versions import find_release, latest_release
 
 # A page can compare so many turns in time; a job compares more.
@@ -93,6 +94,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
         "unmet": unmet,
         "remedies": {line.remedy for line in unmet},
         "may_release": may_release and not expired,
+        "runs_chart": chart_releases(dataset),
         "may_override": may_override,
         "can_start": (may_override or not unmet) and dataset.turn_count > 0,
         "running": dataset.job_runs.active().filter(operation="release_dataset").first(),
@@ -172,6 +174,8 @@ def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
         "comparable_releases": [
             each for each in dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN] if each != shown
         ],
+        "runs": shown.runs.defer("session_keys", "turn_indexes", "reply_scores"),
+        "run_form": RunForm() if user.has_perm("datasets_app.release_dataset") else None,
         "download_events": _download_events(dataset, shown)
         if user.has_perm("datasets_app.view_auditevent")
         else None,

@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from django.core.management import call_command
 
 from datasets_app.access.scopes import SCOPES
 from datasets_app.access.tokens import create_token
+from datasets_app.models import Dataset, EvaluationRun, Persona
+from datasets_app.releasing.release_dataset import release_dataset
+from tests.alignmenter_tool import PROGRAMS
 from tests.api.calls import make_user
 
 pytestmark = pytest.mark.xdist_group("client")
@@ -63,6 +67,38 @@ def test_the_recipes_run(at_work: Path) -> None:
         r'alignmenter_agreement_alpha\{dataset="demo_conversations"\} [-\d.]+\n',
         (at_work / "agreement.prom").read_text(),
     )
+
+
+def test_the_workflow_runs_alignmenter_on_a_release(at_work: Path) -> None:
+    dataset = Dataset.objects.get()
+    (at_work / "work").mkdir()
+    release_dataset(dataset, folder=at_work / "work", actor=None)
+    (at_work / "persona.yaml").write_text(Persona.objects.get().yaml)
+    program = at_work / "bin" / "alignmenter"
+    program.write_text(f'#!/bin/sh\nexec "{PROGRAMS / "alignmenter"}" "$@"\n')
+    program.chmod(0o755)
+    [block] = list_blocks("yaml")
+    job = yaml.safe_load(block)["jobs"]["evaluate"]
+    own = {name: value for name, value in job["env"].items() if name not in os.environ}
+    assert own.keys() == {"ALIGNMENTER_DEFAULT_PERSONA", "ALIGNMENTER_EMBEDDING_PROVIDER"}
+    steps = [step["run"] for step in job["steps"] if "run" in step]
+    assert steps[0].startswith("pip install alignmenter==0.3.5 ")
+    for step in steps[1:]:
+        done = subprocess.run(
+            ["bash", "-e"],
+            input=step,
+            cwd=at_work,
+            env={**os.environ, **own},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    run = EvaluationRun.objects.get()
+    [report] = at_work.glob("reports/*/results.json")
+    reported = json.loads(report.read_text())["scores"]["primary"]
+    assert run.whole["authenticity"]["mean"] == reported["authenticity"]["mean"]
+    assert (len(run.reply_scores), run.release.version) == (30, "1.0.0")
 
 
 def test_the_notebook_goes_from_a_token_to_a_chart(at_work: Path, monkeypatch: pytest.MonkeyPatch) -> None:

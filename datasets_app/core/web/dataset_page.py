@@ -27,6 +27,7 @@ _CONTENT_PAGES = {
 # Pages without a link of their own, by the page they belong to.
 _PARENT_PAGES = {
     "release": "releases",
+    "run": "releases",
     "compare": "releases",
     "scrub_audit": "scrub",
     "scrub_confirm": "scrub",

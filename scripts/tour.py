@@ -1,11 +1,12 @@
 """Visits every page of a running application as several people, and says what is wrong with them.
 
     make run
-    .venv/bin/python -m scripts.tour [--url http://127.0.0.1:8000] [--people admin …]
+    .venv/bin/python -m scripts.tour [--url http://127.0.0.1:8000] [--people admin …] [--pictures FOLDER]
 
-It follows the links from the home page, two addresses of each kind. At 1280 and 390 pixels, light and dark:
-what axe-core calls serious or critical, pages wider than the window, keyboard focus that is covered or out of
-sight, errors of scripts, and answers of 500 or more. Ends with 1 if there is anything.
+It follows the links from the home page, and opens two addresses of each kind: answers of 500 or more, errors
+of scripts. One of those with the same elements is looked at, at 1280 and 390 pixels, light and dark: what
+axe-core calls serious or critical, what is wider than the window, keyboard focus that is covered or hidden.
+Ends with 1 if there is anything.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,8 +27,13 @@ from tests.chromium import find_executable
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 MAX_OF_A_KIND = 2
 MAX_STOPS = 60
+STARTS = ("/admin/", "/annotate/", "/account/")
 # Not pages, or the end of the session.
 SKIPPED = re.compile(r"/(logout|files|static|api|admin/jsi18n|admin/logout)\b|\.(json|yaml|csv)$")
+# Pages of one kind with the same elements have the same faults.
+LIST_ELEMENTS = """() => [...new Set([...document.querySelectorAll("body *")].map(
+    (one) => [one.localName, one.getAttribute("class"), one.getAttribute("role"), one.type].join(" ")
+))].sort().join()"""
 # Whether what has the focus can be seen: in the window, and not below something else.
 SEES_FOCUS = """() => {
     const element = document.activeElement;
@@ -48,6 +55,62 @@ SEES_FOCUS = """() => {
 }"""
 
 
+@dataclass
+class Tour:
+    """``examined`` are the kinds of pages, with their elements, that were looked at."""
+
+    url: str
+    pictures: Path | None = None
+    visits: int = 0
+    faults: int = 0
+    examined: set[tuple[str, str]] = field(default_factory=set)
+
+    def follow(self, browser: Browser, person: str, password: str) -> None:
+        context = browser.new_context(base_url=self.url)
+        page = context.new_page()
+        page.goto("/login/")
+        page.fill("[name=username], [name=login]", person)
+        page.fill("[name=password]", password)
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda address: "/login" not in address)
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
+        page.on("console", lambda message: _note_message(message, complaints))
+        page.on("response", lambda answer: _note_failure(answer, complaints))
+        waiting, kinds, seen = [*STARTS], Counter[str](), set[str]()
+        while waiting:
+            address = waiting.pop(0)
+            kind = _kind_of(address)
+            if address in seen or kinds[kind] >= MAX_OF_A_KIND or len(re.findall("[?&]", kind)) > 2:
+                continue
+            seen.add(address)
+            complaints.clear()
+            if not _open(page, address, complaints):
+                continue
+            kinds[kind] += 1
+            links = page.eval_on_selector_all("a[href]", "links => links.map(link => String(link.href))")
+            waiting += _list_addresses(links, self.url)
+            self._look_at(page, kind, complaints)
+            self.visits += 1
+            self.faults += len(complaints)
+            for fault, count in Counter(complaints).items():
+                print(f"{person} {address}: {fault}{f' ({count} times)' * (count > 1)}", flush=True)
+        context.close()
+
+    def _look_at(self, page: Page, kind: str, complaints: list[str]) -> None:
+        looks = kind, page.evaluate(LIST_ELEMENTS)
+        if looks in self.examined:
+            return
+        self.examined.add(looks)
+        page.wait_for_load_state("networkidle")
+        complaints += examine(page)
+        if self.pictures:
+            name = re.sub(r"\W+", "_", kind)[:80].strip("_")
+            page.screenshot(path=self.pictures / f"{name}-390.png", full_page=True)
+            page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+            page.screenshot(path=self.pictures / f"{name}-1280.png", full_page=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -55,48 +118,35 @@ def main() -> None:
     parser.add_argument("--url", default="http://127.0.0.1:8000")
     parser.add_argument("--accounts", type=Path, default=Path("var/demo-accounts.txt"))
     parser.add_argument("--people", nargs="*", help="all of the accounts by default")
+    parser.add_argument("--pictures", type=Path, help="a folder for a picture of each page, at both widths")
     given = parser.parse_args()
     lines = [line.split("\t") for line in given.accounts.read_text().splitlines() if "\t" in line]
     passwords = {name: password.strip() for name, password, *_ in lines}
-    count = faults = 0
+    if given.pictures:
+        given.pictures.mkdir(parents=True, exist_ok=True)
+    tour = Tour(given.url, given.pictures)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_executable(), args=["--no-sandbox"])
         for person in given.people or passwords:
-            for address, wrong in tour(browser, given.url, person, passwords[person]):
-                count += 1
-                faults += len(wrong)
-                for fault in wrong:
-                    print(f"{person} {address}: {fault}", flush=True)
+            tour.follow(browser, person, passwords[person])
+            print(
+                f"{person}: {tour.visits} visits, {len(tour.examined)} looked at, {tour.faults} faults",
+                flush=True,
+            )
         browser.close()
-    print(f"{count} visits, {faults} faults")
-    sys.exit(1 if faults else 0)
+    sys.exit(1 if tour.faults else 0)
 
 
-def tour(browser: Browser, url: str, person: str, password: str) -> Iterator[tuple[str, list[str]]]:
-    page = browser.new_context(base_url=url).new_page()
-    page.goto("/login/")
-    page.fill("[name=username], [name=login]", person)
-    page.fill("[name=password]", password)
-    page.keyboard.press("Enter")
-    page.wait_for_url(lambda address: "/login" not in address)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(f"script: {error}"))
-    page.on("response", lambda answer: _note_failure(answer, complaints))
-    waiting, kinds, seen = ["/admin/", "/annotate/", "/account/"], Counter[str](), set[str]()
-    while waiting:
-        address = waiting.pop(0)
-        kind = re.sub(r"\d+", "N", re.sub(r"=[^&]*", "=", re.sub("^/help/.*", "/help/", address)))
-        if address in seen or kinds[kind] >= MAX_OF_A_KIND or len(re.findall("[?&]", kind)) > 2:
-            continue
-        seen.add(address)
-        kinds[kind] += 1
-        complaints.clear()
-        wrong = visit(page, address)
-        if wrong is None:
-            continue
-        yield address, [*complaints, *wrong]
-        links = page.eval_on_selector_all("a[href]", "links => links.map(link => String(link.href))")
-        waiting += _list_addresses(links, url)
+def _kind_of(address: str) -> str:
+    """The address without numbers, values of parameters, and names of campaigns and help pages."""
+    kind = re.sub(r"^/(help/[^?]+|annotate/[^/?]+)", "/…", address)
+    return re.sub(r"\d+", "N", re.sub(r"=[^&]*", "=", kind))
+
+
+def _note_message(message: Any, complaints: list[str]) -> None:
+    # The browser's own word of an answer that was refused: those of 500 or more are noted as such.
+    if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
+        complaints.append(f"console: {message.text}")
 
 
 def _note_failure(answer: Any, complaints: list[str]) -> None:
@@ -110,25 +160,27 @@ def _list_addresses(links: list[str], url: str) -> list[str]:
     return [path for path in paths if not SKIPPED.search(path)]
 
 
-def visit(page: Page, address: str) -> list[str] | None:
-    """The faults of a page; None if it isn't one."""
+def _open(page: Page, address: str, complaints: list[str]) -> bool:
+    """Whether it is a page."""
     page.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     try:
         answer = page.goto(address)
     except Exception as error:  # a download
-        return None if "Download" in str(error) else [str(error).splitlines()[0]]
-    if answer is None or "text/html" not in (answer.headers.get("content-type") or ""):
-        return None
-    page.wait_for_load_state("networkidle")
-    wrong = []
+        if "Download" not in str(error):
+            complaints.append(str(error).splitlines()[0])
+            print(f"{address}: {complaints[-1]}", flush=True)
+        return False
+    return answer is not None and "text/html" in (answer.headers.get("content-type") or "")
+
+
+def examine(page: Page) -> Iterator[str]:
     for size in (DESKTOP, PHONE):
         page.set_viewport_size(size)  # type: ignore[arg-type]
         width = size["width"]
-        wrong += [f"{width}: {fault}" for fault in find_violations_in_both_schemes(page)]
+        yield from (f"{width}: {fault}" for fault in find_violations_in_both_schemes(page))
         if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
-            wrong.append(f"{width}: {wide} pixels wide")
-        wrong += [f"{width}: {fault}" for fault in _follow_focus(page)]
-    return wrong
+            yield f"{width}: {wide} pixels wide"
+        yield from (f"{width}: {fault}" for fault in _follow_focus(page))
 
 
 def _follow_focus(page: Page) -> Iterator[str]:

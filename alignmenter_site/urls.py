@@ -41,6 +41,7 @@ urlpatterns = [
     path("tokens/<int:pk>/revoke/", token_views.revoke, name="revoke_token"),
     # Open to all accounts (middleware/staff_only.py).
     path("notifications/", notifications.list_notifications, name="notifications"),
+    path("notifications/bell/", notifications.show_bell, name="notifications_bell"),
     path("notifications/read/", notifications.mark_read, name="notifications_read"),
     path("notifications/settings/", notifications.notification_settings, name="notification_settings"),
     path("notifications/<int:pk>/", notifications.open_notification, name="notification_open"),

@@ -77,8 +77,7 @@ def _text(rows: list[Notification]) -> str:
     lines = []
     for row in rows[:MAX_LINES]:
         words = describe(row.event)
-        lines.append(f"{words.title}: {words.subject}" if words.subject else words.title)
-        lines += [f"  {words.text}", *(_link(page_of(row.event))), ""]
+        lines += [words.text or words.title, *(_link(page_of(row.event))), ""]
     if len(rows) > MAX_LINES:
         lines += [gettext("And %(count)s more.") % {"count": len(rows) - MAX_LINES}, ""]
     settings_page = _link(reverse("notification_settings"))

@@ -14,10 +14,11 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from alignmenter_site.mail import mail_is_configured
-from datasets_app.core.web.pages import Breadcrumbs, render_page
+from datasets_app.core.web.pages import Breadcrumbs, render_fragment, render_page
 from datasets_app.models import Notification, NotificationPreference, OutgoingEvent
 from datasets_app.notifications.audience import read_preferences
 from datasets_app.notifications.wording import describe, page_of
+from datasets_app.templatetags.notifications import count_unread
 
 PAGE_SIZE = 25
 
@@ -32,6 +33,16 @@ def list_notifications(request: HttpRequest) -> HttpResponse:
         "unread": rows.filter(read_at=None).count(),
     }
     return _render(request, "notifications", context)
+
+
+@login_required
+def show_bell(request: HttpRequest) -> HttpResponse:
+    """The bell, if ``?unread=`` is another number now; then a list of notifications follows as well."""
+    if count_unread(request.user) == request.GET.get("unread", ""):
+        return HttpResponse(status=204)
+    response = render_fragment(request, "datasets_app/_bell.html", {})
+    response["HX-Trigger"] = "notifications"
+    return response
 
 
 @login_required

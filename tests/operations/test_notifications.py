@@ -106,7 +106,11 @@ def test_pages_show_say_and_lead_on(dataset: Dataset, people: dict[str, User]) -
     bell = f'aria-label="Notifications, {len(EXAMPLES)} unread"'
     assert bell in client.get(reverse("admin:index")).content.decode()
     page = client.get(reverse("notifications")).content.decode()
-    for text in ("1 session and 2 turns added", "Version 1.0.0", "Due for deletion on 2030-01-01", "support"):
+    for text in (
+        "The import into support added 1 session with 2 turns.",
+        "Version 1.0.0 of support was released",
+        "support is due for deletion on Jan. 1, 2030.",
+    ):
         assert text in page
     # With the navigation, as every page of the administration.
     framed = client.get(reverse("admin:index"))["Content-Security-Policy"]
@@ -191,7 +195,7 @@ def test_one_mail_has_all_that_is_due_and_nothing_twice(
     curator, officer = sorted(mail.outbox, key=lambda message: message.to)
     assert (curator.to, officer.to) == (["curator@example.org"], ["privacy@example.org"])
     assert curator.subject == "2 notifications from Alignmenter Datasets"
-    assert "Job failed: support\n  Export dataset (job 1) has failed." in curator.body
+    assert "“Export dataset” of support has failed (job 1).\n  https://" in curator.body
     assert f"https://datasets.example/admin/datasets_app/dataset/{dataset.pk}/retention/" in curator.body
     assert officer.subject == "Deletion ahead: support"
     assert "job 1" not in officer.body
@@ -255,3 +259,17 @@ def test_an_event_is_handed_on_once_however_often_it_is_asked(
         dispatch_events()
     assert OutgoingEvent.objects.filter(kind="deletion.ahead").count() == 1
     assert Notification.objects.count() == 1
+
+
+def test_the_bell_is_written_again_once_its_number_is_another(
+    dataset: Dataset, people: dict[str, User]
+) -> None:
+    client = sign_in(people["curator"])
+    url = reverse("notifications_bell")
+    assert client.get(url, {"unread": ""}).status_code == 204
+    outgoing.emit("scrub.finished", dataset=dataset, recipients=[people["curator"]], turns=4)
+    dispatch_events()
+    bell = client.get(url, {"unread": ""})
+    assert bell["HX-Trigger"] == "notifications"
+    assert 'aria-label="Notifications, 1 unread"' in bell.content.decode()
+    assert client.get(url, {"unread": "1"}).status_code == 204

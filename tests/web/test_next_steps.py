@@ -147,7 +147,7 @@ def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dat
     assert (event.dataset, event.data, event.recipients) == (dataset, data, [officer.pk])
     notify(event)
     assert Notification.objects.get().user == officer
-    asked = "viewer asks you to take the next step: Sign review."
+    asked = f"viewer asks you to take the next step of {dataset.name}: Sign review."
     assert describe(event).text == asked
     [item] = [item for item in list_attention_items(officer, Dataset.objects.all(), {}) if item.text == asked]
     assert item.name == dataset.name

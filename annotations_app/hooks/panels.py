@@ -9,7 +9,6 @@ from django.utils import timezone
 from annotations_app.agreement.calibration import open_if_agreed
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.figures import count_recent_disputes
-from annotations_app.agreement.score_panel import score_panel
 from annotations_app.campaigns.announce import (
     announce_disputes,
     announce_end,
@@ -20,6 +19,7 @@ from annotations_app.demo import DEMO_DATASET
 from annotations_app.hooks.access import ADD as ADD_CAMPAIGN
 from annotations_app.hooks.access import ANNOTATE
 from annotations_app.hooks.session_labels import list_selection_links
+from annotations_app.judges.score_panel import score_panel
 from annotations_app.models import Annotation, Campaign
 from datasets_app.hooks import AttentionItem
 

@@ -2,15 +2,18 @@
 
 from typing import Any
 
-from ninja import Router
+from ninja import Router, Schema
+from pydantic import Field
 
 from datasets_app.api.jobs import start_job
 from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
-from datasets_app.api.schemas import EraseIn, JobOut, PersonIn, PersonOut
+from datasets_app.api.schemas import Input, JobOut
 from datasets_app.catalog import raw_access
 from datasets_app.models.dataset_queryset import get_token_datasets
 from datasets_app.retention.find_person import (
+    MAX_CHARACTERS,
+    MIN_CHARACTERS,
     DatasetMatches,
     FoundPerson,
     find_everywhere,
@@ -21,6 +24,54 @@ from datasets_app.retention.find_person import (
 router = Router(tags=["People"])
 
 NEEDS = ("datasets_app.view_dataset", "datasets_app.view_session", "datasets_app.erase_session")
+
+
+class PersonIn(Input):
+    """A user ID, an e-mail address or a name, found as whole words in any letter case, and where a scrub
+    hashed it."""
+
+    person: str = Field(min_length=MIN_CHARACTERS, max_length=MAX_CHARACTERS)
+
+
+class EraseIn(PersonIn):
+    """`reason` stands in the audit log and on the certificate: name nobody in it."""
+
+    reason: str = Field(min_length=1, max_length=500)
+    sessions: int = Field(ge=0)
+
+
+class PersonMatchesOut(Schema):
+    """`places` counts where the person is named: text, tags, metadata, session ID, comments, labels."""
+
+    dataset: str
+    sessions: int
+    places: dict[str, int]
+    legal_hold: bool
+
+
+class PersonFileOut(Schema):
+    """A stored file of a job (upload, quarantined lines, export) that names the person in so many lines, or
+    in its own name."""
+
+    job: int
+    dataset: str
+    kind: str
+    lines: int
+
+
+class PersonOut(Schema):
+    """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
+    `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` can't
+    be opened by you and were not searched; it is 0 for a token that is limited to datasets. `files` of jobs
+    are erased as a whole; `unsearched_files` can't be read, or not by you."""
+
+    sessions: int
+    datasets: list[PersonMatchesOut]
+    waiting_spans: dict[str, int]
+    other_datasets: int
+    files: list[PersonFileOut]
+    unsearched_files: int
+    not_searched: list[str]
 
 
 @route(router, "POST", "/people/find", PersonOut, needs=NEEDS)

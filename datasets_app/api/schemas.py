@@ -8,7 +8,6 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from datasets_app.domain.traces.convert import MAX_COLUMNS_CHARACTERS
-from datasets_app.retention.find_person import MAX_CHARACTERS, MIN_CHARACTERS
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 Split = Literal["train", "validation", "test"]
@@ -210,54 +209,6 @@ class FindingPage(Schema):
     items: list[FindingOut]
     next: str | None
     withheld: bool
-
-
-class PersonIn(Input):
-    """A user ID, an e-mail address or a name, found as whole words in any letter case, and where a scrub
-    hashed it."""
-
-    person: str = Field(min_length=MIN_CHARACTERS, max_length=MAX_CHARACTERS)
-
-
-class EraseIn(PersonIn):
-    """`reason` stands in the audit log and on the certificate: name nobody in it."""
-
-    reason: str = Field(min_length=1, max_length=500)
-    sessions: int = Field(ge=0)
-
-
-class PersonMatchesOut(Schema):
-    """`places` counts where the person is named: text, tags, metadata, session ID, comments, labels."""
-
-    dataset: str
-    sessions: int
-    places: dict[str, int]
-    legal_hold: bool
-
-
-class PersonFileOut(Schema):
-    """A stored file of a job (upload, quarantined lines, export) that names the person in so many lines, or
-    in its own name."""
-
-    job: int
-    dataset: str
-    kind: str
-    lines: int
-
-
-class PersonOut(Schema):
-    """`sessions` is of all datasets but those `not_searched`, whose raw text the person may not read.
-    `waiting_spans` wait to become sessions, by dataset, and are erased with them. `other_datasets` can't
-    be opened by you and were not searched; it is 0 for a token that is limited to datasets. `files` of jobs
-    are erased as a whole; `unsearched_files` can't be read, or not by you."""
-
-    sessions: int
-    datasets: list[PersonMatchesOut]
-    waiting_spans: dict[str, int]
-    other_datasets: int
-    files: list[PersonFileOut]
-    unsearched_files: int
-    not_searched: list[str]
 
 
 class ScrubIn(Input):

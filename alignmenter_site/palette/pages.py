@@ -15,6 +15,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.catalog.gates import can_read_raw
 from datasets_app.catalog.rows.partitions import split_datasets
 from datasets_app.core.web.dataset_page import build_dataset_tabs
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Persona, Session
 
 MAX_QUERY_LENGTH = 200
@@ -107,7 +108,7 @@ def _find_datasets(request: HttpRequest, words: str) -> Iterator[Result]:
             "Datasets" if words else "Recently updated",
             dataset.name,
             reverse("admin:datasets_app_dataset_change", args=[dataset.pk]),
-            f"{dataset.turn_count:,} turns",
+            format_count(dataset.turn_count, "turn"),
             "database",
         )
 

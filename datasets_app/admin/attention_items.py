@@ -1,5 +1,6 @@
 """What the home page tells people that needs attention."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 from datasets_app import hooks
 from datasets_app.browsing.comments import list_mentions
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.dataset_facts import DatasetFacts
+from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.wording import format_count
 from datasets_app.hooks import AttentionItem
@@ -38,7 +39,7 @@ def list_attention_items(user: Any, datasets: Any, facts: dict[int, DatasetFacts
         *(_failed_job_items(user) if has("datasets_app.view_jobrun") else []),
         *(_faulty_release_items(datasets) if has("datasets_app.view_release") else []),
         *(_deletion_items(datasets) if may_see else []),
-        *(_raw_items(facts, has("datasets_app.view_scrubrun")) if may_see else []),
+        *(_raw_items(facts, has) if may_see else []),
         *(_check_items(datasets, has("datasets_app.check_dataset")) if may_see else []),
         *(_quarantine_items(user) if has("datasets_app.import_dataset") else []),
         *list_mentions(user),
@@ -110,9 +111,8 @@ def _failed_job_items(user: Any) -> list[AttentionItem]:
     ]
 
 
-def _raw_items(facts: dict[int, DatasetFacts], may_open: bool) -> list[AttentionItem]:
+def _raw_items(facts: dict[int, DatasetFacts], has: Callable[[str], bool]) -> list[AttentionItem]:
     """Raw text, which can be neither exported nor annotated; the newest datasets first."""
-    page, link_text = ("scrub", "Scrub dataset") if may_open else ("sharing", "View checklist")
     raw = [(pk, known) for pk, known in sorted(facts.items(), reverse=True) if known.is_known_raw]
     return [
         AttentionItem(
@@ -124,7 +124,17 @@ def _raw_items(facts: dict[int, DatasetFacts], may_open: bool) -> list[Attention
             link_text,
         )
         for pk, known in raw[:MAX_ITEMS]
+        for page, link_text in [_choose_raw_page(known, has)]
     ]
+
+
+def _choose_raw_page(known: DatasetFacts, has: Callable[[str], bool]) -> tuple[str, str]:
+    """The page of what opens the gates, if the user may open it, and the text of its link."""
+    if known.remedy == Remedy.ATTEST and has("datasets_app.override_gate"):
+        return "attest", "Attest that it may stay"
+    if known.remedy == Remedy.SCRUB and has("datasets_app.view_scrubrun"):
+        return "scrub", "Scrub dataset"
+    return "sharing", "View checklist"
 
 
 def _faulty_release_items(datasets: Any) -> list[AttentionItem]:

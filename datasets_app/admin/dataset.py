@@ -15,7 +15,7 @@ from datasets_app.admin import attention, dataset_pages, edit_pages, origin_page
 from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.admin.scrub_routes import SCRUB_PAGES
 from datasets_app.admin.session_routes import SESSION_PAGES
-from datasets_app.catalog.dataset_facts import ADVICE, STATE_LABELS
+from datasets_app.catalog.dataset_facts import STATE_LABELS
 from datasets_app.catalog.gates import can_read_raw, load_all_facts
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
@@ -167,7 +167,7 @@ class DatasetAdmin(ModelAdmin):
         for facts in raw.values():
             messages.warning(
                 request,
-                f"{facts.name} wasn't exported: it contains {facts.raw_because}. {ADVICE[facts.remedy]}",
+                f"{facts.name} wasn't exported: it contains {facts.raw_because}. {facts.advice}",
             )
         rest = queryset.exclude(pk__in=raw)
         if rest:

@@ -10,6 +10,7 @@ from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
 from datasets_app.api.schemas import Input, JobOut
 from datasets_app.catalog import raw_access
+from datasets_app.domain.wording import format_count
 from datasets_app.models.dataset_queryset import get_token_datasets
 from datasets_app.retention.find_person import (
     MAX_CHARACTERS,
@@ -98,7 +99,7 @@ def erase_person(request: Any, options: EraseIn) -> Any:
     if not found:
         raise ApiError(404, "not_found", f"No session names this person. {found.gap}".rstrip())
     if (count := len(found.sessions)) != options.sessions:
-        raise ApiError(409, "changed", f"{count:,} sessions name this person, not {options.sessions:,}.")
+        raise ApiError(409, "changed", f"{format_count(count, 'session')} found, not {options.sessions:,}.")
     if held := found.list_held():
         raise ApiError(409, "legal_hold", f"{', '.join(held)} can't be changed: on legal hold.")
     parameters = make_erasure(found, options.reason)

@@ -252,6 +252,10 @@ class DatasetFacts(NamedTuple):
             return Remedy.ATTEST
         return Remedy.SCRUB
 
+    @property
+    def advice(self) -> str:
+        return ADVICE[self.remedy]
+
 
 def join_exceptions(exempt: str, languages: str) -> str:
     """ "verified except 3 ignored terms (18 occurrences) and names in Amharic (412 turns)"; empty without

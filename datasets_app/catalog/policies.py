@@ -158,7 +158,7 @@ def decide_gate(gate: Gate, facts: DatasetFacts, request: OverrideRequest) -> Ve
     verdict = decide_copy(facts)
     if isinstance(verdict, Refused) or not (facts.is_raw or gate.locked):
         return verdict
-    closed = gate.closed.format(name=facts.name, raw=facts.raw_because, advice=ADVICE[facts.remedy])
+    closed = gate.closed.format(name=facts.name, raw=facts.raw_because, advice=facts.advice)
     return decide_override(gate, request, closed)
 
 

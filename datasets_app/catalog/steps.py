@@ -145,6 +145,9 @@ def _decide_scrub(facts: StepFacts) -> Step:
     elif waits_for_checks:
         text = "The checks search the text first."
     done = dataset.turn_count > 0 and not dataset.is_raw and dataset.scrub_job is None
+    if ready and not done and dataset.scrub_job is None and dataset.remedy == Remedy.ATTEST:
+        text, permission = f"{text} {dataset.advice}", "datasets_app.override_gate"
+        return Step("scrub", "Scrub", OPEN, text, "Attest that it may stay", "attest", permission)
     action = "View progress" if dataset.scrub_job is not None else "Scrub"
     return Step(
         "scrub", "Scrub", _state(done, ready=ready), text, action, "scrub", "datasets_app.scrub_dataset"

@@ -30,6 +30,7 @@ from datasets_app.domain.conversations.sampling import (
 )
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.quality.kept_terms import TermSearch, read_kept_terms
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 PASSES = 3
@@ -44,7 +45,7 @@ class SampleOptions(NamedTuple):
 
     def describe(self, of: int) -> str:
         evenly = "at random" if self.by == "session" else f"balanced by {self.by}"
-        return f"sampled: {self.size:,} of {of:,} sessions, {evenly}, seed {self.seed}"
+        return f"sampled: {self.size:,} of {format_count(of, 'session')}, {evenly}, seed {self.seed}"
 
 
 class SampleResult(NamedTuple):

@@ -2,6 +2,7 @@ from django.db import models
 from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.db.models.functions import Now
 
+from datasets_app.domain.wording import format_count
 from datasets_app.models.audit_event import AuditEvent
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
@@ -41,7 +42,7 @@ class CheckReport(models.Model):
         ordering = ["-id"]
 
     def __str__(self) -> str:
-        return f"{self.error_count} errors, {self.warning_count} warnings"
+        return f"{format_count(self.error_count, 'error')}, {format_count(self.warning_count, 'warning')}"
 
 
 class CheckFinding(models.Model):

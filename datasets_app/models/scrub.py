@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from datasets_app.domain.wording import format_count
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.job_run import JobRun
@@ -94,7 +95,7 @@ class ScrubChunk(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.turn_count} turns of scrub #{self.scrub_id}"
+        return f"{format_count(self.turn_count, 'turn')} of scrub #{self.scrub_id}"
 
 
 class ScrubFinding(models.Model):

@@ -34,6 +34,7 @@ from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Brand, Policy, PolicyError
 from datasets_app.domain.pii.proposals import TermTally
 from datasets_app.domain.pii.scrubber import Scrubber
+from datasets_app.domain.wording import format_count
 
 # Written are lines of at most what was read, and a little for placeholders longer than what they replace.
 NO_LIMITS = Limits(1 << 40, 1 << 60)
@@ -327,7 +328,8 @@ def build_output_metadata(
         done.append(session_ids.format_key_statement(setup.key))
     changes = []
     if result.found_turns:
-        changes.append(f"personal data replaced in {result.found_turns:,} of {result.turns:,} turns")
+        turns = format_count(result.turns, "turn")
+        changes.append(f"personal data replaced in {result.found_turns:,} of {turns}")
     return replace(
         metadata,
         name=metadata.name or name,

@@ -54,7 +54,7 @@ def test_a_person_is_found_and_erased(officer: Caller, empty_queue: Any) -> None
 
 def test_what_has_changed_since_is_not_erased(officer: Caller, empty_queue: Any) -> None:
     answer = officer("POST", "/people/erase", {**BODY, "sessions": 1})
-    assert (answer.status_code, answer.json()["detail"]) == (409, "2 sessions name this person, not 1.")
+    assert (answer.status_code, answer.json()["detail"]) == (409, "2 sessions found, not 1.")
     assert Session.objects.count() == 3
     recorded = AuditEvent.objects.filter(action="read_raw_text")
     assert recorded.count() == 1

@@ -10,8 +10,7 @@ from typing import Any
 import openpyxl
 import pytest
 
-from datasets_app.domain.traces import describe
-from datasets_app.domain.traces.records import NO_ROLE
+from datasets_app.domain.traces import describe, records
 from datasets_app.importing import preview as module
 from datasets_app.importing.preview import MAX_LINES_READ, preview_import
 from tests import factories
@@ -95,9 +94,12 @@ def test_every_reason_has_its_singular() -> None:
     }
     reasons |= {reason for text in sources for reason in re.findall(r'LeftOut\("([^"]+)"', text)}
     assert len(reasons) > 12
-    # What is listed in place of a role.
-    reasons -= {NO_ROLE}
-    assert reasons - describe.SINGULAR_REASONS.keys() == set()
+    reasons |= {
+        text for name, text in vars(records).items() if name.isupper() and type(text) is str and " " in text
+    }
+    # What is listed in place of a role, and what is an error.
+    reasons -= {records.NO_ROLE, records.BOOLEAN_ID}
+    assert reasons - describe.SINGULARS.keys() == set()
 
 
 def test_the_end_of_a_large_table_is_not_taken_for_a_row_that_is_cut_off(

@@ -277,7 +277,7 @@ def test_what_is_part_of_no_turn_is_counted_and_kept(tmp_path: Path) -> None:
     [said] = found.values()
     assert texts(said) == QUESTION[:2]
     assert said[1].metadata == {"text_between_turns": ["---"]}
-    assert list_warnings(report)[0].startswith("1 texts between the turns of a chat template")
+    assert list_warnings(report)[0].startswith("1 text between the turns of a chat template")
 
 
 def test_a_role_that_nobody_knows_is_asked_about(tmp_path: Path) -> None:

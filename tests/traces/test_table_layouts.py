@@ -23,27 +23,27 @@ TITLES = "{} above the names of the columns"
 # (rows, what is said of them)
 LAYOUTS: dict[str, tuple[Rows, list[str]]] = {
     "as it should be": ([HEAD, *BODY], []),
-    "title": ([["Ticket export, January"], HEAD, *BODY], ["1 lines above"]),  # noqa: E501
-    "title and blank line": ([["Ticket export"], [], HEAD, *BODY], ["1 lines above"]),  # noqa: E501
+    "title": ([["Ticket export, January"], HEAD, *BODY], ["1 line above"]),  # noqa: E501
+    "title and blank line": ([["Ticket export"], [], HEAD, *BODY], ["1 line above"]),  # noqa: E501
     "titles of several cells": (
         [["Report:", "Support"], ["From:", "2026-01-05"], ["", ""], HEAD, *BODY], ["2 lines above"]),
-    "title as wide as the table": ([["Ticket export", "", ""], HEAD, *BODY], ["1 lines above"]),  # noqa: E501
+    "title as wide as the table": ([["Ticket export", "", ""], HEAD, *BODY], ["1 line above"]),  # noqa: E501
     "blank lines": ([[], [], HEAD, *BODY], []),
     "lines of empty cells": ([["", "", ""], ["", "", ""], HEAD, *BODY], []),
     "blank lines between": ([HEAD, *BODY[:2], [], ["", "", ""], *BODY[2:]], []),
     "total": ([HEAD, *BODY, ["Total", "", "4"]], ["1 row of totals"]),
     "total with its words": ([HEAD, *BODY, ["Summe: 4 Zeilen", "", ""]], ["1 row of totals"]),
     "total in the text": ([HEAD, *BODY, ["", "", "Total: 4"]], ["1 row of totals"]),
-    "title and totals": ([["Export"], HEAD, *BODY, ["Gesamt", "", "4"]], ["1 row of totals", "1 lines above"]),  # noqa: E501
+    "title and totals": ([["Export"], HEAD, *BODY, ["Gesamt", "", "4"]], ["1 row of totals", "1 line above"]),  # noqa: E501
     "a person says total": (
         [HEAD, *BODY[:3], ["2", "assistant", "So long"], ["3", "user", "Total"]], []),
     "the same name twice": (
-        [[*HEAD, "note", "note"], *([*row, "a", "b"] for row in BODY)], ["1 columns with the name"]),
-    "the text twice": ([[*HEAD, "text"], *([*row, "other"] for row in BODY)], ["1 columns with the name"]),
+        [[*HEAD, "note", "note"], *([*row, "a", "b"] for row in BODY)], ["1 column with the name"]),
+    "the text twice": ([[*HEAD, "text"], *([*row, "other"] for row in BODY)], ["1 column with the name"]),
     "a column without a name": ([["", *HEAD], *([str(n), *row] for n, row in enumerate(BODY))], []),
     "columns that were emptied": ([[*HEAD, "", ""], *([*row, "", ""] for row in BODY)], []),
     "unknown names below a title": (
-        [["Export"], ["ticket", "Von", "Inhaltstext"], *BODY], ["1 lines above"]),  # noqa: E501
+        [["Export"], ["ticket", "Von", "Inhaltstext"], *BODY], ["1 line above"]),  # noqa: E501
 }  # fmt: skip
 MAPPING = {"unknown names below a title": {"session_id": "ticket", "role": "Von", "text": "Inhaltstext"}}
 

@@ -305,7 +305,7 @@ def test_lines_in_another_encoding_are_read_as_stated_and_counted(
     assert texts(sessions["7"]) == [("user", text), ("assistant", "Über")]
     assert sessions["7"][0].timestamp == "2026-09-01T00:00:00Z"
     assert [w for w in list_warnings(report) if "UTF-8" in w] == [
-        "1 lines that aren't UTF-8, read in the encoding that was stated (line 2)."
+        "1 line that isn't UTF-8, read in the encoding that was stated (line 2)."
     ]
 
 

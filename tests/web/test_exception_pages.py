@@ -9,6 +9,7 @@ from django.urls import reverse
 from datasets_app.catalog import gates
 from datasets_app.core.web.reauthentication import PROVED_AT
 from datasets_app.models import Attestation, Dataset, ScrubMark
+from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests.factories import make_dataset, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -67,3 +68,21 @@ def test_a_typed_value_is_exempted_and_never_shown(dataset: Dataset, sign_in: An
     assert "jo@example.org" not in page
     mark = ScrubMark.objects.get()
     assert (mark.kind, mark.reason) == ("EMAIL", "our own address")
+
+
+AMHARIC = "እባክዎ የደንበኞች አገልግሎት ቁጥር ይላኩልኝ እና ትዕዛዜ የት እንዳለ ንገሩኝ"
+
+
+def test_pages_name_attesting_where_no_scrub_helps(tmp_path: Path, sign_in: Any) -> None:
+    made = make_dataset(tmp_path, [make_turn("a", text=AMHARIC)], "amharic", origin="production")
+    scrub_dataset(made, parse_policy(None))
+    assert gates.load_facts(made).remedy == "attest"
+    officer, curator = sign_in("privacy officer"), sign_in("curator")
+    for address_ in (reverse("admin:index"), address("change", made)):
+        page = officer.get(address_).content.decode()
+        assert address("attest", made) in page
+        assert "Attest that it may stay" in page
+        assert "Scrub dataset" not in page
+    page = curator.get(reverse("admin:index")).content.decode()
+    assert "View checklist" in page
+    assert "Scrub dataset" not in page

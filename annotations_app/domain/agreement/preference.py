@@ -73,8 +73,11 @@ def measure_preference(
 
 def describe_preference(found: Preference) -> list[str]:
     """Sentences: who wins, and whether the side matters."""
-    counts = f"{found.wins:,} labels prefer the reply of this dataset, {found.losses:,} the other one"
-    sentences = [f"{counts}; {found.ties:,} ties, {found.both_bad:,} times both are bad."]
+    times = f"{found.wins:,} times, the other one {found.losses:,} times"
+    sentences = [
+        f"The reply of this dataset is preferred {times}; {found.ties:,} ties, "
+        f"{found.both_bad:,} times both are bad."
+    ]
     win_rate, side = found.win_rate, found.side_a
     if win_rate.value is None:
         return sentences

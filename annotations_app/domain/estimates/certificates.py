@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations_app.domain.estimates.rates import BoolArray, FloatArray, IntArray, score_interval
+from datasets_app.domain.wording import format_count
 
 DEFAULT_THRESHOLD = 0.8
 CERTAINTY = 0.95
@@ -53,7 +54,8 @@ def certify(
     reasons = []
     for name, rate in (("true-positive", positive), ("true-negative", negative)):
         if rate.replies < MIN_REPLIES:
-            reasons.append(f"{name} rate: only {rate.replies} replies, {MIN_REPLIES} are needed")
+            counted = format_count(rate.replies, "reply", "replies")
+            reasons.append(f"{name} rate: only {counted}, {MIN_REPLIES} are needed")
         elif rate.bound is None or rate.bound < threshold:
             low = 100 * (rate.bound or 0.0)
             reasons.append(

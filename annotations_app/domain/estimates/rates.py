@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations_app.domain.estimates.quantiles import repeated_quantile, student_quantile
+from datasets_app.domain.wording import format_count
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -89,7 +90,7 @@ def estimate_with_judges(
     alone = _conclude(replies, value, people, used=0, planned=planned)
     if alone.sessions < MIN_SESSIONS_WITH_JUDGES:
         note = (
-            f"people alone: only {alone.sessions} sessions have labels; judges count from "
+            f"people alone: labels in only {format_count(alone.sessions, 'session')}; judges count from "
             f"{MIN_SESSIONS_WITH_JUDGES} on"
         )
         return alone._replace(note=note)
@@ -116,7 +117,7 @@ def _refuse(replies: Replies) -> Estimate | None:
         return Estimate(None, note="undefined: there are no labels of people")
     if sessions < MIN_SESSIONS:
         value = float(np.average(replies.label[replies.has_label], weights=_weights(replies)))
-        note = f"no interval: only {sessions} sessions have labels, {MIN_SESSIONS} are needed"
+        note = f"no interval: labels in only {format_count(sessions, 'session')}, {MIN_SESSIONS} are needed"
         return Estimate(value, labels=labels, sessions=sessions, note=note)
     return None
 

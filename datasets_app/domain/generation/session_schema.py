@@ -9,6 +9,7 @@ from datasets_app.domain.generation.model_turns import PROBE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.wording import format_count
 
 # Tells by its wording whether a reply is a refusal.
 #
@@ -162,7 +163,7 @@ def _find_objects(content: str) -> Iterator[dict[str, Any]]:
 
 def _find_form_problems(turns: list[Any], wanted: int) -> Iterator[str]:
     if len(turns) != wanted:
-        yield f"{len(turns)} turns instead of {wanted}"
+        yield f"{format_count(len(turns), 'turn')} instead of {wanted}"
     for number, turn in enumerate(turns[:wanted], 1):
         if not isinstance(turn, dict) or not isinstance(turn.get("text"), str):
             yield f"turn {number} is no object with a role and a text"

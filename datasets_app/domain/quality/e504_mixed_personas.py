@@ -1,5 +1,6 @@
 from datasets_app.domain.conversations.records import Finding, LabelRecord
 from datasets_app.domain.quality.base import Check, format_identifier
+from datasets_app.domain.wording import format_count
 
 
 class MixedPersonas(Check):
@@ -26,8 +27,9 @@ class MixedPersonas(Check):
         other, persona = self._other, self._persona
         if other is None or persona is None:
             return ()
+        others = format_count(self._others, "label")
         message = (
             f"a label for persona {format_identifier(other.persona_id)} in a set that begins with "
-            f"{format_identifier(persona)} ({self._others} labels for others); keep one file for each persona"
+            f"{format_identifier(persona)} ({others} for others); keep one file for each persona"
         )
         return (Finding(self.code, message, other.line, other.session_id, other.turn_index, "persona_id"),)

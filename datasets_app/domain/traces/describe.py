@@ -4,9 +4,13 @@ from typing import Any
 
 from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import (
+    ABOVE_COLUMNS,
+    BACKWARDS,
+    BETWEEN_TURNS,
     CANCELED,
     CHOSEN_OUT,
     CUT_ROWS,
+    CUT_TEXTS,
     DUPLICATES,
     EMPTY,
     EMPTY_MEMBERS,
@@ -16,19 +20,29 @@ from datasets_app.domain.traces.records import (
     NO_ANSWER,
     NO_CONTENT,
     NO_MESSAGES,
+    NO_QUESTION,
+    NO_REPLY,
     NOT_CONVERSATIONS,
+    ONE_CONVERSATION,
     OTHER_BRANCHES,
+    OTHER_ENCODING,
     OTHER_EVENTS,
     OTHER_MEMBERS,
     OTHER_SPANS,
     PRIVATE_NOTES,
     REPEATED,
+    ROUNDED_IDS,
+    SAME_COLUMNS,
     SECOND_COPY,
     SUB_AGENTS,
+    TEXT_BETWEEN,
     TOO_DEEP,
+    TOOL_TURNS,
     TOTALS,
     UNANSWERED,
+    UNCLEAR_DATES,
     UNKNOWN_ROLES,
+    UNREAD_DATES,
     UNREADABLE_FORM,
     Note,
 )
@@ -62,16 +76,16 @@ def list_left_out(report: Report) -> list[tuple[str, int]]:
 def list_left_out_with_lines(report: Report) -> list[str]:
     """ "12 failed calls (lines 3, 4 and 10 more)", for each reason."""
     return [
-        describe_left_out(reason, count)
+        describe_count(reason, count)
         + (_list_kinds(report.left_out[reason]) if reason == OTHER_MEMBERS else "")
         + format_lines(report.left_out[reason].lines, count, report.place)
         for reason, count in list_left_out(report)
     ]
 
 
-def describe_left_out(reason: str, count: int) -> str:
+def describe_count(what: str, count: int) -> str:
     """ "12 failed calls", "1 failed call"."""
-    return f"{count:,} {SINGULAR_REASONS.get(reason, reason) if count == 1 else reason}"
+    return f"{count:,} {SINGULARS.get(what, what) if count == 1 else what}"
 
 
 def _list_kinds(note: Note) -> str:
@@ -91,13 +105,13 @@ def explain_missing_sessions(report: Report) -> str:
 def list_warnings(report: Report) -> list[str]:
     """What was guessed, cut or may have been understood wrongly, in sentences that name no value."""
     remarks = [
-        f"{note.total:,} {what}{format_lines(note.lines, note.total, report.place)}."
+        f"{describe_count(what, note.total)}{format_lines(note.lines, note.total, report.place)}."
         for what, note in report.remarks.items()
     ]
     return remarks + list_table_warnings(report.notes, report.place)
 
 
-SINGULAR_REASONS = {
+SINGULARS = {
     NO_CONTENT: "call without content",
     TOTALS: "row of totals",
     UNANSWERED: "trace that holds no answer",
@@ -126,6 +140,26 @@ SINGULAR_REASONS = {
     EMPTY: "empty message",
     OTHER_EVENTS: "event that is no message",
     ERRORS: "error message of the application",
+    ONE_CONVERSATION: "message without the ID of a conversation, read as one conversation",
+    CUT_TEXTS: "text cut off in the file, kept as far as it goes and marked as truncated",
+    BETWEEN_TURNS: f"text between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata",
+    TOOL_TURNS: "call of a tool or its result, kept in the metadata of the turn that follows",
+    BACKWARDS: (
+        "time that runs backwards; if day and month are exchanged, set dates to day-first or month-first"
+    ),
+    UNCLEAR_DATES: (
+        "date that could have the day or the month first, read as day-first; set dates to change that"
+    ),
+    OTHER_ENCODING: "line that isn't UTF-8, read in the encoding that was stated",
+    ABOVE_COLUMNS: "line above the names of the columns, which isn't read",
+    SAME_COLUMNS: "column with the name of another one, kept with a number behind it",
+    ROUNDED_IDS: "message whose ID has more digits than a float keeps; others may have become one with it",
+    UNREAD_DATES: (
+        "date that can't be read, could have the day or the month first, or a time zone that isn't clear; "
+        "set dates, or write offsets"
+    ),
+    NO_QUESTION: "call that names no question, or has it in a form that isn't known",
+    NO_REPLY: "call that names no reply, or has it in a form that isn't known",
     "requests without a reply": "request without a reply",
     "replies without their request": "reply without its request",
     "calls that are no chat": "call that is no chat",

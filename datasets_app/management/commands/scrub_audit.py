@@ -6,6 +6,7 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.pii.audit_estimate import LeakEstimate
+from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.scrubbing import audits
 
@@ -42,8 +43,8 @@ exit codes:
         if format == "json":
             self.stdout.write(json.dumps(_build_json(audit.turn_count, state)))
             return
-        found = f"{state.read:,} of {state.wanted:,} turns read, {state.leaking:,} with something left"
-        self.stdout.write(f"{name}: {found}.")
+        found = f"{state.read:,} of {format_count(state.wanted, 'turn')} read"
+        self.stdout.write(f"{name}: {found}, {state.leaking:,} with something left.")
         if state.estimate:
             self.stdout.write(f"Estimated {_format_estimate(state.estimate, audit.turn_count)}.")
         for part in state.languages if state.read else ():
@@ -79,4 +80,4 @@ def _build_json(turns: int, state: audits.AuditState) -> dict[str, Any]:
 
 def _format_estimate(estimate: LeakEstimate, turns: int) -> str:
     number, low, high = (f"{number:,.0f}" for number in estimate)
-    return f"{number} of {turns:,} turns (95 %: {low} to {high})"
+    return f"{number} of {format_count(turns, 'turn')} (95 %: {low} to {high})"

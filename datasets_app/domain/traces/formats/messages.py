@@ -49,6 +49,7 @@ from datasets_app.domain.traces.values import (
     pick,
     to_seconds,
 )
+from datasets_app.domain.wording import format_count
 
 LISTS = tuple(
     (
@@ -102,9 +103,7 @@ _RECORDS = tuple(
 _TRANSCRIPTS = ("chosen", "text", "conversation", "dialogue", "dialog", "transcript", "chat", "content")
 _NAMES = ("author", "name", "speaker", "from", "sender", "user", "participant", "person")
 MAX_DEPTH = 5
-_UNNAMED = (
-    "{:,} messages name no conversation, while others of the file do; give them the ID of their conversation"
-)
+_UNNAMED = "{} without the ID of a conversation, while others of the file have one; give all of them one"
 
 
 def matches(value: Any) -> bool:
@@ -154,7 +153,7 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
         found = read_conversation(value, number)
         yield found or find_problem(value, number) or LeftOut(NO_MESSAGES, number)
     if loose and others:
-        yield LineError(first, "E110", _UNNAMED.format(len(loose)))
+        yield LineError(first, "E110", _UNNAMED.format(format_count(len(loose), "message")))
     elif loose:
         yield Remark(ONE_CONVERSATION, first, len(loose))
         yield Conversation("", loose, {}, first)

@@ -1,6 +1,6 @@
 """The "Scrub" page of a dataset: the form, the progress and the results."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib import messages
@@ -25,6 +25,7 @@ from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import MAX_VALUES
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_VALUES, format_percent
 from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import read_parameters
@@ -189,7 +190,44 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
         **canary_context(dataset),
         **(_progress_context(request, job) if job else {}),
     }
+    context["scrub_steps"] = _list_steps(run, len(context.get("proposals", ())), context.get("canary"))
     return render_dataset_page(request, dataset, "scrub", "Scrub", context)
+
+
+class Step(NamedTuple):
+    """``place``: the id of its heading on the page."""
+
+    title: str
+    text: str
+    place: str
+    is_done: bool
+
+
+def _list_steps(run: ScrubRun | None, undecided: int, canary: dict[str, Any] | None) -> list[Step]:
+    """What the page has, in its order; ``run`` is the one that is shown."""
+    if run is None:
+        steps = [
+            ("Settings", "What is replaced, and by what"),
+            ("Preview", "Changes nothing"),
+            ("Decide", "People or products, corrections"),
+            ("Scrub", "Replaces for good"),
+            ("Measure", "How much it leaves"),
+        ]
+        return [Step(title, text, "settings", False) for title, text in steps]
+    found = format_count(run.finding_count, "finding")
+    decide = f"{format_count(undecided, 'term')} undecided" if undecided else "No term undecided"
+    place = "proposals" if undecided else "marks"
+    is_verified = not run.dry_run and run.verified_at is not None
+    scrubbed = "Verified" if is_verified else "Not verified"
+    return [
+        Step("Settings", "What is replaced, and by what", "settings", True),
+        Step("Preview", found if run.dry_run else "Before each scrub", "result", True),
+        Step("Decide", decide, place, not undecided),
+        Step("Scrub", "Replaces for good", "scrub", False)
+        if run.dry_run
+        else Step("Scrub", f"{found}; {scrubbed.lower()}", "verification", is_verified),
+        Step("Measure", "Measured" if canary else "How much it leaves", "canary", bool(canary)),
+    ]
 
 
 def _interrupted_context(dataset: Dataset) -> dict[str, Any]:

@@ -76,6 +76,24 @@ def previewed(dataset: Dataset) -> Dataset:
     return dataset
 
 
+def test_the_page_is_in_the_order_of_its_steps(curator: Any, dataset: Dataset) -> None:
+    """Without a run all lead to the settings; each of the others to a heading behind the one before."""
+
+    def read_places() -> list[int]:
+        html = curator.get(address("scrub", dataset)).content.decode()
+        assert re.search(r'class="ad-badge ad-\w+">(Raw|Scrubbed)', html)
+        places = re.findall(r'class="ad-step-name" href="#([a-z]+)"', html)
+        assert len(places) == 5
+        return [html.index(f'id="{place}"') for place in places]
+
+    assert len(set(read_places())) == 1
+    scrub_dataset(dataset, Policy(), dry_run=True)
+    assert read_places() == sorted(set(read_places()))
+    scrub_dataset(dataset, Policy())
+    settings, results, corrections, verification, planted = read_places()
+    assert settings < results < verification < corrections < planted
+
+
 # --- who may ---
 
 

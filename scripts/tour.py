@@ -79,9 +79,11 @@ class Tour:
         page.on("response", lambda answer: _note_failure(answer, complaints))
         waiting, kinds, seen = [*STARTS], Counter[str](), set[str]()
         while waiting:
-            address = waiting.pop(0)
+            # Pages before their filters and orders, of which one at a time is tried.
+            address = min(waiting, key=lambda one: "?" in one)
+            waiting.remove(address)
             kind = _kind_of(address)
-            if address in seen or kinds[kind] >= MAX_OF_A_KIND or len(re.findall("[?&]", kind)) > 2:
+            if address in seen or kinds[kind] >= MAX_OF_A_KIND or "&" in kind:
                 continue
             seen.add(address)
             complaints.clear()
@@ -98,7 +100,7 @@ class Tour:
         context.close()
 
     def _look_at(self, page: Page, kind: str, complaints: list[str]) -> None:
-        looks = kind, page.evaluate(LIST_ELEMENTS)
+        looks = kind.split("?")[0], page.evaluate(LIST_ELEMENTS)
         if looks in self.examined:
             return
         self.examined.add(looks)

@@ -64,6 +64,9 @@ def charts(request: HttpRequest, pk: int) -> HttpResponse:
             raw_access.record_access(compared, user, place="comparison charts", versions=(release,))
     known = [side for side in counted if side]
     if len(known) == len(sides):
+        if sides[0][0] == sides[1][0]:  # the page has its name
+            names = [release.version if release else CURRENT for _, release in sides]
+            known = [side._replace(name=name) for side, name in zip(known, names, strict=True)]
         context = {"sides": known, "charts": build_charts(*known)}
     return render_fragment(request, "datasets_app/_charts.html", context)
 

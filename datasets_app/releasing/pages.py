@@ -280,7 +280,9 @@ def _find_session_keys(
     dataset: Dataset, compared: ReleaseComparison, shown: Sequence[SessionChange]
 ) -> dict[str, int]:
     """Primary keys of the sessions on the page that the dataset has now, to link to them."""
-    ids = {change.session_id for change in shown} | set(compared.difference.added[:MAX_ROWS_SHOWN])
+    difference = compared.difference
+    listed = [*difference.added[:MAX_ROWS_SHOWN], *difference.removed[:MAX_ROWS_SHOWN]]
+    ids = {change.session_id for change in shown}.union(listed)
     found = Session.objects.filter(dataset=dataset, session_id__in=ids)
     return dict(found.values_list("session_id", "pk"))
 
@@ -305,7 +307,9 @@ def _change_rows(change: SessionChange) -> Iterator[ChangeRow]:
 
 
 def _format_value(value: Any) -> str:
-    if value is None:
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        value = ", ".join(value)
+    if value in (None, ""):
         return "–"
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 

@@ -193,7 +193,7 @@ def test_a_version_is_counted_like_the_dataset_it_was_made_of(sign_in: Any, tmp_
     assert [side.total for side in response.context["sides"]] == [29, 29]
     assert len(charts) == 8
     for chart in charts:
-        assert list(chart.series) == ["support 1.0.0", "support"]
+        assert list(chart.series) == ["1.0.0", "now"]
         for row in chart.rows:
             first, second = row.cells
             assert (first.number, first.url, first.share) == (second.number, "", second.share) or second.url

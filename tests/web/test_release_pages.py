@@ -182,9 +182,12 @@ def test_two_are_compared_with_texts_for_who_reads_texts(
     curator: Any, release: Release, tmp_path: Path
 ) -> None:
     dataset = release.dataset
-    dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(text="<i>corrected</i>")
+    dataset.sessions.get(session_id="s2").turns.filter(turn_index=2).update(
+        text="<i>corrected</i>", tags=["scenario:late", "trap:brand"]
+    )
     page = curator.get(address("compare_releases", dataset), {"before": "1.0.0"}).content.decode()
     assert "&lt;i&gt;corrected&lt;/i&gt;" in page
+    assert "<ins>scenario:late, trap:brand</ins>" in page
     assert "What assistant says as number 2 of s2." in page
     at_once = curator.get(address("compare_releases", dataset)).content.decode()
     assert "&lt;i&gt;corrected&lt;/i&gt;" in at_once
@@ -299,7 +302,10 @@ def test_what_is_excluded_counts_as_released_and_versions_are_compared(
     link = f"{address('compare_releases', dataset)}?before=1.0.0&amp;after={newer.version}"
     page = curator.get(address("releases", dataset)).content.decode()
     assert link in page
-    assert "<b>1</b> removed" in curator.get(link.replace("&amp;", "&")).content.decode()
+    compared = curator.get(link.replace("&amp;", "&")).content.decode()
+    assert "<b>1</b> removed" in compared
+    # It is still in the dataset, where it can be looked at.
+    assert f"/session/{dataset.sessions.filter(excluded=True).get().pk}/change/" in compared
 
 
 def test_the_version_that_an_erasure_made_is_current(curator: Any, release: Release) -> None:

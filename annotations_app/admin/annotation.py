@@ -41,7 +41,7 @@ from datasets_app.core.web.model_admin import ModelAdmin, VisibleRelatedFilter
 from datasets_app.models import Dataset, Persona
 from datasets_app.tables.admin import TableAdminMixin
 from datasets_app.tables.formats import TableFileError
-from datasets_app.templatetags.values import session_name
+from datasets_app.templatetags.values import ago, session_name
 
 # What a label is about; never edited.
 JUDGED_FIELDS = ["dataset", "session_id", "turn_index", "show_text", "persona_id"]
@@ -191,12 +191,13 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @display(description="Labeled")
     def show_timestamp(self, annotation: Annotation) -> str:
-        """As the file has it, down to the minute if it is a time at all."""
+        """How long ago; as the file has it if that names no time zone, or is no time."""
         given = annotation.timestamp or ""
         try:
-            return f"{datetime.fromisoformat(given):%-d %b %Y %H:%M}"
+            at = datetime.fromisoformat(given)
         except ValueError:
             return given or "–"
+        return ago(at) if at.tzinfo else f"{at:%-d %b %Y %H:%M}"
 
     @display(description="Session")
     def session_id(self, annotation: Annotation) -> str:

@@ -23,8 +23,10 @@ from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema, preference_schema
+from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
 from annotations_app.estimates.statement import build_quality_statement
+from annotations_app.judges.alternative import MAX_EPSILON
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.parameters import JudgeParameters
@@ -42,6 +44,7 @@ MAX_RUNS = 20
 router = Router(tags=["Campaigns and labels"])
 
 Width: Any = Query(None, ge=MIN_WIDTH, le=MAX_WIDTH)
+Epsilon: Any = Query(DEFAULT_EPSILON, ge=0, le=MAX_EPSILON)
 Judges: Any = Query([], max_length=20)
 
 VIEW_CAMPAIGNS = (*VIEW_DATASET, "annotations_app.view_campaign")
@@ -166,12 +169,13 @@ def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> A
 
 
 @route(router, "GET", "/campaigns/{name}/judges", JudgesOut, needs=VIEW_LABELS)
-def get_campaign_judges(request: Any, name: str) -> Any:
-    """How far judges agree with people, without any text."""
+def get_campaign_judges(request: Any, name: str, epsilon: float = Epsilon) -> Any:
+    """How far judges agree with people, without any text; by the alternative annotator test with `epsilon`,
+    whether one may replace an annotator."""
     campaign = find_campaign(request, name)
     runs = JudgeRun.objects.filter(campaign=campaign).select_related("judge", "campaign__schema")
     may_read = raw_access.may_read(request.person, campaign.dataset)
-    reports = [measure_judge(run, with_tags=may_read).as_json() for run in runs[:MAX_RUNS]]
+    reports = [measure_judge(run, with_tags=may_read, epsilon=epsilon).as_json() for run in runs[:MAX_RUNS]]
     return {"campaign": campaign.name, "reports": reports}
 
 

@@ -6,13 +6,15 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
+from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.estimates.certificates import (
     DEFAULT_THRESHOLD,
     BoundedRate,
     Certification,
     certify,
 )
-from annotations_app.judges.judge_rows import read_people, read_sessions, read_verdicts
+from annotations_app.judges.alternative import check_epsilon, measure_alternative
+from annotations_app.judges.judge_rows import look_up, read_people, read_raters, read_sessions, read_verdicts
 from annotations_app.judges.measure import find_consensus
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
@@ -22,13 +24,18 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.packages import quality_statement
-from datasets_app.domain.packages.quality_statement import StatedCertificate, StatedRate
+from datasets_app.domain.packages.quality_statement import StatedAlternative, StatedCertificate, StatedRate
 
 MIN_THRESHOLD = 0.5
 
 
 def certify_judge(
-    run: JudgeRun, *, criterion: str = "", threshold: float = DEFAULT_THRESHOLD, actor: Any = None
+    run: JudgeRun,
+    *,
+    criterion: str = "",
+    threshold: float = DEFAULT_THRESHOLD,
+    epsilon: float = DEFAULT_EPSILON,
+    actor: Any = None,
 ) -> JudgeCertificate:
     """Measure what a judge says against what most people say on the test split, and keep the result.
 
@@ -37,15 +44,9 @@ def certify_judge(
     UserError.
     """
     campaign = run.campaign
-    if campaign.split != LOCKED_SPLIT:
-        raise UserError(
-            f"A judge is tested once, on the {LOCKED_SPLIT} split; {campaign.name} asks about other replies. "
-            "Measure drafts on its page, and make a campaign of the test split for the test."
-        )
-    if not MIN_THRESHOLD <= threshold < 1:
-        raise UserError(f"The threshold must be from {MIN_THRESHOLD} to below 1.")
+    _check_test(campaign, threshold, epsilon)
     asked = _find_criterion(campaign, criterion)
-    result = _measure(run, asked, threshold)
+    result, alternative = _measure(run, asked, threshold, epsilon)
     try:
         with transaction.atomic():
             certificate = JudgeCertificate.objects.create(
@@ -58,7 +59,7 @@ def certify_judge(
                 guidelines_digest=run.guidelines_digest,
                 threshold=threshold,
                 certified=result.certified,
-                result=_as_json(result),
+                result=_as_json(result) | {"alternative": alternative and alternative.summary._asdict()},
                 created_by=actor,
             )
             audit.record(
@@ -107,7 +108,7 @@ def describe_certificate(certificate: JudgeCertificate) -> list[str]:
 
 def state_certificate(certificate: JudgeCertificate) -> StatedCertificate:
     """As releases, packages and the API state it, with whether it holds."""
-    result = certificate.result
+    result, alternative = certificate.result, certificate.result.get("alternative")
     return StatedCertificate(
         certificate.judge.full_name,
         certificate.criterion,
@@ -120,11 +121,23 @@ def state_certificate(certificate: JudgeCertificate) -> StatedCertificate:
         not_judged=result.get("not_judged", 0),
         reasons=tuple(result.get("reasons", ())),
         changed=tuple(list_changes(certificate)),
+        alternative=StatedAlternative(**alternative) if alternative else None,
     )
 
 
 def _state_rate(rate: dict[str, Any]) -> StatedRate:
     return StatedRate(rate.get("rate"), rate.get("bound"), rate.get("replies", 0))
+
+
+def _check_test(campaign: Campaign, threshold: float, epsilon: float) -> None:
+    if campaign.split != LOCKED_SPLIT:
+        raise UserError(
+            f"A judge is tested once, on the {LOCKED_SPLIT} split; {campaign.name} asks about other replies. "
+            "Measure drafts on its page, and make a campaign of the test split for the test."
+        )
+    if not MIN_THRESHOLD <= threshold < 1:
+        raise UserError(f"The threshold must be from {MIN_THRESHOLD} to below 1.")
+    check_epsilon(epsilon)
 
 
 def _find_criterion(campaign: Campaign, key: str) -> Criterion:
@@ -136,19 +149,20 @@ def _find_criterion(campaign: Campaign, key: str) -> Criterion:
     return found[0]
 
 
-def _measure(run: JudgeRun, criterion: Criterion, threshold: float) -> Certification:
+def _measure(
+    run: JudgeRun, criterion: Criterion, threshold: float, epsilon: float
+) -> tuple[Certification, AlternativeTest | None]:
     turn, label, _ = find_consensus(*read_people(run.campaign, criterion), 2)
     kept = ~np.isin(turn, run.examples)
     turn, label = turn[kept], label[kept]
     if not len(turn):
         raise UserError(f"No reply of {run.campaign.name} has a label of most people.")
-    judged, said = read_verdicts(run, criterion)
-    verdict = np.full(len(turn), np.nan)
-    order = np.argsort(judged)
-    place = np.searchsorted(judged[order], turn).clip(max=max(0, len(judged) - 1))
-    there = judged[order][place] == turn if len(judged) else np.zeros(len(turn), bool)
-    verdict[there] = said[order][place[there]]
-    return certify(read_sessions(run.campaign).session_of(turn), label, verdict, threshold)
+    verdicts, sessions = read_verdicts(run, criterion), read_sessions(run.campaign)
+    raters = read_raters(run.campaign, criterion)
+    return (
+        certify(sessions.session_of(turn), label, look_up(turn, *verdicts), threshold),
+        measure_alternative(raters, verdicts, sessions, criterion, 2, lambda value: value, epsilon),
+    )
 
 
 def _as_json(result: Certification) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.label_table import IntArray
+from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column
 from datasets_app.domain.labels.criterion import Criterion
@@ -58,6 +58,24 @@ SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::
     WHERE j.campaign_id = %(campaign)s AND j.kind = 'label'
 ) said WHERE codes ? %(key)s GROUP BY turn_id >> 16
 """  # constants of this module # nosec B608
+# Of each person, without what was adjudicated.
+_ON_BRAND_BY_RATER_SQL = f"""
+SELECT l.annotator, string_agg(
+    int8send(l.turn_id) || int8send(COALESCE(first.label, l.label)::bigint), ''::bytea)
+FROM annotations_app_annotation l
+LEFT JOIN annotations_app_assignment s ON s.annotation_id = l.id
+{_COMMITTED} ON first.assignment_id = s.id
+WHERE l.campaign_id = %(campaign)s AND l.kind = 'label' AND l.annotator IS NOT NULL GROUP BY 1 ORDER BY 1
+"""  # constants of this module # nosec B608
+_ANSWERS_BY_RATER_SQL = f"""
+SELECT r.name, string_agg(
+    int8send(j.turn_id) || int8send((COALESCE(first.codes, j.codes)->>%(key)s)::bigint), ''::bytea)
+FROM annotations_app_judgment j
+JOIN annotations_app_rater r ON r.id = j.rater_id AND r.kind = 'person' AND r.name IS NOT NULL
+{_COMMITTED} ON first.assignment_id = j.assignment_id
+WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND COALESCE(first.codes, j.codes) ? %(key)s
+GROUP BY 1 ORDER BY 1
+"""  # constants of this module # nosec B608
 _SESSIONS_SQL = """
 SELECT string_agg(int8send(i.turn_id) || int8send(i.session_id) || int8send(
     COALESCE(array_position(%(splits)s::text[], s.split::text), 1) - 1), ''::bytea)
@@ -110,6 +128,16 @@ def read_people(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, Int
     return read_packed(_ANSWERS_SQL, 2, **values)  # type: ignore[return-value]
 
 
+def read_raters(campaign: Campaign, criterion: Criterion) -> dict[str, tuple[IntArray, IntArray]]:
+    """By name: (turn, stored answer) of each label, as it was before a verdict was shown."""
+    sql = _ANSWERS_BY_RATER_SQL if campaign.schema_id else _ON_BRAND_BY_RATER_SQL
+    found = {}
+    for name, packed in fetch_all(sql, {"campaign": campaign.pk, "key": criterion.key}):
+        turn, value = np.frombuffer(packed, ">i8").astype(np.int64).reshape(-1, 2).T
+        found[name] = turn, value
+    return found
+
+
 def read_sessions(campaign: Campaign) -> Sessions:
     values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "splits": list(SPLITS)}
     turn, session, split = read_packed(_SESSIONS_SQL, 3, **values)
@@ -129,6 +157,17 @@ def count_not_judged(run: JudgeRun) -> tuple[int, dict[str, int]]:
     """(judgments, those that failed by their reason)."""
     counts = dict(fetch_all(_FAILURES_SQL, [run.pk]))
     return counts.pop("", 0), counts
+
+
+def look_up(turns: IntArray, known: IntArray, values: IntArray) -> FloatArray:
+    """What ``values`` of the ``known`` turns say of each of ``turns``; NaN where they say nothing."""
+    found = np.full(len(turns), np.nan)
+    if len(known):
+        order = np.argsort(known)
+        place = order[np.searchsorted(known, turns, sorter=order).clip(max=len(known) - 1)]
+        there = known[place] == turns
+        found[there] = values[place[there]]
+    return found
 
 
 def read_packed(sql: str, columns: int, **values: object) -> tuple[IntArray, ...]:

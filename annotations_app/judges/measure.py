@@ -8,11 +8,15 @@ import numpy as np
 from annotations_app.domain.agreement.agreement_report import Comparison, Statistic
 from annotations_app.domain.agreement.comparisons import Observations, compare_observations
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
+from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
+from annotations_app.judges.alternative import check_epsilon, measure_alternative
 from annotations_app.judges.judge_rows import (
     count_not_judged,
+    look_up,
     read_people,
+    read_raters,
     read_repeats,
     read_sessions,
     read_tags,
@@ -60,6 +64,7 @@ class MeasuredCriterion(NamedTuple):
     whole: Compared
     parts: dict[str, list[Compared]]
     itself: Comparison | None
+    alternative: AlternativeTest | None
 
     @property
     def title(self) -> str:
@@ -81,6 +86,7 @@ class MeasuredCriterion(NamedTuple):
             "agreement": self.whole.as_json(),
             "by": {kind: [one.as_json() for one in parts] for kind, parts in self.parts.items()},
             "itself": self.itself and self.itself.as_json(),
+            "alternative_annotator": self.alternative and self.alternative.as_json(),
         }
 
 
@@ -126,15 +132,17 @@ class _Matched(NamedTuple):
     people: IntArray
 
 
-def measure_judge(run: JudgeRun, *, with_tags: bool = True) -> JudgeReport:
-    """Where people were shown a verdict, what they said before counts. Tags may quote raw text."""
+def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEFAULT_EPSILON) -> JudgeReport:
+    """Where people were shown a verdict, what they said before counts. Tags may quote raw text. ``epsilon``
+    is that of the test of :mod:`alternative`. Raises UserError."""
+    check_epsilon(epsilon)
     sessions = read_sessions(run.campaign)
     tags = read_tags(run.campaign) if with_tags else {}
     criteria = [
         measured
         for criterion in schema_of(run.campaign).criteria
         if criterion.levels
-        for measured in _measure(run, criterion, sessions, tags)
+        for measured in _measure(run, criterion, sessions, tags, epsilon)
     ]
     judged, reasons = count_not_judged(run)
     cost = compute_cost(run)
@@ -163,7 +171,7 @@ def find_replies(
             turns, codes, _ = find_consensus(label_turn, read(label), len(names))
             verdict_turn, verdict = read_verdicts(run, criterion)
             sessions = read_sessions(run.campaign)
-            matched = _match(verdict_turn, read(verdict), turns, codes, sessions)
+            matched = _match(turns, look_up(turns, verdict_turn, read(verdict)), codes, sessions)
             wanted = (matched.judge == judge) & (matched.people == people)
             title = f"{criterion.question} {tag}".strip()
             return title, (names[judge], names[people]), sorted(matched.turn[wanted].tolist())
@@ -171,21 +179,22 @@ def find_replies(
 
 
 def _measure(
-    run: JudgeRun, criterion: Criterion, sessions: Any, tags: dict[str, IntArray]
+    run: JudgeRun, criterion: Criterion, sessions: Any, tags: dict[str, IntArray], epsilon: float
 ) -> Iterator[MeasuredCriterion]:
     verdict_turn, verdict = read_verdicts(run, criterion)
     if not len(verdict_turn):
         return
     label_turn, label = read_people(run.campaign, criterion)
     again_turn, first, again = read_repeats(run, criterion)
+    raters = read_raters(run.campaign, criterion)
     for tag, names, read in _list_scales(criterion):
         turns, codes, ties = find_consensus(label_turn, read(label), len(names))
-        matched = _match(verdict_turn, read(verdict), turns, codes, sessions)
+        matched = _match(turns, look_up(turns, verdict_turn, read(verdict)), codes, sessions)
         scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
         weights = scale.weights(len(names))
         itself = None
         if len(again_turn):
-            repeats = _match(again_turn, read(again), again_turn, read(first), sessions, pairwise=True)
+            repeats = _match(again_turn, read(again).astype(np.float64), read(first), sessions)
             [itself] = _compare(repeats, np.zeros(len(repeats.turn), np.int64), 1, weights)
         yield MeasuredCriterion(
             criterion,
@@ -199,6 +208,9 @@ def _measure(
                 "tag": _compare_parts(tags, matched, names, weights),
             },
             itself,
+            measure_alternative(
+                raters, (verdict_turn, verdict), sessions, criterion, len(names), read, epsilon
+            ),
         )
 
 
@@ -221,27 +233,13 @@ def find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[In
     return turns[clear], counts[clear].argmax(axis=1), int((~clear).sum())
 
 
-def _match(
-    verdict_turn: IntArray,
-    verdict: IntArray,
-    turn: IntArray,
-    label: IntArray,
-    sessions: Any,
-    *,
-    pairwise: bool = False,
-) -> _Matched:
-    """``pairwise``: both are of the same turns, in the same order."""
-    if pairwise:
-        there = np.ones(len(turn), bool)
-        people = label
-    else:
-        place = np.searchsorted(turn, verdict_turn).clip(max=max(0, len(turn) - 1))
-        there = turn[place] == verdict_turn if len(turn) else np.zeros(len(verdict_turn), bool)
-        people = label[place[there]] if len(turn) else np.zeros(0, np.int64)
-    turns, judge = verdict_turn[there], verdict[there]
-    session = sessions.session_of(turns)
+def _match(turn: IntArray, judge: FloatArray, people: IntArray, sessions: Any) -> _Matched:
+    """Of those that the judge has judged: ``judge`` is NaN of the others."""
+    there = ~np.isnan(judge)
+    turn, judge, people = turn[there], judge[there], people[there]
+    session = sessions.session_of(turn)
     order = np.argsort(session, kind="stable")
-    return _Matched(turns[order], session[order], judge[order], people[order])
+    return _Matched(turn[order], session[order], judge[order].astype(np.int64), people[order])
 
 
 def _compare(matched: _Matched, group: IntArray, groups: int, weights: FloatArray) -> list[Comparison]:

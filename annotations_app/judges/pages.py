@@ -14,6 +14,7 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaign,
 )
+from annotations_app.judges.alternative import ASSUMPTIONS
 from annotations_app.judges.certify import describe_certificate, list_certificates
 from annotations_app.judges.forms import JudgeForm
 from annotations_app.judges.measure import find_replies, measure_judge
@@ -45,6 +46,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "runs": runs,
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
+        "alternative_assumptions": ASSUMPTIONS,
         "certificates": [(one, describe_certificate(one)) for one in list_certificates(campaign)],
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)

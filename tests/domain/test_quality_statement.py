@@ -8,6 +8,7 @@ import yaml
 
 from datasets_app.domain.packages.quality_statement import (
     QualityStatement,
+    StatedAlternative,
     StatedCertificate,
     StatedEstimate,
     StatedRate,
@@ -20,6 +21,7 @@ from datasets_app.domain.quality.files import FileChecker
 CERTIFICATE = StatedCertificate(
     "brand@2", "on_brand", "test", "2026-11-28", True, 0.8,
     StatedRate(0.95, 0.9, 60), StatedRate(0.9, 0.82, 50), 115, 5,
+    alternative=StatedAlternative(0.15, 4, 1, 0.83, 0.75, True),
 )  # fmt: skip
 ESTIMATE = StatedEstimate("autumn", "on_brand", "On-brand", 0.75, 0.6, 0.85, 40, 120, ("brand@2",))
 STATEMENT = QualityStatement((CERTIFICATE,), (ESTIMATE,), 3)
@@ -34,6 +36,8 @@ def test_what_is_written_is_read_and_said() -> None:
         "True-positive rate 95.0 %, at least 90.0 %, of 60 replies.",
         "True-negative rate 90.0 %, at least 82.0 %, of 50 replies.",
         "5 of 115 replies not judged.",
+        "It may replace an annotator: as good as one or better on 83.0 % of replies, not worse by 15 points "
+        "than 3 of 4 annotators.",
         "It holds no longer: the persona changed since.",
     ]
     assert describe_estimate(ESTIMATE) == (
@@ -67,6 +71,7 @@ def test_figures_that_contradict_each_other_are_named(changed: dict[str, Any], p
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"threshold": "0.8"}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"certified": 1}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"true_positive": 5}]},
+        STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"alternative": {"epsilon": 1}}]},
         STATEMENT.as_json() | {"estimates": [ESTIMATE.as_json() | {"answer": ["x"]}]},
         STATEMENT.as_json() | {"left_out": "many"},
     ],

@@ -8,6 +8,7 @@ from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.run_judge import JudgeOptions, run_judge
 from annotations_app.models import Annotation, Campaign, JudgeRun, Verdict
+from datasets_app.core.errors import UserError
 from datasets_app.models import Session
 from tests.campaigns import label_all_replies, make_campaign, make_replies
 
@@ -72,3 +73,19 @@ def test_without_labels_there_is_nothing_to_compare_and_the_report_says_so(tmp_p
     assert measured.whole.comparison.n == 0
     assert measured.whole.rates[0].rate.value is None
     assert measured.unlabeled == 5
+
+
+def test_it_is_told_whether_a_judge_may_replace_one_of_the_people(run: JudgeRun) -> None:
+    """It agrees with 30 of 36; three people who always agree are beaten by nobody who is wrong that often."""
+    [measured] = measure_judge(run).criteria
+    assert measured.alternative is not None
+    assert [one.annotator for one in measured.alternative.advantages] == ["ana", "ben", "cy"]
+    assert {one.person for one in measured.alternative.advantages[:1]} == {1.0}
+    assert measured.alternative.passes is False
+    assert measured.alternative.sentence.startswith("It may not replace an annotator")
+    [generous] = measure_judge(run, epsilon=0.5).criteria
+    assert generous.alternative is not None
+    assert generous.alternative.passes
+    assert generous.as_json()["alternative_annotator"]["epsilon"] == 0.5
+    with pytest.raises(UserError, match="Epsilon must be"):
+        measure_judge(run, epsilon=0.9)

@@ -45,7 +45,7 @@ def test_a_release_states_it_as_of_its_day_and_is_signed_with_it(campaign: Campa
     assert (certificate.judge, certificate.criterion, certificate.certified) == ("brand@1", "on_brand", True)
     assert certificate.changed == ("the persona",)
     assert (certificate.replies, certificate.not_judged, certificate.true_positive.replies) == (120, 4, 58)
-    assert (estimate.rate, estimate.labels, estimate.replies) == (0.5, 120, 120)
+    assert (estimate.rate, estimate.labels, estimate.replies) == (pytest.approx(0.5), 120, 120)
     assert verify_releases(campaign.dataset, actor=None).faults == []
     # What comes later changes no file of it.
     campaign.guidelines = "Be strict."

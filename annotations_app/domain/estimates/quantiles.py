@@ -1,7 +1,7 @@
 """How many standard errors an interval is wide: looked at once, or after every label."""
 
 from functools import cache
-from math import ceil, exp, log2, pi, sqrt
+from math import atan, ceil, cos, exp, log2, pi, sin, sqrt
 from statistics import NormalDist
 
 CONFIDENCE_LEVEL = 0.95
@@ -23,6 +23,19 @@ def student_quantile(freedom: int, confidence: float = CONFIDENCE_LEVEL) -> floa
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + sum((term / freedom**power for power, term in enumerate(terms, 1)), 0.0)
+
+
+def student_probability(value: float, freedom: int) -> float:
+    """Of being at most ``value`` in Student's t distribution: exact (Abramowitz & Stegun, 26.7.3, 26.7.4)."""
+    angle = atan(value / sqrt(freedom))
+    square, odd = cos(angle) ** 2, freedom % 2
+    term, total = (cos(angle), 0.0) if odd else (1.0, 0.0)
+    for step in range(freedom // 2):
+        total += term
+        down, up = (2 * step + 2, 2 * step + 3) if odd else (2 * step + 1, 2 * step + 2)
+        term *= square * down / up
+    between = 2 / pi * (angle + sin(angle) * total) if odd else sin(angle) * total
+    return (1 + between) / 2
 
 
 def repeated_quantile(labels: int, planned: int, confidence: float = CONFIDENCE_LEVEL) -> float:

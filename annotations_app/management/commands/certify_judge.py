@@ -3,6 +3,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
+from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
 from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.estimates.measure import find_runs
 from annotations_app.judges.certify import certify_judge, describe_certificate
@@ -18,6 +19,8 @@ for each criterion, and its result is kept: a second try needs a new version of 
 
 The campaign must be of the test split (create_campaign --split test), labeled by people and
 judged (run_judge). Replies that the judge didn't judge count in neither rate, and are counted.
+If three people or more labeled the same replies, it also says whether the judge may replace one
+of them (the alternative annotator test, docs/judges.md); this decides nothing about the certificate.
 
 examples:
   manage.py certify_judge tone-test --judge brand@2
@@ -44,10 +47,20 @@ class Command(BaseCommand):
             metavar="SHARE",
             help="what both rates must reach (default: 0.8)",
         )
+        parser.add_argument(
+            "--epsilon",
+            type=float,
+            default=DEFAULT_EPSILON,
+            metavar="SHARE",
+            help="may it replace an annotator? by how much it may be worse, for what it saves: 0.1 for crowd "
+            "workers, 0.15 for trained people, 0.2 for experts (default: 0.15)",
+        )
 
-    def handle(self, *, campaign: str, judge: str, criterion: str, threshold: float, **_: Any) -> None:
+    def handle(
+        self, *, campaign: str, judge: str, criterion: str, threshold: float, epsilon: float, **_: Any
+    ) -> None:
         [run] = find_runs(get_campaign(campaign), [judge])
-        certificate = certify_judge(run, criterion=criterion, threshold=threshold)
+        certificate = certify_judge(run, criterion=criterion, threshold=threshold, epsilon=epsilon)
         self.stdout.write("\n  ".join(describe_certificate(certificate)))
         if not certificate.certified:
             sys.exit(EXIT_FINDINGS)

@@ -19,6 +19,19 @@ class StatedRate(NamedTuple):
     replies: int
 
 
+class StatedAlternative(NamedTuple):
+    """May the judge replace a person? ``advantage`` is how likely it is as good as one taken by chance or
+    better; ``winning_rate`` the share of people than whom it isn't worse by ``epsilon``. ``passes`` is None
+    if too few people labeled enough."""
+
+    epsilon: float
+    annotators: int
+    left_out: int
+    advantage: float | None
+    winning_rate: float | None
+    passes: bool | None
+
+
 class StatedCertificate(NamedTuple):
     """The test of a judge for one criterion. ``changed`` names what has changed since ``day``, so that it
     holds no longer."""
@@ -35,6 +48,7 @@ class StatedCertificate(NamedTuple):
     not_judged: int
     reasons: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    alternative: StatedAlternative | None = None
 
     @property
     def holds(self) -> bool:
@@ -47,6 +61,7 @@ class StatedCertificate(NamedTuple):
             "true_negative": self.true_negative._asdict(),
             "reasons": list(self.reasons),
             "changed": list(self.changed),
+            "alternative": self.alternative and self.alternative._asdict(),
             "holds": self.holds,
         }
 
@@ -102,10 +117,12 @@ def _read_certificate(value: dict[str, Any]) -> StatedCertificate:
     rates = {name: StatedRate(**value[name]) for name in ("true_positive", "true_negative")}
     lists = {name: tuple(map(str, value[name])) for name in ("reasons", "changed")}
     known = {name: value[name] for name in StatedCertificate._fields}
-    read = StatedCertificate(**known | rates | lists)
-    numbers = (read.threshold, read.replies, read.not_judged, *read.true_positive, *read.true_negative)
+    alternative = StatedAlternative(**known["alternative"]) if known["alternative"] else None
+    read = StatedCertificate(**known | rates | lists | {"alternative": alternative})
+    numbers = [read.threshold, read.replies, read.not_judged, *read.true_positive, *read.true_negative]
+    numbers += alternative[:-1] if alternative else []
     _check_kinds(numbers, (read.judge, read.criterion, read.campaign, read.day))
-    if type(read.certified) is not bool:
+    if type(read.certified) is not bool or (alternative and alternative.passes not in (True, False, None)):
         raise ValueError("certified is true or false")
     return read
 
@@ -161,9 +178,25 @@ def describe_certificate(one: StatedCertificate) -> list[str]:
             )
     sentences += [f"{reason[0].upper()}{reason[1:]}." for reason in one.reasons if reason]
     sentences.append(f"{one.not_judged:,} of {one.replies:,} replies not judged.")
+    if one.alternative is not None:
+        sentences.append(describe_alternative(one.alternative))
     if one.changed:
         sentences.append(f"It holds no longer: {' and '.join(one.changed)} changed since.")
     return sentences
+
+
+def describe_alternative(one: StatedAlternative) -> str:
+    """One sentence of the alternative annotator test."""
+    if one.passes is None or one.advantage is None or one.winning_rate is None:
+        who = format_count(one.annotators, "annotator")
+        return (
+            f"May it replace an annotator? Unknown: {who} labeled enough together with others, of 3 needed."
+        )
+    return (
+        f"It {'may' if one.passes else 'may not'} replace an annotator: as good as one or better on "
+        f"{_percent(one.advantage)} of replies, not worse by {100 * one.epsilon:g} points than "
+        f"{round(one.winning_rate * one.annotators)} of {one.annotators} annotators."
+    )
 
 
 def describe_estimate(one: StatedEstimate) -> str:

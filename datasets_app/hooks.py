@@ -110,6 +110,9 @@ class Panels(Protocol):
     def list_selection_links(self, dataset: Any, selection: Any, user: Any) -> list[tuple[str, str]]:
         """(title, URL) of what can be done with selected sessions or turns."""
 
+    def list_session_links(self, session: Any, user: Any) -> list[tuple[str, str, str]]:
+        """(key, title, URL) of what can be done with a session."""
+
     def turn_label_notes(self, session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
         """Short notes to show under turns, by their primary keys, in a fixed number of queries."""
 

@@ -18,6 +18,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.models import (
     AuditEvent,
     DatasetGrant,
+    EvaluationRun,
     JobFile,
     JobRun,
     Persona,
@@ -97,7 +98,7 @@ def list_unknown_arguments() -> set[str]:
     """Arguments of routes that the walk doesn't fill: such an address would answer 404 to everyone."""
     known = {
         "app_label", "url", "name", "version", "turn_index", "job_pk", "session_pk", "mark_pk", "grant_pk",
-        "comment_pk", "selection_pk", "view_pk", "run_pk",
+        "comment_pk", "selection_pk", "view_pk", "run_pk", "evaluation_pk",
         "pk", "object_id", "id", "content_type_id", "page", "path",
     }  # fmt: skip
     return {name for route in list_walked_routes() for name in _ARGUMENT.findall(route)} - known
@@ -114,6 +115,7 @@ def _list_names(case: RawCase) -> dict[str, Any]:
         "version": "1.0.0",
         "turn_index": 2,
         "job_pk": case.upload.pk,
+        "evaluation_pk": _first(EvaluationRun.objects.filter(release__dataset=dataset)),
         "session_pk": _first(Session.objects.filter(dataset=dataset)),
         "mark_pk": _first(ScrubMark.objects.filter(dataset=dataset)),
         "grant_pk": _first(DatasetGrant.objects.filter(dataset=dataset)),

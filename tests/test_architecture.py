@@ -59,7 +59,7 @@ FLOORS = {
         {"labeling", "labels"},
         {"agreement"},
         {"judges"},
-        {"estimates", "review", "calibrating"},
+        {"calibrating", "cases", "estimates", "review"},
         {"demo"},
         {"hooks", "admin"},
         {"urls"},

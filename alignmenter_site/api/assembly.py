@@ -11,7 +11,18 @@ from ninja.security import HttpBearer
 
 from alignmenter_site.middleware.second_factor import has_second_factor, needs_second_factor
 from annotations_app.api import campaigns, labels
-from datasets_app.api import audit, datasets, exports, imports, jobs, people, personas, quality, releases
+from datasets_app.api import (
+    audit,
+    datasets,
+    exports,
+    imports,
+    jobs,
+    people,
+    personas,
+    quality,
+    releases,
+    runs,
+)
 from datasets_app.api.problems import CONTENT_TYPE, ApiError, make_problem
 from datasets_app.api.serving import serve
 from datasets_app.core.errors import UserError
@@ -93,6 +104,7 @@ for _module in (
     jobs,
     quality,
     releases,
+    runs,
     personas,
     campaigns,
     labels,

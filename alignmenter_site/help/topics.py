@@ -55,6 +55,7 @@ _TOPICS = {
     "annotations_app_campaign_judges": "judges",
     "annotations_app_campaign_judged": "judges",
     "annotations_app_campaign_export": "annotation#export-labels",
+    "annotations_app_campaign_case": "cases",
     "annotations_app_campaign_schema": "schemas",
     "annotations_app_campaign_": "annotation#campaigns",
     "annotations_app_annotation_import": "guide#tables",

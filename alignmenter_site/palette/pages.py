@@ -2,19 +2,22 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.db.models import Q
 from django.http import HttpRequest, JsonResponse
-from django.urls import reverse
+from django.urls import Resolver404, resolve, reverse
 from django.views.decorators.http import require_safe
 
 from annotations_app.campaigns.pages_common import visible_campaigns
+from datasets_app import hooks
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.gates import can_read_raw
-from datasets_app.catalog.rows.partitions import split_datasets
+from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
 from datasets_app.core.web.dataset_page import build_dataset_tabs
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Persona, Session
 
@@ -44,7 +47,7 @@ def find_results(request: HttpRequest, query: str) -> list[Result]:
         else (_find_datasets,)
     )
     found: list[Result] = []
-    for find in (*finders, _find_actions, _find_pages, *((_find_people,) if words else ())):
+    for find in (_find_here, *finders, _find_actions, _find_pages, *((_find_people,) if words else ())):
         found += islice(find(request, words), MAX_PER_GROUP if words else None)
     return found
 
@@ -85,6 +88,23 @@ _ACTIONS = (
     ("Label replies", "annotate:campaigns", "keyboard", ["annotations_app.annotate"]),
     ("Invite a person", "admin:auth_user_add", "person_add", ["auth.add_user"]),
 )
+
+
+def _find_here(request: HttpRequest, words: str) -> Iterator[Result]:
+    """What can be done with the session whose page the palette was opened on."""
+    try:
+        place = resolve(urlsplit(request.headers.get("Referer", "")).path)
+    except Resolver404:
+        return
+    key = parse_pk(place.kwargs.get("object_id", ""))
+    if key is None or place.view_name != "admin:datasets_app_session_change":
+        return
+    visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
+    dataset = find_dataset_of_session(key, visible)
+    session = Session.objects.filter(dataset=dataset, pk=key).first()
+    for _, title, url in hooks.panels.list_session_links(session, request.user) if session else ():
+        if _matches(title, words):
+            yield Result("Actions", title, url, "", "fact_check")
 
 
 def _find_actions(request: HttpRequest, words: str) -> Iterator[Result]:

@@ -18,6 +18,7 @@ from annotations_app.agreement import pages as agreement_pages
 from annotations_app.agreement.figures import count_unassignable, recent_labeling_rates, say_time_left
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
+from annotations_app.cases import pages as case_pages
 from annotations_app.demo import pages as demo_pages
 from annotations_app.estimates.pages import campaign_quality
 from annotations_app.judges import pages as judge_pages
@@ -150,6 +151,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("guidelines/", campaign_create.preview_guidelines, "guidelines"),
             ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
             ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),
+            ("cases/<int:session_pk>/", case_pages.show_case, "case"),
             ("demo/", demo_pages.load_demo_data, "load_demo"),
             ("dataset/<int:pk>/", agreement_pages.dataset_labels, "dataset_labels"),
             ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),

@@ -18,8 +18,8 @@ from annotations_app.campaigns.announce import (
 from annotations_app.demo import DEMO_DATASET
 from annotations_app.hooks.access import ADD as ADD_CAMPAIGN
 from annotations_app.hooks.access import ANNOTATE
+from annotations_app.hooks.score_panel import score_panel
 from annotations_app.hooks.session_labels import list_selection_links
-from annotations_app.judges.score_panel import score_panel
 from annotations_app.models import Annotation, Campaign
 from datasets_app.hooks import AttentionItem
 
@@ -54,6 +54,7 @@ __all__ = [
     "score_panel",
 ]
 
+CASE_TITLE = "Make a test case"
 CAMPAIGNS_PAGE = "admin:annotations_app_campaign_changelist"
 DEMO_PAGE = "admin:annotations_app_campaign_load_demo"
 MAX_LABELS = 1_000
@@ -63,6 +64,13 @@ def label_url(dataset: Any, page: str) -> str:
     if page == "new_campaign":
         return f"{reverse('admin:annotations_app_campaign_add')}?dataset={dataset.pk}"
     return reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk])
+
+
+def list_session_links(session: Any, user: Any) -> list[tuple[str, str, str]]:
+    needed = ("view_session", "view_turn", "import_dataset")
+    if not user.has_perms([f"datasets_app.{permission}" for permission in needed]):
+        return []
+    return [("t", CASE_TITLE, reverse("admin:annotations_app_campaign_case", args=[session.pk]))]
 
 
 def turn_label_notes(session: Any, turns: Any, user: Any) -> dict[int, list[str]]:

@@ -209,7 +209,7 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/releases/compare/charts/", comparison_pages.charts, "comparison_charts"),
             ("<int:pk>/releases/<str:version>/", release_pages.release, "release"),
             ("<int:pk>/releases/<str:version>/runs/", run_pages.upload_run, "upload_run"),
-            ("<int:pk>/releases/<str:version>/runs/<int:run>/", run_pages.show_run, "run"),
+            ("<int:pk>/releases/<str:version>/runs/<int:evaluation_pk>/", run_pages.show_run, "run"),
             ("<int:pk>/retention/", retention_pages.retention, "retention"),
             ("<int:pk>/sessions/<int:session_pk>/erase/", erase_pages.erase, "erase_session"),
             ("<int:pk>/jobs/", dataset_pages.jobs, "jobs"),

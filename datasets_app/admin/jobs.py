@@ -68,6 +68,7 @@ UNIT_BY_OPERATION |= {"bootstrap_dataset": "sessions", "canary_dataset": "values
 RESULT_TABS = {
     "canary_dataset": ("scrub", "See the result"),
     "split_dataset": ("splits", "See the splits"),
+    "send_case": ("export", "Export the cases"),
     "release_dataset": ("releases", "See the versions"),
     "verify_releases": ("releases", "See the versions"),
 }

@@ -101,6 +101,7 @@ def _render_session(request: HttpRequest, session: Session) -> HttpResponse:
         "persona": persona_urls([session.persona_id], request.user).get(session.persona_id or ""),
         "previous_session": neighbors.filter(id__lt=session.pk).order_by("-id").first(),
         "next_session": neighbors.filter(id__gt=session.pk).order_by("id").first(),
+        "links": [] if withheld else hooks.panels.list_session_links(session, request.user),
         "turns_url": reverse("admin:datasets_app_turn_changelist"),
         "max_characters": MAX_CHARACTERS_SHOWN,
     }

@@ -9,17 +9,15 @@ from datasets_app.api.file_answers import answer_with_file
 from datasets_app.api.jobs import read_number, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, route
-from datasets_app.api.schemas import CompareIn, JobOut, ReleaseIn, ReleaseOut, ReleasePage, RunIn, RunOut
+from datasets_app.api.schemas import CompareIn, JobOut, ReleaseIn, ReleaseOut, ReleasePage
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
 from datasets_app.domain.quality.output import Totals
-from datasets_app.domain.releases.run_report import InvalidReport, read_report
 from datasets_app.downloads import find_release_file, open_release_file
-from datasets_app.models import Dataset, EvaluationRun, Release
+from datasets_app.models import Dataset, Release
 from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
 from datasets_app.releasing.readiness import assess_readiness
-from datasets_app.releasing.runs import explain_invalid, import_run
 from datasets_app.releasing.versions import find_release
 
 router = Router(tags=["Releases"])
@@ -43,7 +41,7 @@ def list_releases(request: Any, name: str, after: str = After, limit: int = Limi
 @route(router, "GET", "/datasets/{name}/releases/{version}", ReleaseOut, needs=VIEW_RELEASES)
 def get_release(request: Any, name: str, version: str) -> Any:
     dataset = get_dataset(request, name)
-    release = _find(dataset, version)
+    release = find_or_404(dataset, version)
     described = _describe(request, release, with_texts=True)
     if not described["withheld"] and release.changelog:
         raw_access.record_access(
@@ -52,7 +50,7 @@ def get_release(request: Any, name: str, version: str) -> Any:
     return described
 
 
-def _find(dataset: Dataset, version: str) -> Release:
+def find_or_404(dataset: Dataset, version: str) -> Release:
     try:
         return find_release(dataset, version)
     except UserError:
@@ -103,7 +101,7 @@ def _describe(request: Any, release: Release, *, with_texts: bool) -> dict[str, 
 def download_release_file(request: Any, name: str, version: str, file: str) -> Any:
     """A file as it was released, or a part of it (`Range`); takes `exports:write` or `releases:write`. The
     header `ETag` is its SHA-256."""
-    release = _find(get_dataset(request, name), version)
+    release = find_or_404(get_dataset(request, name), version)
     found = find_release_file(request.person, read_number(file))
     if found.release_id != release.pk:
         raise not_found()
@@ -132,53 +130,12 @@ def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
     return start_job(request, "release_dataset", dataset, parameters)
 
 
-@route(router, "GET", "/datasets/{name}/releases/{version}/runs", list[RunOut], needs=VIEW_RELEASES)
-def list_runs(request: Any, name: str, version: str) -> Any:
-    """Runs of Alignmenter on a version, the earliest first."""
-    release = _find(get_dataset(request, name), version)
-    return [_describe_run(request, run) for run in release.runs.select_related("release")]
-
-
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/releases/{version}/runs",
-    RunOut,
-    needs=(*VIEW_RELEASES, "datasets_app.release_dataset"),
-    errors=(409,),
-)
-def push_run(request: Any, name: str, version: str, report: RunIn) -> Any:
-    """Import the report of an `alignmenter run` on exactly the file of this version. The same run again
-    changes nothing."""
-    release = _find(get_dataset(request, name), version)
-    try:
-        run, is_new = import_run(release, read_report(report.manifest, report.results), actor=request.person)
-    except InvalidReport as error:
-        raise explain_invalid(error) from None
-    return {**_describe_run(request, run), "is_new": is_new}
-
-
-def _describe_run(request: Any, run: EvaluationRun) -> dict[str, Any]:
-    withheld = not raw_access.may_read_release(request.person, run.release)
-    return {
-        "id": run.pk,
-        "run_id": run.run_id,
-        "model": run.model,
-        "ran_at": run.ran_at,
-        "package_version": run.package_version,
-        "whole": run.whole,
-        "groups": None if withheld else run.groups,
-        "replies": len(run.reply_scores),
-        "missing_replies": run.missing_replies,
-    }
-
-
 @route(router, "POST", "/datasets/{name}/comparisons", JobOut, needs=VIEW_RELEASES, status=202, errors=(409,))
 def compare_versions(request: Any, name: str, options: CompareIn) -> Any:
     """Compare two versions, or one with the dataset as it is. The job's file names sessions, without
     texts."""
     dataset = get_dataset(request, name)
     for version in filter(None, (options.before, options.after)):
-        _find(dataset, version)
+        find_or_404(dataset, version)
     parameters = CompareParameters(before=options.before, after=options.after)
     return start_job(request, "compare_releases", dataset, parameters)

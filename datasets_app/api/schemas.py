@@ -2,7 +2,6 @@
 
 from datetime import datetime
 from typing import Any, Literal
-from uuid import UUID
 
 from ninja import Schema
 from pydantic import ConfigDict, Field
@@ -301,30 +300,6 @@ class ReleaseOut(Schema):
 class ReleasePage(Schema):
     items: list[ReleaseOut]
     next: str | None
-
-
-class RunIn(Input):
-    """`manifest.json` and `results.json` of a report, as they are."""
-
-    manifest: dict[str, Any]
-    results: dict[str, Any]
-
-
-class RunOut(Schema):
-    """`whole` has the numbers of each scorer; `groups` the same by scenario and persona, unless withheld.
-    `missing_replies` were scored, but aren't in the dataset anymore. `is_new` is false of a run that was
-    imported before."""
-
-    id: int
-    run_id: UUID
-    model: str
-    ran_at: datetime
-    package_version: str
-    whole: dict[str, Any]
-    groups: dict[str, Any] | None
-    replies: int
-    missing_replies: int
-    is_new: bool = False
 
 
 class CompareIn(Input):

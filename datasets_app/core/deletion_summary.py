@@ -8,7 +8,7 @@ from datasets_app.domain.wording import format_count
 _KINDS = (
     "sessions turns comments labels judgments verdicts judge_runs judge_certificates decisions"
     " assignments campaign_items campaigns scrub_findings audited_turns scrub_audits scrubs marks"
-    " check_findings check_reports source_files reviews attestations saved_views selections"
+    " check_findings check_reports source_files reviews evaluation_runs attestations saved_views selections"
     " received_requests received_spans files releases"
 ).split()
 _WORDS = {

@@ -81,15 +81,19 @@ def _chart_run(run: EvaluationRun, *, withheld: bool) -> list[DotChart]:
     return charts
 
 
-def show_run(request: HttpRequest, pk: int, version: str, run: int) -> HttpResponse:
+def show_run(request: HttpRequest, pk: int, version: str, evaluation_pk: int) -> HttpResponse:
     require_permissions(request, "view_release")
     dataset = get_visible_dataset(request, pk)
-    shown = EvaluationRun.objects.filter(pk=run, release__dataset=dataset).select_related("release").first()
+    shown = (
+        EvaluationRun.objects.filter(pk=evaluation_pk, release__dataset=dataset)
+        .select_related("release")
+        .first()
+    )
     if shown is None or shown.release.version != version:
         raise Http404("No such run.")
     # Groups are named as the version has them; replies as the dataset does now.
     withheld = not raw_access.may_read_release(request.user, shown.release)
-    if not withheld and shown.groups:
+    if not withheld:
         raw_access.record_access(
             dataset, request.user, place="run", versions=(shown.release,), release=shown.release.version
         )

@@ -33,6 +33,7 @@ BODIES: dict[str, Any] = {
     "import_labels": b"x",
     "find_person": {"person": "jane.roe@example.org"},
     "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
+    "push_run": {"manifest": {}, "results": {}},
     "compare_versions": {"before": "1.0.0"},
     "save_persona": {"yaml": "id: x"},
     "create_campaign": {"name": "c", "dataset": "harbour-data", "persona": "x", "annotators": ["a"]},

@@ -20,6 +20,7 @@ from datasets_app.domain.quality.reader_codes import IMPORT_CODES, READER_CODES
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w213_rubrics import Rubrics
+from datasets_app.domain.quality.w214_families import Families
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 from datasets_app.domain.quality.w406_names import NamesOfPeople
 from datasets_app.domain.quality.w501_label_balance import LabelBalance
@@ -37,6 +38,7 @@ TURN_CHECKS: tuple[type[Check], ...] = (
     Cases,
     Context,
     Rubrics,
+    Families,
     EmptyText,
     RepeatedText,
     *PERSONAL_DATA_CHECKS,

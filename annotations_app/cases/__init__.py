@@ -1,0 +1,1 @@
+"""Test cases from conversations: cut, scrubbed, with variants, and sent to people."""

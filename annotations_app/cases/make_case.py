@@ -1,0 +1,136 @@
+"""Makes a test case of a reply: its conversation and variants of it become a family in a dataset of cases."""
+
+import hmac
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.access.limit_access import copy_restriction
+from datasets_app.catalog import facts, gates, raw_access
+from datasets_app.catalog.rows.partitions import loading_partition
+from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.domain.generation.families import GROUP_TAG, CaseFacts, InvalidFamily, Variant, make_family
+from datasets_app.models import AuditEvent, Dataset, Session, Turn
+
+DIGEST_CHARACTERS, NAME_CHARACTERS = 32, 10
+# Letters only: a scrub takes digits after "case" for the number of a customer's case.
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+MAX_TEXT_CHARACTERS = 20_000
+
+
+class CaseOptions(NamedTuple):
+    """``first`` is the first turn that is kept. ``rubric`` is what a good answer does, ``failure_mode`` what
+    was wrong with this one."""
+
+    first: int = 1
+    rubric: str = ""
+    failure_mode: str = ""
+    variants: Sequence[Variant] = ()
+
+
+class MadeCase(NamedTuple):
+    """``seen_by`` are the people who were shown the raw text of the conversation."""
+
+    dataset: Dataset
+    family: str
+    sessions: int
+    seen_by: list[str]
+
+
+def make_case(
+    session: Session, turn_index: int, name: str, options: CaseOptions, *, actor: Any = None
+) -> MadeCase:
+    """Add the reply as a case to the dataset ``name``, which is created if it doesn't exist: of the same
+    origin, and not yet scrubbed (see :func:`send_case`). Raises UserError."""
+    source = session.dataset
+    raw_access.check_may_read(actor, source)
+    turns = _read_turns(session, options.first, turn_index)
+    digest = _compute_digest(turns)
+    name_of_case = _keyed_digest(f"{session.session_id}\0{turn_index}\0{digest}")
+    family = f"case-{name_of_case[:NAME_CHARACTERS]}"
+    seen_by = list_readers(session)
+    origin = {
+        "dataset": source.name,
+        "conversation": _keyed_digest(session.session_id),
+        "turn": turn_index,
+        "digest": digest,
+        "seen_by": len(seen_by),
+    }
+    told = CaseFacts(family, options.rubric.strip(), options.failure_mode.strip(), origin)
+    try:
+        sessions = make_family(turns, told, options.variants)
+    except InvalidFamily as error:
+        raise UserError(str(error)) from None
+    facts.check_dataset_name(name)
+    with transaction.atomic():
+        gates.check_can_copy(source)
+        made, is_new = facts.lock_for_import(name, origin=source.origin, actor=actor)
+        if made.pk == source.pk:
+            raise UserError("Choose another dataset for the case than that of the conversation.")
+        if Turn.objects.filter(dataset=made, tags__contains=[f"{GROUP_TAG}{family}"]).exists():
+            raise UserError(f"{name} already has a case of this reply: {family}.")
+        _insert(made, sessions)
+        if is_new:
+            made.source, made.license, made.attribution = source.source, source.license, source.attribution
+            copy_restriction(made, source, actor=actor)
+        made.save()
+        audit.record(
+            "make_case",
+            actor=actor,
+            dataset_name=name,
+            made_from=source.name,
+            session=session.pk,
+            turn=turn_index,
+            case=family,
+            digest=digest,
+            sessions=len(sessions),
+            seen_by=seen_by,
+        )
+    return MadeCase(made, family, len(sessions), seen_by)
+
+
+def list_readers(session: Session) -> list[str]:
+    """Who was shown the page of the session while its text was raw; the audit log has the other places."""
+    events = AuditEvent.objects.filter(
+        action=raw_access.ACTION, dataset_name=session.dataset.name, details__session=session.pk
+    )
+    return sorted(set(events.values_list("actor", flat=True)))
+
+
+def _read_turns(session: Session, first: int, last: int) -> list[TurnRecord]:
+    rows = Turn.objects.filter(
+        dataset=session.dataset_id, session=session, turn_index__gte=first, turn_index__lte=last
+    ).order_by("turn_index")
+    return [
+        TurnRecord(
+            "", row.turn_index, row.role, row.text, list(row.tags or []), session.persona_id, None,
+            row.metadata, row.extra,
+        )
+        for row in rows
+    ]  # fmt: skip
+
+
+def _compute_digest(turns: Sequence[TurnRecord]) -> str:
+    return _keyed_digest("\0".join(f"{turn.role}\0{turn.text}" for turn in turns))
+
+
+def _keyed_digest(text: str) -> str:
+    """Tells the same text again, and can't be guessed without the key."""
+    digest = hmac.digest(hash_key(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
+    return digest[:DIGEST_CHARACTERS].translate(_LETTERS)
+
+
+def _insert(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> None:
+    records = (SessionRecord(turns[0].session_id, turns[0].persona_id, len(turns)) for turns in sessions)
+    with loading_partition(dataset.pk):
+        keys = copy_sessions(dataset.pk, records)
+        pairs = zip(keys, sessions, strict=True)
+        turn_count = copy_turns(dataset.pk, ((key, turn) for key, turns in pairs for turn in turns))
+    dataset.session_count += len(keys)
+    dataset.turn_count += turn_count
+    dataset.status = Dataset.Status.RAW

@@ -1,0 +1,86 @@
+"""Scrubs a dataset of cases, and gives a new case to people to judge by its rubric."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from annotations_app.campaigns.create import create_campaign
+from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.criteria.schemas import save_schema
+from annotations_app.models import Campaign, LabelSchema
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.conversations.cases import read_rubrics
+from datasets_app.domain.generation.families import GROUP_TAG
+from datasets_app.domain.labels.schema_document import read_document
+from datasets_app.models import Dataset, JobRun, Persona, Turn
+from datasets_app.scrubbing.defaults import make_default_policy
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+
+OVERLAP = 2
+
+
+class SentCase(NamedTuple):
+    """``alike`` counts variants that the scrub made equal to another one, such as by replacing the number in
+    which they differed: people and Alignmenter see the same question then."""
+
+    campaign: Campaign | None
+    alike: int
+
+
+def send_case(
+    dataset: Dataset,
+    family: str,
+    annotators: Sequence[str],
+    *,
+    actor: Any = None,
+    job_run: JobRun | None = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> SentCase:
+    """Scrub what is new, then open a campaign for the family unless there are no annotators. Don't call it in
+    a transaction: a scrub commits as it goes. Raises UserError."""
+    scrub_dataset(
+        dataset, make_default_policy(dataset), actor=actor, job_run=job_run, report_progress=report_progress
+    )
+    sent = _open_campaign(dataset, family, annotators, actor) if annotators else None
+    return SentCase(sent, _count_alike(dataset, family))
+
+
+def _count_alike(dataset: Dataset, family: str) -> int:
+    asked = Turn.objects.filter(dataset=dataset, tags__contains=[f"{GROUP_TAG}{family}"], role="user")
+    last: dict[int, str] = dict(asked.order_by("turn_index").values_list("session_id", "text"))
+    return len(last) - len(set(last.values()))
+
+
+def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], actor: Any) -> Campaign:
+    if campaign := Campaign.objects.filter(dataset=dataset, name=family).first():
+        return campaign  # by an attempt of the job that ended after it
+    tag = f"{GROUP_TAG}{family}"
+    turns = list(Turn.objects.filter(dataset=dataset, tags__contains=[tag]).select_related("session")[:200])
+    persona = Persona.objects.filter(persona_id__in={turn.session.persona_id for turn in turns}).first()
+    if persona is None:
+        raise UserError(f"{family} can't be sent to people: its persona isn't in the list of personas.")
+    rubric = next(
+        (found[0] for turn in turns if (found := read_rubrics((turn.metadata or {}).get("rubrics")))), None
+    )
+    settings = CampaignSettings(
+        name=family,
+        dataset=Dataset.objects.get(pk=dataset.pk),
+        persona=persona,
+        annotators=annotators,
+        schema=_make_schema(family, rubric.criterion, actor) if rubric else None,
+        overlap=min(OVERLAP, len(annotators)),
+        tag=tag,
+    )
+    return create_campaign(settings, actor=actor)
+
+
+def _make_schema(family: str, rubric: str, actor: Any) -> LabelSchema:
+    """Whether the answer meets the rubric, and why."""
+    document = {
+        "schema": family,
+        "criteria": [
+            {"key": "met", "question": rubric, "kind": "yes_no"},
+            {"key": "why", "question": "Why?", "kind": "text", "optional": True},
+        ],
+    }
+    return save_schema(read_document(document), actor=actor).schema

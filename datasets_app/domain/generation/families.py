@@ -1,0 +1,167 @@
+"""Test cases and their variants: sessions that Alignmenter evaluates, compares and splits as one family.
+
+Each session ends with the reply that is the case. Its keys are those that Alignmenter reads: ``case_id``,
+``metadata.rubrics`` and ``metadata.split_group``, which its splits and comparisons keep together. Tags name
+the family (``group:…``), the variant (``variant:typos``) and what is expected of its answer (``answer:same``,
+``answer:change``), so that a gate or a table of Alignmenter can be about them.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from datasets_app.domain.conversations.records import TurnRecord
+from datasets_app.domain.generation.chance import SeededRandom
+from datasets_app.domain.generation.style import expand_contractions, split_sentences
+
+GROUP_TAG, VARIANT_TAG, ANSWER_TAG, FAILURE_TAG = "group:", "variant:", "answer:", "failure:"
+SAME, CHANGE = "same", "change"
+ANSWERS = {SAME: "The answer must stay the same", CHANGE: "The answer must change"}
+# Of the session that the variants are of.
+ORIGINAL = "original"
+MAX_VARIANTS, MAX_CASE_TURNS = 50, 200
+_TYPO_EVERY_WORDS = 8
+_DISTRACTIONS = (
+    "By the way, thanks for being so quick last time.",
+    "Sorry, I'm writing this on the train, so the connection may drop.",
+    "My colleague says hello, she uses this as well.",
+)
+_NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
+_LONG_WORD = re.compile(r"[A-Za-z]{5,}")
+
+
+class VariantKind(NamedTuple):
+    label: str
+    answer: str
+
+
+KINDS = {
+    "typos": VariantKind("Typos", SAME),
+    "tone": VariantKind("Another tone", SAME),
+    "distraction": VariantKind("Added distraction", SAME),
+    "rephrase": VariantKind("Rephrased", SAME),
+    "language": VariantKind("Another language", SAME),
+    "changed_fact": VariantKind("Changed fact", CHANGE),
+}
+
+
+class Variant(NamedTuple):
+    """``text`` replaces the last message of the user."""
+
+    kind: str
+    answer: str
+    text: str
+
+
+class InvalidFamily(ValueError):
+    """Says what is wrong, as a sentence."""
+
+
+class CaseFacts(NamedTuple):
+    """``origin`` says where the conversation came from, without quoting it."""
+
+    family: str
+    rubric: str = ""
+    failure_mode: str = ""
+    origin: Mapping[str, Any] = {}
+
+
+def make_family(
+    turns: Sequence[TurnRecord], facts: CaseFacts, variants: Sequence[Variant]
+) -> list[list[TurnRecord]]:
+    """The conversation that ends with the reply, and the same with each variant of what the user asked.
+    Raises InvalidFamily."""
+    _check(turns, variants)
+    kinds: dict[str, int] = {}
+    sessions = [_make_session(turns, facts, Variant(ORIGINAL, "", ""), facts.family)]
+    for variant in variants:
+        number = kinds[variant.kind] = kinds.get(variant.kind, 0) + 1
+        name = f"{facts.family}-{variant.kind}" + "-again" * (number - 1)
+        sessions.append(_make_session(turns, facts, variant, name))
+    return sessions
+
+
+def _check(turns: Sequence[TurnRecord], variants: Sequence[Variant]) -> None:
+    if not turns or turns[-1].role != "assistant" or all(turn.role != "user" for turn in turns):
+        raise InvalidFamily("A case ends with a reply, and has the message before it that asks for it.")
+    if len(turns) > MAX_CASE_TURNS or len(variants) > MAX_VARIANTS:
+        raise InvalidFamily(f"A case has at most {MAX_CASE_TURNS} turns and {MAX_VARIANTS} variants.")
+    texts = [_last_question(turns).text, *(variant.text for variant in variants)]
+    for variant in variants:
+        if variant.kind not in KINDS or variant.answer not in ANSWERS or not variant.text.strip():
+            raise InvalidFamily("A variant has a text, a kind and what is expected of the answer.")
+    if len({text.strip() for text in texts}) < len(texts):
+        raise InvalidFamily("A variant is the same as the message itself or another variant; change it.")
+
+
+def _last_question(turns: Sequence[TurnRecord]) -> TurnRecord:
+    return [turn for turn in turns if turn.role == "user"][-1]
+
+
+def _make_session(
+    turns: Sequence[TurnRecord], facts: CaseFacts, variant: Variant, name: str
+) -> list[TurnRecord]:
+    asked = _last_question(turns)
+    tags = [f"{GROUP_TAG}{facts.family}", f"{VARIANT_TAG}{variant.kind}"]
+    tags += [f"{ANSWER_TAG}{variant.answer}"] if variant.answer else []
+    tags += [f"{FAILURE_TAG}{facts.failure_mode}"] if facts.failure_mode else []
+    made = []
+    for index, turn in enumerate(turns, 1):
+        is_case = index == len(turns)
+        metadata = {**(turn.metadata or {}), "split_group": facts.family}
+        metadata.pop("rubrics", None)
+        if turn is asked and facts.rubric:
+            metadata["rubrics"] = [{"criterion": facts.rubric, "points": 1}]
+        if is_case:
+            metadata["case_origin"] = dict(facts.origin)
+        extra = {key: value for key, value in (turn.extra or {}).items() if key != "case_id"}
+        made.append(
+            turn._replace(
+                # Other than the case: a scrub that hashes ids hashes them wherever they stand.
+                session_id=f"{name}-session",
+                turn_index=index,
+                text=variant.text.strip() if variant.text and turn is asked else turn.text,
+                tags=list(dict.fromkeys([*turn.tags, *tags])),
+                metadata=metadata,
+                extra={**extra, "case_id": name} if is_case else extra or None,
+                line=0,
+            )
+        )
+    return made
+
+
+def draft_variant(kind: str, text: str) -> str:
+    """A variant of the text by rules, the same each time; "" for a kind or a text that takes a person or a
+    model. What a draft expects of the answer is for a person to confirm."""
+    drafted = _WRITERS[kind](text) if kind in _WRITERS else ""
+    return "" if drafted.strip() == text.strip() else drafted
+
+
+def _add_typos(text: str) -> str:
+    """Swaps two letters within every eighth long word, and at least one."""
+    words = list(_LONG_WORD.finditer(text))
+    rng = SeededRandom(f"typos {len(text)}")
+    for word in reversed(words[:: max(1, min(_TYPO_EVERY_WORDS, len(words)))]):
+        inner = range(word.start() + 1, word.end() - 1)
+        if places := [place for place in inner if text[place] != text[place + 1]]:
+            place = rng.choice(places)
+            text = text[:place] + text[place + 1] + text[place] + text[place + 2 :]
+    return text
+
+
+def _change_tone(text: str) -> str:
+    return f"This is the third time I write, and I lose patience. {expand_contractions(text)} Answer me now."
+
+
+def _distract(text: str) -> str:
+    sentences = split_sentences(text)
+    added = _DISTRACTIONS[len(text) % len(_DISTRACTIONS)]
+    return " ".join([*sentences[:1], added, *sentences[1:]])
+
+
+def _change_fact(text: str) -> str:
+    """Another number in place of the first."""
+    return _NUMBER.sub(lambda found: str(int(found[0]) + 7), text, count=1)
+
+
+_WRITERS = {"typos": _add_typos, "tone": _change_tone, "distraction": _distract, "changed_fact": _change_fact}

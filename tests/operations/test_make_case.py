@@ -1,0 +1,211 @@
+"""A reply becomes a scrubbed case with variants, which two people judge and the real Alignmenter takes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.urls import reverse
+
+from annotations_app.cases.make_case import CaseOptions, make_case
+from annotations_app.cases.send_case import send_case
+from annotations_app.models import Campaign
+from datasets_app.catalog import raw_access
+from datasets_app.checking.check_dataset import check_dataset
+from datasets_app.core.errors import UserError
+from datasets_app.domain.generation.families import KINDS, Variant, draft_variant
+from datasets_app.domain.splits.splits import SplitSettings
+from datasets_app.exporting.export_dataset import export_to_path
+from datasets_app.models import AuditEvent, Dataset, JobRun, Session, Turn
+from datasets_app.splitting.split_dataset import split_dataset
+from tests import factories
+from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
+from tests.api.calls import make_user
+from tests.campaigns import make_annotators, make_persona
+
+ASKED = "Hello, I am Maria Fontane, my mail is maria.fontane@example.org. Why did it come 3 weeks late?"
+ANSWERED = "No idea, Maria Fontane. Ask somebody else."
+RUBRIC = "Apologizes, and explains the second delivery"
+
+
+# Two runs of a suite on the same cases, compared.
+COMPARE = """
+import json, sys
+from pathlib import Path
+from alignmenter.execution.comparison import compare_saved
+from alignmenter.execution.suite import run_suite
+one, two = (run_suite(sys.argv[1], out_dir=Path(name))["run_dir"] for name in ("one", "two"))
+print(json.dumps(compare_saved(Path(one), Path(two)), default=str))
+"""
+SPOKEN = (
+    ("user", "Hi there."),
+    ("assistant", "Hi, how can I help?"),
+    ("user", ASKED),
+    ("assistant", ANSWERED),
+    ("user", "Thanks for nothing."),
+    ("assistant", "Bye."),
+)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    known = {"session_id": "trace-1", "tags": ["scenario:support"], "persona_id": "warm_v1"}
+    lines = [
+        {**known, "turn_index": index, "role": role, "text": text, "metadata": {"model": "m"}}
+        for index, (role, text) in enumerate(SPOKEN, 1)
+    ]
+    dataset = factories.make_dataset(tmp_path, lines, name="prod", origin="production")
+    make_persona()
+    make_annotators("ana", "ben")
+    return Session.objects.get(dataset=dataset)
+
+
+VARIANTS = [
+    Variant("typos", "same", draft_variant("typos", ASKED)),
+    Variant("distraction", "same", draft_variant("distraction", ASKED)),
+    Variant("changed_fact", "change", draft_variant("changed_fact", ASKED)),
+]
+OPTIONS = CaseOptions(3, RUBRIC, "no apology", VARIANTS)
+
+
+def test_drafts_differ_and_are_the_same_each_time() -> None:
+    drafts = {kind: draft_variant(kind, ASKED) for kind in KINDS}
+    assert drafts == {kind: draft_variant(kind, ASKED) for kind in KINDS}
+    assert [kind for kind, text in drafts.items() if not text] == ["rephrase", "language"]
+    assert len(set(drafts.values())) == len(KINDS) - 1
+    assert "10 weeks late" in drafts["changed_fact"]
+    assert sorted(drafts["typos"]) == sorted(ASKED)
+    assert all(not draft_variant(kind, "Hm?") for kind in ("typos", "changed_fact"))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_path: Path) -> None:
+    raw_access.record_access(
+        session.dataset, make_user("curator", "cleo"), place="session", session=session.pk
+    )
+    made = make_case(session, 4, "prod-cases", OPTIONS)
+    assert (made.sessions, made.seen_by) == (4, ["cleo"])
+    with pytest.raises(UserError, match="already has a case of this reply"):
+        make_case(session, 4, "prod-cases", OPTIONS)
+    campaign, alike = send_case(made.dataset, made.family, ["ana", "ben"])
+    assert campaign is not None
+    assert alike == 0
+    assert (campaign.item_count, campaign.overlap, campaign.status) == (4, 2, Campaign.Status.OPEN)
+    assert campaign.schema.content.criteria[0].question == RUBRIC
+    assert send_case(made.dataset, made.family, ["ana", "ben"]).campaign == campaign
+    cases = Dataset.objects.get(name="prod-cases")
+    assert (cases.origin, cases.status, cases.session_count, cases.turn_count) == (
+        "production", Dataset.Status.SCRUBBED, 4, 8,
+    )  # fmt: skip
+    stored = json.dumps(list(Turn.objects.filter(dataset=cases).values("text", "metadata", "tags", "extra")))
+    assert "Fontane" not in stored
+    assert "example.org" not in stored
+    assert "Thanks for nothing" not in stored
+    event = AuditEvent.objects.get(action="make_case")
+    assert event.details["seen_by"] == ["cleo"]
+    assert "Fontane" not in json.dumps(event.details)
+    assert "trace-1" not in json.dumps(event.details) + stored
+    assert check_dataset(cases, actor=None).errors == 0
+    assert "W214" not in cases.check_reports.get().totals
+    assert "trace-1" not in json.dumps(list(JobRun.objects.values("parameters", "result")))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_real_tool_splits_and_compares_a_family(session: Session, tmp_path: Path) -> None:
+    made = make_case(session, 4, "prod-cases", OPTIONS)
+    other = make_case(session, 2, "prod-cases", OPTIONS._replace(first=1, variants=VARIANTS[:1]))
+    send_case(made.dataset, made.family, [])
+    cases = Dataset.objects.get(name="prod-cases")
+    split_dataset(cases, SplitSettings.parse("50,50", 1, "none", 0.9))
+    data = tmp_path / "cases.jsonl"
+    export_to_path(cases, data)
+    lines = [json.loads(line) for line in data.read_text().splitlines()]
+    places = dict(Session.objects.filter(dataset=cases).values_list("session_id", "split"))
+    for family in (made.family, other.family):
+        of_family = [line for line in lines if line["metadata"]["split_group"] == family]
+        assert len({places[line["session_id"]] for line in of_family}) == 1
+    replies = [line for line in lines if "case_id" in line]
+    assert sorted(line["case_id"] for line in replies if line["case_id"].startswith(made.family)) == [
+        made.family, f"{made.family}-changed_fact", f"{made.family}-distraction", f"{made.family}-typos",
+    ]  # fmt: skip
+    answers = {tag for line in replies for tag in line["tags"] if tag.startswith("answer:")}
+    assert answers == {"answer:same", "answer:change"}
+    questions = [line for line in lines if "rubrics" in line["metadata"]]
+    assert {line["metadata"]["rubrics"][0]["criterion"] for line in questions} == {RUBRIC}
+
+    run_alignmenter(tmp_path, "dataset", "validate", data, "--strict")
+    for by in ("split_group", "group"):
+        run_alignmenter(
+            tmp_path, "dataset", "split", data, "--holdout", "0.5", "--by", by, "--out", f"by-{by}"
+        )
+        sides = [
+            {json.loads(line)["metadata"]["split_group"] for line in (tmp_path / f"by-{by}" / name).open()}
+            for name in ("train.jsonl", "holdout.jsonl")
+        ]
+        assert not sides[0] & sides[1]
+        assert sides[0] | sides[1] == {made.family, other.family}
+    # Two runs on the family are compared case by case, and by what is expected of the answer.
+    suite = {
+        "schema_version": 1, "id": "cases", "revision": "v1", "dataset": "cases.jsonl",
+        "evaluation": {"schema_version": 1, "id": "cases", "revision": "v1",
+                       "criteria": [{"id": "grounded", "evaluator": "grounding"}]},
+    }  # fmt: skip
+    (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
+    compared = json.loads(run_code_with_alignmenter(tmp_path, COMPARE, "suite.yaml").stdout)
+    assert (len(compared["details"]), compared["added"], compared["mismatched"]) == (6, [], [])
+    groups = {pair["case_id"]: pair["split_group"] for pair in compared["details"]}
+    assert groups[f"{made.family}-typos"] == groups[made.family] == made.family
+    assert compared["tags"]["answer:change"]["pairs"] == 1
+    assert compared["tags"]["answer:same"]["pairs"] == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_variants_that_the_scrub_makes_alike_are_counted(session: Session) -> None:
+    mails = [ASKED.replace("maria.fontane", name) for name in ("m.fontane", "m.f")]
+    made = make_case(
+        session, 4, "c", CaseOptions(3, "", "", [Variant("changed_fact", "change", m) for m in mails])
+    )
+    assert send_case(made.dataset, made.family, []) == (None, 2)
+
+
+@pytest.mark.django_db
+def test_what_is_no_case(session: Session) -> None:
+    for turn, options, message in (
+        (3, OPTIONS, "ends with a reply"),
+        (4, OPTIONS._replace(first=4), "ends with a reply"),
+        (4, OPTIONS._replace(variants=[Variant("typos", "same", ASKED)]), "the same as the message"),
+        (4, OPTIONS._replace(variants=[Variant("typos", "maybe", "Hi")]), "what is expected"),
+    ):
+        with pytest.raises(UserError, match=message):
+            make_case(session, turn, "prod-cases", options)
+    with pytest.raises(UserError, match="Choose another dataset"):
+        make_case(session, 4, "prod", OPTIONS)
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.django_db
+def test_the_page_proposes_what_it_can(session: Session, client: Any) -> None:
+    client.force_login(make_user("curator", "cleo"))
+    page = reverse("admin:annotations_app_campaign_case", args=[session.pk])
+    shown = client.get(reverse("admin:datasets_app_session_change", args=[session.pk])).content.decode()
+    assert f'data-key="t"\n            href="{page}"' in shown
+    palette = reverse("palette")
+    found = client.get(
+        palette,
+        {"q": "make test"},
+        headers={"Referer": f"http://testserver/admin/datasets_app/session/{session.pk}/change/"},
+    )
+    assert page in found.content.decode()
+    assert page not in client.get(palette, {"q": "make test"}).content.decode()
+    form = client.get(f"{page}?turn=4").context["form"]
+    filled = {field.name: field.value() for field in form}
+    assert (filled["reply"], filled["dataset"], filled["annotators"]) == (4, "prod-cases", "ana, ben")
+    assert filled["text_typos"] == draft_variant("typos", ASKED)
+    answer = client.post(page, {**filled, "rubric": RUBRIC, "failure_mode": "no apology"}, follow=True)
+    assert "with 4 variants. Its raw text was seen by cleo." in answer.content.decode()
+    job = JobRun.objects.get(operation="send_case")
+    assert job.parameters.keys() == {"case", "annotators"}
+    viewer = make_user("viewer", "vic")
+    client.force_login(viewer)
+    assert client.get(page).status_code == 403

@@ -163,7 +163,7 @@ def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> A
         verdict = gates.ask_gate(policies.EXPORT, dataset, actor=request.person)
         gates.enforce(verdict, dataset, request.person)
     parameters = LabelExportParameters(
-        campaign=campaign.name, persona=campaign.persona.persona_id, labels=options.labels
+        campaign=campaign.name, persona=campaign.persona.persona_id, **options.dict()
     )
     return start_job(request, "export_annotations", dataset, parameters)
 

@@ -19,6 +19,8 @@ from datasets_app.importing.uploads import spool
 router = Router(tags=["Campaigns and labels"])
 
 MAX_LABEL_BYTES = 64 << 20
+Persona: Any = Query("", max_length=500)
+LabelSchema: Any = Query("", max_length=120)
 
 
 @route(
@@ -30,9 +32,10 @@ MAX_LABEL_BYTES = 64 << 20
     errors=(409,),
     takes=NDJSON,
 )
-def import_labels(request: Any, name: str, persona: str = Query("", max_length=500)) -> Any:
+def import_labels(request: Any, name: str, persona: str = Persona, label_schema: str = LabelSchema) -> Any:
     """Save annotation JSONL, all lines or none; those that exist already are skipped. `persona` stands in for
-    lines without one."""
+    lines without one. Files of label tools are read as by the command; `label_schema` ("name@version") is the
+    one whose criteria their questions are."""
     dataset = get_dataset(request, name)
     raw_access.check_may_read(request.person, dataset)
     gates.check_can_copy(dataset)
@@ -52,6 +55,7 @@ def import_labels(request: Any, name: str, persona: str = Query("", max_length=5
             dataset_name=dataset.name,
             file_name="labels.jsonl",
             persona=persona or None,
+            schema=label_schema or None,
             actor=request.person,
         )
     return {

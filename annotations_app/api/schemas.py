@@ -76,6 +76,7 @@ class LabelExportIn(Input):
     given."""
 
     labels: Literal["majority", "adjudicated", "dawid-skene", "all"] | None = None
+    format: Literal["jsonl", "csv", "parquet", "labelstudio", "argilla", "doccano", "prodigy"] = "jsonl"
 
 
 class LabelImportOut(Schema):

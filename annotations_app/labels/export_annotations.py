@@ -7,7 +7,9 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotations_app.labels.gated_export import export_through_gates
+from annotations_app.domain.answer_files.decisions import ON_BRAND_SCHEMA, FiledDecision
+from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
+from annotations_app.labels.gated_export import describe_notes, export_through_gates, find_format
 from annotations_app.labels.label_counts import LabelScope
 from annotations_app.labels.label_places import split_hashed_ids
 from annotations_app.labels.selection import (
@@ -27,7 +29,7 @@ from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.annotation_lines import encode_label
+from datasets_app.domain.annotation_lines import describe_label
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.quality.text_tally import TextTally
@@ -53,6 +55,7 @@ class ExportedLabels(NamedTuple):
     labels: int
     on_brand: int
     left_out: Mapping[str, int] = MappingProxyType({})
+    notes: Mapping[str, int] = MappingProxyType({})
 
     @property
     def share(self) -> float:
@@ -60,12 +63,12 @@ class ExportedLabels(NamedTuple):
 
     @property
     def omissions(self) -> list[str]:
-        """The numbers of labels left out, and why."""
+        """The numbers of labels left out, and why; and of those that a tool doesn't show as labels."""
         return [
             f"{number:,} {_OMISSION_REASONS[why][number != 1]}: left out"
             for why, number in sorted(self.left_out.items())
             if number
-        ]
+        ] + describe_notes(self.notes)
 
     @property
     def warnings(self) -> list[str]:
@@ -85,6 +88,7 @@ def export_annotations(
     labels: str = DEFAULT_SELECTION,
     campaign: Campaign | None = None,
     split: str = "",
+    format: str = DEFAULT_FORMAT,
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
@@ -94,14 +98,18 @@ def export_annotations(
     unless ``override`` is a reason for them. Raises UserError.
     """
     _validate_selection(dataset, persona, labels, campaign)
+    encode = find_format(format).encode
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedLabels:
         scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
         unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
         selection = LabelSelection(scope, unlocked, Counter(), split)
         chosen = _count_personal_data(select_labels(labels, selection), tally)
-        count, on_brand = _write_labels(chosen, lines, report_progress)
-        return ExportedLabels(count, on_brand, dict(selection.left_out))
+        counts, notes = Counter[str](), Counter[str]()
+        for piece in encode(_file_labels(chosen, counts, report_progress), notes):
+            lines.write(piece)
+        report_progress(counts["labels"], counts["labels"])
+        return ExportedLabels(counts["labels"], counts["on_brand"], dict(selection.left_out), notes)
 
     def finish(exported: ExportedLabels) -> None:
         if not exported.labels:
@@ -112,6 +120,7 @@ def export_annotations(
             dataset_name=dataset.name,
             persona_id=mask_values(persona),
             choice=labels,
+            **({} if format == DEFAULT_FORMAT else {"format": format}),
             **({"campaign": campaign.name} if campaign else {}),
             **({"split": split} if split else {}),
             labels=exported.labels,
@@ -162,18 +171,14 @@ def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, ac
     return True
 
 
-def _write_labels(
-    records: Iterator[LabelRecord], out: IO[bytes], report_progress: ProgressCallback
-) -> tuple[int, int]:
-    count = on_brand = 0
+def _file_labels(
+    records: Iterator[LabelRecord], counts: Counter[str], report_progress: ProgressCallback
+) -> Iterator[FiledDecision]:
     for record in records:
-        out.write(encode_label(record))
-        count += 1
-        on_brand += record.label or 0
-        if count % BATCH_SIZE == 0:
-            report_progress(count, None)
-    report_progress(count, count)
-    return count, on_brand
+        counts.update(labels=1, on_brand=record.label or 0)
+        if counts["labels"] % BATCH_SIZE == 0:
+            report_progress(counts["labels"], None)
+        yield FiledDecision(ON_BRAND_SCHEMA, [describe_label(record)])
 
 
 def _no_labels_message(

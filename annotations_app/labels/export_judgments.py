@@ -1,22 +1,25 @@
 """Exports the decisions of a dataset under a schema: one line for each answer to a criterion."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import IO, Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 
+from annotations_app.domain.answer_files.decisions import FiledDecision
+from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
 from annotations_app.domain.answer_tallies import choose_answers
 from annotations_app.domain.evidence import list_offsets
-from annotations_app.labels.gated_export import export_through_gates
+from annotations_app.labels.gated_export import describe_notes, export_through_gates, find_format
 from annotations_app.labels.label_places import kept_place, place_of, split_hashed_ids, without_place
 from annotations_app.models import Campaign, Judgment, LabelSchema
 from datasets_app.catalog import policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.annotation_lines import encode_label
+from datasets_app.domain.annotation_lines import describe_label
+from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.records import Answer, LabelRecord
 from datasets_app.domain.labels.rater import Rater, RaterKind
 from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
@@ -77,6 +80,7 @@ def export_judgments(
     *,
     out: IO[bytes],
     labels: str = "all",
+    format: str = DEFAULT_FORMAT,
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
@@ -87,22 +91,18 @@ def export_judgments(
     """
     if labels not in SELECTIONS:
         raise UserError(f"Under a schema labels must be one of {', '.join(SELECTIONS)}, not {labels!r}.")
+    encode = find_format(format).encode
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedAnswers:
         is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
-        decisions = answers = 0
-        undecided: Counter[str] = Counter()
-        for decision in _select_decisions(scope, is_left_out, labels, undecided):
-            tally_decision(tally, decision)
-            decisions += 1
-            for line in encode_decision(decision):
-                answers += 1
-                lines.write(line)
-            if decisions % BATCH_SIZE == 0:
-                report_progress(decisions, None)
-        report_progress(decisions, decisions)
+        counts, undecided, notes = Counter[str](), Counter[str](), Counter[str]()
+        chosen = _select_decisions(scope, is_left_out, labels, undecided)
+        for piece in encode(_file_decisions(chosen, tally, counts, report_progress), notes):
+            lines.write(piece)
+        report_progress(counts["labels"], counts["labels"])
         left_out = scope.rows().filter(is_left_out).count()
-        return ExportedAnswers(decisions, answers, _describe_omissions(left_out, undecided, labels))
+        omissions = _describe_omissions(left_out, undecided, labels) + describe_notes(notes)
+        return ExportedAnswers(counts["labels"], counts["answers"], omissions)
 
     def finish(exported: ExportedAnswers) -> None:
         if not exported.decisions:
@@ -114,10 +114,23 @@ def export_judgments(
             **({"campaign": scope.campaign.name} if scope.campaign else {}),
             schema=scope.schema.full_name,
             **({} if labels == "all" else {"choice": labels}),
+            **({} if format == DEFAULT_FORMAT else {"format": format}),
             labels=exported.decisions,
         )
 
     return export_through_gates(scope.dataset, out, write, finish, override=override, actor=actor)
+
+
+def _file_decisions(
+    decisions: Iterable[Decision], tally: TextTally, counts: Counter[str], report_progress: ProgressCallback
+) -> Iterator[FiledDecision]:
+    for decision in decisions:
+        tally_decision(tally, decision)
+        filed = file_decision(decision)
+        counts.update(labels=1, answers=len(filed.lines))
+        if counts["labels"] % BATCH_SIZE == 0:
+            report_progress(counts["labels"], None)
+        yield filed
 
 
 def _describe_omissions(left_out: int, undecided: Mapping[str, int], labels: str) -> list[str]:
@@ -183,11 +196,17 @@ def read_decisions(rows: QuerySet[Judgment]) -> Iterator[Decision]:
 
 def encode_decision(decision: Decision) -> Iterator[bytes]:
     """A line for each answer."""
-    schema = decision.schema
+    return map(encode_line, file_decision(decision).lines)
+
+
+def file_decision(decision: Decision) -> FiledDecision:
+    schema, lines = decision.schema, []
     for criterion, value in decode_answers(schema.content, decision.answers).items():
         found = schema.content.find(criterion)
         of = "session" if found and found.is_of_session else ""
-        yield encode_label(decision.record._replace(answer=Answer(criterion, value, schema.full_name, of)))
+        record = decision.record._replace(answer=Answer(criterion, value, schema.full_name, of))
+        lines.append(describe_label(record))
+    return FiledDecision(schema.content, lines)
 
 
 def tally_decision(tally: TextTally, decision: Decision) -> None:

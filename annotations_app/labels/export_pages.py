@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from annotations_app.campaigns.pages_common import render_campaign_page, require_permissions, visible_campaign
+from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
 from annotations_app.labels.parameters import LabelExportParameters
 from datasets_app.catalog import gates
@@ -29,6 +30,15 @@ ANSWER_SELECTIONS = [
         "Adjudicated: the adjudicated answers, else those of all annotators; open disagreements are omitted",
     ),
 ]
+FORMAT_LABELS = [
+    (DEFAULT_FORMAT, "Annotation JSONL, as Alignmenter reads it"),
+    ("csv", "CSV"),
+    ("parquet", "Parquet"),
+    ("labelstudio", "Label Studio"),
+    ("argilla", "Argilla"),
+    ("doccano", "doccano"),
+    ("prodigy", "Prodigy"),
+]
 MAX_EXPORTS = 5
 
 
@@ -39,6 +49,7 @@ class ExportLabelsForm(OverrideForm):
         initial=DEFAULT_SELECTION,
         help_text="A calibration counts each line as a sample, so it needs exactly one label per reply.",
     )
+    format = fields.Radio(label="Format", choices=FORMAT_LABELS, initial=DEFAULT_FORMAT)
     override = OverrideField(
         "Reason for exporting locked labels",
         help_text="Adds unscrubbed production data and labels of the test split. Recorded in the audit log.",

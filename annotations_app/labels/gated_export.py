@@ -1,18 +1,33 @@
-"""The gates of every file with labels: lines are written, then looked at, and only then leave."""
+"""The gates of every file with labels: it is written, then looked at, and only then leaves."""
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, Any, TypeVar
 
 from django.db import transaction
 
+from annotations_app.domain.answer_files.formats import FORMATS, AnswerFormat
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.text_scans import list_exemptions
+from datasets_app.core.errors import UserError
 from datasets_app.domain.quality.text_tally import TextTally
+from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
 T = TypeVar("T")
+
+
+def find_format(name: str) -> AnswerFormat:
+    """Raises UserError."""
+    if name not in FORMATS:
+        raise UserError(f"The format must be one of {', '.join(FORMATS)}, not {name!r}.")
+    return FORMATS[name]
+
+
+def describe_notes(notes: Mapping[str, int]) -> list[str]:
+    """Sentences on what the tool doesn't show as answers."""
+    return [f"{format_count(count, 'answer')}: {note}" for note, count in sorted(notes.items()) if count]
 
 
 def export_through_gates(

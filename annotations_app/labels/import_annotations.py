@@ -1,12 +1,14 @@
 """Imports the labels of an annotation file into a dataset, all or none."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from annotations_app.labels.answer_files import AnswerFile, open_answer_file
 from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_staging import (
     ContradictoryLabels,
@@ -17,7 +19,7 @@ from annotations_app.labels.label_staging import (
     stage_labels,
 )
 from annotations_app.labels.label_writing import list_label_texts
-from annotations_app.labels.tool_labels import open_tool_labels
+from annotations_app.labels.tool_labels import ToolLabels, open_tool_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import facts, gates
 from datasets_app.catalog.rows.turn_reader import Selection, read_turns
@@ -67,6 +69,7 @@ def import_annotations(
     adjudicated: bool = False,
     format: str = "auto",
     rules: LabelRules = LabelRules(),  # noqa: B008
+    schema: str | None = None,
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> LabelImport:
@@ -74,37 +77,48 @@ def import_annotations(
     the joining.
 
     ``persona`` stands in for lines without a persona_id; a line that names another is an error.
-    ``adjudicated``: the labels are adjudicated, saved in addition to those of annotators.
+    ``adjudicated``: the labels are adjudicated, saved in addition to those of annotators. ``schema`` is the
+    one ("name@version") whose criteria the questions of a tool or the columns of a table are, if they name
+    none.
     Raises UserError; if lines are wrong, with ``details`` {"problems": the first hundred, "problem_total"}.
     """
     name = dataset_name or data_stem(file_name or path.name)
     file_name = file_name or path.name
     problems = LineProblems("nothing was saved")
-    tool = open_tool_labels(path, format=format, name=file_name, rules=rules, persona=persona)
     schemas = KnownSchemas()
-    lines = tool.records() if tool else _read_label_lines(path, persona, rules, schemas, report_progress)
+    parse = partial(parse_import_label, persona=persona, schemas=schemas)
+    other: AnswerFile | ToolLabels | None = open_answer_file(path, format, file_name, schemas, schema, parse)
+    other = other or open_tool_labels(path, format=format, name=file_name, rules=rules, persona=persona)
+    lines = other.records() if other else _read_label_lines(path, persona, rules, schemas, report_progress)
     with transaction.atomic():
         dataset, created = lock_dataset(name, create=create, actor=actor)
         # Both before COPY keeps the connection busy.
         erased, written = ErasedSessions(dataset.name), WrittenText(dataset)
         lines = _watch(written, schemas, lines)
         kind = Annotation.Kind.ADJUDICATED if adjudicated else Annotation.Kind.LABEL
-        with stage_labels(
-            dataset, schemas, kind, match_texts=tool is not None and not tool.has_places
-        ) as staged:
-            try:
-                count = staged.stage(problems.skip(file_name, _refuse_erased(erased, lines)))
-            except UnreadableFile as error:
-                raise UserError(f"{file_name} {error}") from None
-            problems.raise_if_any(file_name)
-            if not count:
-                raise UserError(f"{file_name} is empty; expected one label per line.")
-            saved = _save_labels(staged, file_name)
+        match_texts = other is not None and not other.has_places
+        with stage_labels(dataset, schemas, kind, match_texts=match_texts) as staged:
+            count = _stage(staged, problems, file_name, _refuse_erased(erased, lines))
+            saved = _save_labels(staged, file_name, other.find_record if other else int)
         _refuse_erased_texts(erased, dataset, saved)
         _record_import(dataset, saved, written, actor, labels=count, kind=kind, sha256=hash_file(path))
     dataset.refresh_from_db()
-    questions, unmapped = (tool.questions, tool.unmapped) if tool else ([], 0)
+    questions, unmapped = (other.questions, other.unmapped) if other else ([], 0)
     return LabelImport(dataset, created, saved, questions, unmapped, dict(written.found))
+
+
+def _stage(
+    staged: StagedLabels, problems: LineProblems, file_name: str, lines: Iterable[LabelRecord | LineError]
+) -> int:
+    """The number of labels. Raises UserError for an empty file, and for lines that are none."""
+    try:
+        count = staged.stage(problems.skip(file_name, lines))
+    except UnreadableFile as error:
+        raise UserError(f"{file_name} {error}") from None
+    problems.raise_if_any(file_name)
+    if not count:
+        raise UserError(f"{file_name} is empty; expected one label per line.")
+    return count
 
 
 def _watch(
@@ -144,19 +158,22 @@ def describe_written_labels(found: Mapping[str, int]) -> str:
     )
 
 
-def _save_labels(staged: StagedLabels, file_name: str) -> SavedLabels:
+def _save_labels(
+    staged: StagedLabels, file_name: str, find_record: Callable[[int], int] = int
+) -> SavedLabels:
+    """``find_record`` returns what people count in the file, of the line of a label."""
     try:
         return staged.save()
     except IncompleteDecisions as error:
         unsaved = LineProblems("nothing was saved")
         for line in error.errors:
-            unsaved.add(file_name, line)
+            unsaved.add(file_name, line._replace(line=find_record(line.line)))
         unsaved.raise_if_any(file_name)
         raise
     except ContradictoryLabels as error:
         message = "says otherwise than an earlier line of the same turn and persona; settle which is right"
         problems = [
-            {"file": file_name, **LineError(line, "E102", message, field="label")._asdict()}
+            {"file": file_name, **LineError(find_record(line), "E102", message, field="label")._asdict()}
             for line in error.lines
         ]
         raise UserError(

@@ -34,6 +34,11 @@ class KnownSchemas:
             self._schemas[key] = read_document(dict(self._documents.values())[key])
         return self._schemas[key]
 
+    def find(self, full_name: object) -> Schema | None:
+        """By its name with its version."""
+        known = self._documents.get(str(full_name))
+        return self.get(known[0]) if known else None
+
     def check(self, label: LabelRecord) -> None:
         """Raises InvalidRecord for an answer that can't be stored. Its persona must be known: a scrub leaves
         the personas of decisions."""

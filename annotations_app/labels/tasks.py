@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
 from annotations_app.labels.parameters import LabelExportParameters, LabelImportParameters
 from annotations_app.models import Campaign
 from datasets_app.jobs import files
@@ -16,14 +17,15 @@ operations["import_annotations"] = Operation(LabelImportParameters)
 def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]:
     from annotations_app.campaigns.members import get_campaign
     from annotations_app.labels.export_annotations import DEFAULT_SELECTION, export_annotations
+    from annotations_app.labels.gated_export import find_format
 
     options, dataset = job.parameters, job.dataset
     campaign = get_campaign(options.campaign) if options.campaign else None
-    labels = options.labels or DEFAULT_SELECTION
+    labels, format = options.labels or DEFAULT_SELECTION, options.format or DEFAULT_FORMAT
     if campaign and campaign.schema:
         return _export_judgments(job, campaign)
     with files.work_folder(job.row) as folder:
-        path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.jsonl"
+        path = folder / f"{campaign.name if campaign else dataset.name}.{labels}.{find_format(format).ending}"
         with path.open("wb") as out:
             exported = export_annotations(
                 dataset,
@@ -31,6 +33,7 @@ def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]
                 out=out,
                 labels=labels,
                 campaign=campaign,
+                format=format,
                 override=job.override,
                 actor=job.actor,
                 report_progress=job.report_progress,
@@ -46,16 +49,20 @@ def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]
 
 def _export_judgments(job: RunningJob[LabelExportParameters], campaign: Campaign) -> dict[str, Any]:
     from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+    from annotations_app.labels.gated_export import find_format
 
     assert campaign.schema is not None  # the caller looks first  # nosec B101
     with files.work_folder(job.row) as folder:
         labels = job.parameters.labels or "all"
-        path = folder / f"{campaign.name}.{'answers' if labels == 'all' else labels}.jsonl"
+        format = job.parameters.format or DEFAULT_FORMAT
+        chosen = "answers" if labels == "all" else labels
+        path = folder / f"{campaign.name}.{chosen}.{find_format(format).ending}"
         with path.open("wb") as out:
             exported = export_judgments(
                 JudgmentScope(campaign.dataset, campaign.schema, campaign),
                 out=out,
                 labels=labels,
+                format=format,
                 override=job.override,
                 actor=job.actor,
                 report_progress=job.report_progress,

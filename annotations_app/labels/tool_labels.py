@@ -47,6 +47,10 @@ class ToolLabels:
                     mapped = opposite(ON_BRAND, mapped) if label.get("applies") is False else mapped
                     yield self._make_record(turn, metadata.get("place"), label, mapped, number)
 
+    def find_record(self, line: int) -> int:
+        """The label itself: what people count in the file isn't known any more."""
+        return line
+
     def _turns(self) -> Iterator[tuple[TurnRecord, dict[str, Any]]]:
         for turn in self.file.turns():
             if isinstance(turn, TurnRecord) and type((turn.metadata or {}).get("labels")) is list:

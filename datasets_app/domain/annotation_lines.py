@@ -58,7 +58,11 @@ def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
 
 
 def encode_label(record: LabelRecord) -> bytes:
-    """The line of ``record``: fields without a value left out, the annotator under both names."""
+    return encode_line(describe_label(record))
+
+
+def describe_label(record: LabelRecord) -> dict[str, Any]:
+    """The object of its line: fields without a value left out, the annotator under both names."""
     said = record.answer._asdict() if record.answer else {"label": _decode_label(record.label)}
     if not said.get("of"):
         said.pop("of", None)
@@ -75,7 +79,7 @@ def encode_label(record: LabelRecord) -> bytes:
     }
     value.update((key, item) for key, item in optional.items() if item is not None)
     value.update(record.extra or {})
-    return encode_line(value)
+    return value
 
 
 def _decode_label(label: int | None) -> Any:

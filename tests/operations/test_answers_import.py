@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotations_app.criteria.schemas import import_schema, save_schema
+from annotations_app.domain.answer_files.formats import FORMATS
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Judgment, LabelSchema, Rater
@@ -190,6 +191,7 @@ def test_a_scrubbed_dataset_is_told_of_personal_data(tmp_path: Path, dataset: Da
 
 @st.composite
 def answer_files(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A schema and lines of answers to it, each with what the reply says."""
     document = draw(label_schemas())
     lines: list[dict[str, Any]] = []
     for rater in draw(
@@ -243,14 +245,43 @@ def test_export_import_export_is_the_same_file(tmp_path_factory: Any, file: Any)
         transaction.set_rollback(True)
 
 
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "jsonl"])
+@settings(
+    max_examples=25 * EXAMPLES_FACTOR,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(file=answer_files())
+def test_tables_and_files_of_label_tools_lose_nothing(tmp_path_factory: Any, format: str, file: Any) -> None:
+    document, lines = file
+    if not lines:
+        return
+    path = tmp_path_factory.mktemp("files")
+    with transaction.atomic():
+        schema = save_schema(read_document(document)).schema
+        first, copy = (make_dataset(path, make_sessions(2), name) for name in ("first", "copy"))
+        import_annotations(write_jsonl(path / "given.jsonl", lines), dataset_name="first")
+        exported = export_anyhow(first, schema)
+        of_tool = path / f"file.{FORMATS[format].ending}"
+        of_tool.write_bytes(export_anyhow(first, schema, format=format))
+        saved = import_annotations(of_tool, dataset_name="copy")
+        assert (saved.unmapped, saved.saved.text_differs, saved.saved.sessions_added) == (0, 0, 0)
+        assert export_anyhow(copy, schema) == exported
+        again = import_annotations(of_tool, dataset_name="copy").saved
+        assert again.added == 0
+        transaction.set_rollback(True)
+
+
 def without_negative_zero(value: Any) -> Any:
     """PostgreSQL has none."""
     return value + 0 if type(value) is float else value
 
 
-def export_anyhow(dataset: Dataset, schema: LabelSchema) -> bytes:
+def export_anyhow(dataset: Dataset, schema: LabelSchema, **options: Any) -> bytes:
     gates.scan_and_describe(dataset)
     export_judgments(
-        JudgmentScope(dataset, schema), out=(out := BytesIO()), override="A test of arbitrary characters."
+        JudgmentScope(dataset, schema),
+        out=(out := BytesIO()),
+        override="A test of arbitrary characters.",
+        **options,
     )
     return out.getvalue()

@@ -3,6 +3,7 @@ from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.criteria.schemas import get_schema
+from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT, FORMATS
 from annotations_app.labels.export_annotations import (
     DEFAULT_SELECTION,
     LABEL_SELECTIONS,
@@ -20,7 +21,8 @@ from datasets_app.management.files import open_output
 from datasets_app.management.terminal import command_error
 
 HELP = """\
-Export a dataset's labels for one persona as annotation JSONL, ordered by turn.
+Export a dataset's labels for one persona, ordered by turn; as annotation JSONL unless --format
+says otherwise.
 
 The file is what `alignmenter calibrate-persona --dataset FILE` reads. It counts every line as a
 sample, so the default is one label per reply. Standard error tells the number of labels, the
@@ -37,6 +39,11 @@ appears under its name only when it is complete.
 Of a campaign with a schema, or with --schema, every label under it is exported, a line for each
 answer to a criterion, with "criterion", "value" and "schema" in place of "label"; with --labels
 majority or adjudicated one answer per reply and criterion, texts aside.
+
+--format csv and parquet are tables, a row for each line. --format labelstudio, argilla, doccano and
+prodigy are files of these tools, with the answers as their own: choices, ratings, texts. What a
+tool has no place for goes into its metadata; what that hides from its users is counted.
+import_annotations reads all of them back.
 
 Every line contains a text, so production data must have been scrubbed and verified. Labels of
 the test split are left out: a calibration is tested on it. --override exports both; the audit
@@ -67,6 +74,9 @@ class Command(BaseCommand):
             choices=LABEL_SELECTIONS,
             help=f"default: {DEFAULT_SELECTION}; under a schema all",
         )
+        parser.add_argument(
+            "--format", choices=list(FORMATS), default=DEFAULT_FORMAT, help=f"default: {DEFAULT_FORMAT}"
+        )
         parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
         parser.add_argument(
             "--override",
@@ -88,6 +98,7 @@ class Command(BaseCommand):
         if not persona:
             raise command_error("Choose a persona with --persona ID or a campaign with --campaign NAME.")
         labels, override = options["labels"] or DEFAULT_SELECTION, options["override"]
+        format = options["format"]
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
@@ -96,13 +107,14 @@ class Command(BaseCommand):
                     persona=persona,
                     campaign=scope,
                     labels=labels,
+                    format=format,
                     out=out,
                     override=override,
                     report_progress=job.report_progress,
                 ),
                 dataset_name=dataset.name,
                 parameters=LabelExportParameters(
-                    persona=persona, labels=labels, campaign=campaign, override=override
+                    persona=persona, labels=labels, campaign=campaign, override=override, format=format
                 ),
                 progress=Progress("Exporting", "labels"),
             )
@@ -110,17 +122,24 @@ class Command(BaseCommand):
 
     def _export_answers(self, scope: JudgmentScope, options: dict[str, Any]) -> None:
         override, labels = options["override"], options["labels"] or "all"
+        format = options["format"]
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
                 lambda job: export_judgments(
-                    scope, out=out, labels=labels, override=override, report_progress=job.report_progress
+                    scope,
+                    out=out,
+                    labels=labels,
+                    format=format,
+                    override=override,
+                    report_progress=job.report_progress,
                 ),
                 dataset_name=scope.dataset.name,
                 parameters=LabelExportParameters(
                     campaign=scope.campaign and scope.campaign.name,
                     schema=scope.schema.full_name,
                     labels=labels,
+                    format=format,
                     override=override,
                 ),
                 progress=Progress("Exporting", "labels"),

@@ -23,6 +23,10 @@ are read as well: the labels of each annotator, by the question they answer. Val
 on-brand or off-brand are imported; --label-map names others, --question the question. They
 need --persona, unless each record has a persona_id.
 
+Files of these tools and tables that export_annotations has written come back as they were. In others,
+questions (or columns of a table) that are criteria of --schema are answers to them; other questions
+are counted.
+
 Each label is joined to its turn by session_id and turn_index; failing that by its exact text,
 within the session it names, then anywhere in the dataset (an assistant's turn before a user's;
 of several with the same text the one imported first). A label that matches no turn is kept as a
@@ -52,6 +56,11 @@ class Command(BaseCommand):
             help="for lines without a persona_id; a line that names another persona is an error",
         )
         parser.add_argument(
+            "--schema",
+            metavar="NAME@VERSION",
+            help="of a label tool or a table: the schema whose criteria its questions are",
+        )
+        parser.add_argument(
             "--adjudicated",
             action="store_true",
             help="the labels are adjudicated: they don't count as an annotator's, and become gold items",
@@ -73,6 +82,7 @@ class Command(BaseCommand):
             name = dataset or data_stem(path.name)
             rules = parse_label_rules(options)
             settings = {key: options[key] for key in ("persona", "create", "adjudicated")}
+            schema = options["schema"]
             result = run_job(
                 "import_annotations",
                 lambda job: import_annotations(
@@ -82,6 +92,7 @@ class Command(BaseCommand):
                     file_name="standard input" if file == "-" else "",
                     format=options["format"],
                     rules=rules,
+                    schema=schema,
                     **settings,
                 ),
                 make_facts=lambda result: result.saved._asdict(),
@@ -91,6 +102,7 @@ class Command(BaseCommand):
                     **settings,
                     label_map=options["label_map"] or UNSET,
                     question=options["question"] or UNSET,
+                    schema=schema or UNSET,
                 ),
                 progress=Progress("Importing labels"),
             )
@@ -105,10 +117,10 @@ class Command(BaseCommand):
         for question, described in result.questions:
             self.stdout.write(f"  {question or '(no question)'}: {described}")
         if result.unmapped:
-            count = format_count(result.unmapped, "label")
             self.stdout.write(
-                f"{count} not imported: they don't say on-brand or off-brand. Name what they mean "
-                "with --label-map, or import the file with import_dataset, which keeps them as metadata."
+                f"{format_count(result.unmapped, 'label')} not imported: they don't say on-brand or "
+                "off-brand, and answer no criterion. Name what they mean with --label-map, or the schema "
+                "with --schema; import_dataset keeps them as metadata."
             )
         if saved.sessions_added:
             sessions = format_count(saved.sessions_added, "one-turn session")

@@ -1,6 +1,6 @@
 """Writes Parquet, the format of columns (parquet.apache.org), as far as turns need it.
 
-Columns of texts, of whole numbers and of lists of texts; one gzip-compressed page per column and row group.
+Columns of texts, of numbers and of lists of texts; one gzip-compressed page per column and row group.
 """
 
 import struct
@@ -20,7 +20,7 @@ _GZIP_WINDOW = 31
 # Numbers of the specification. Kinds of values of Thrift's compact protocol:
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 # Physical types, repetitions, converted types, encodings, codec:
-_INT32, _BYTE_ARRAY = 1, 6
+_INT32, _DOUBLE, _BYTE_ARRAY = 1, 5, 6
 _REQUIRED, _OPTIONAL, _REPEATED = 0, 1, 2
 _UTF8, _LIST_OF = 0, 3
 _PLAIN, _RLE = 0, 3
@@ -31,7 +31,12 @@ class ColumnType(Enum):
     TEXT = "text"
     OPTIONAL_TEXT = "text or None"
     INTEGER = "int of 32 bits"
+    OPTIONAL_NUMBER = "float or None"
     TEXT_LIST = "list of texts"
+
+
+_PHYSICAL_TYPES = {ColumnType.INTEGER: _INT32, ColumnType.OPTIONAL_NUMBER: _DOUBLE}
+_OPTIONAL_TYPES = (ColumnType.OPTIONAL_TEXT, ColumnType.OPTIONAL_NUMBER)
 
 
 class Column(NamedTuple):
@@ -44,7 +49,7 @@ class Column(NamedTuple):
 
     @property
     def physical_type(self) -> int:
-        return _INT32 if self.type is ColumnType.INTEGER else _BYTE_ARRAY
+        return _PHYSICAL_TYPES.get(self.type, _BYTE_ARRAY)
 
 
 class ParquetEncoder:
@@ -96,9 +101,9 @@ def _describe_column(column: Column) -> list[bytes]:
             _struct(_number(3, _REPEATED), _text(4, "list"), _number(5, 1)),
             _struct(_number(1, _BYTE_ARRAY), _number(3, _REQUIRED), _text(4, "element"), *text_type),
         ]
-    repetition = _OPTIONAL if column.type is ColumnType.OPTIONAL_TEXT else _REQUIRED
+    repetition = _OPTIONAL if column.type in _OPTIONAL_TYPES else _REQUIRED
     described = (_number(1, column.physical_type), _number(3, repetition), _text(4, column.name))
-    return [_struct(*described, *(() if column.type is ColumnType.INTEGER else text_type))]
+    return [_struct(*described, *(() if column.type in _PHYSICAL_TYPES else text_type))]
 
 
 def _describe_chunk(column: Column, offset: int, count: int, unpacked: int, packed: int) -> bytes:
@@ -118,7 +123,7 @@ def _describe_chunk(column: Column, offset: int, count: int, unpacked: int, pack
 def _encode_page(column: Column, values: Sequence[Any]) -> tuple[bytes, int, int]:
     """The page with its header, its count of values (an empty list counts as one), its unpacked size."""
     levels, count = b"", len(values)
-    if column.type is ColumnType.OPTIONAL_TEXT:
+    if column.type in _OPTIONAL_TYPES:
         levels = _encode_levels([value is not None for value in values])
         values = [value for value in values if value is not None]
     elif column.type is ColumnType.TEXT_LIST:
@@ -127,8 +132,8 @@ def _encode_page(column: Column, values: Sequence[Any]) -> tuple[bytes, int, int
         has_value = [bool(value) for value in values for _ in range(len(value) or 1)]
         levels, count = _encode_levels(continues) + _encode_levels(has_value), len(continues)
         values = [text for value in values for text in value]
-    encode = _encode_integers if column.type is ColumnType.INTEGER else _encode_texts
-    data = levels + encode(values)
+    number = {ColumnType.INTEGER: "<i4", ColumnType.OPTIONAL_NUMBER: "<f8"}.get(column.type)
+    data = levels + (np.array(values, dtype=number).tobytes() if number else _encode_texts(values))
     packer = zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_WINDOW)
     packed = packer.compress(data) + packer.flush()
     page = _struct(_number(1, count), _number(2, _PLAIN), _number(3, _RLE), _number(4, _RLE))
@@ -140,10 +145,6 @@ def _encode_levels(bits: Sequence[bool]) -> bytes:
     """Levels of 0 and 1 as a single bit-packed run, preceded by its size."""
     run = _varint(-(-len(bits) // 8) << 1 | 1) + np.packbits(bits, bitorder="little").tobytes()
     return struct.pack("<I", len(run)) + run
-
-
-def _encode_integers(values: Sequence[int]) -> bytes:
-    return np.array(values, dtype="<i4").tobytes()
 
 
 def _encode_texts(values: Iterable[str]) -> bytes:

@@ -10,7 +10,7 @@ from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.tables import plain_cell, read_cell
-from datasets_app.domain.traces.turn_tables import is_turn_table, parse_turn_row
+from datasets_app.domain.traces.turn_tables import ANSWER_COLUMNS, is_turn_table, parse_turn_row
 
 # What the rows that are read at a time may unpack to.
 MAX_BATCH_BYTES = 32 << 20
@@ -41,6 +41,8 @@ def read_arrow(path: Path, limits: Limits) -> Iterator[Document | LineError]:
                     yield LineError(number, "E109", f"row is larger than {limits.line_bytes:,} bytes")
                 elif is_turn_table([*row]):
                     yield Document(number, parse_turn_row([*row.values()], is_escaped=False))
+                elif tuple(row) == ANSWER_COLUMNS:
+                    yield Document(number, cells)
                 else:
                     yield Document(number, {key: read_cell(cell) for key, cell in cells.items()})
     except (pyarrow.ArrowException, OSError) as error:

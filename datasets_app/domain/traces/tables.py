@@ -23,7 +23,8 @@ from datasets_app.domain.traces.table_heads import (
 )
 from datasets_app.domain.traces.table_rows import EXTRA_CELLS, MISSING_CELLS
 from datasets_app.domain.traces.turn_tables import (
-    LABEL_COLUMNS,
+    ANSWER_COLUMNS,
+    is_label_table,
     is_turn_table,
     parse_turn_row,
     unescape_cells,
@@ -130,8 +131,9 @@ def _is_utf8(raw: bytes) -> bool:
 def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
     if is_turn_table(header) and len(row) <= len(header):
         return parse_turn_row(row, is_escaped=True)
-    row = unescape_cells(row) if tuple(header) == LABEL_COLUMNS else row
-    cells = {name: read_cell(value) for name, value in zip(header, row, strict=False) if value != ""}
+    row = unescape_cells(row) if is_label_table(header) else row
+    read = _read_text if tuple(header) == ANSWER_COLUMNS else read_cell
+    cells = {name: read(value) for name, value in zip(header, row, strict=False) if value != ""}
     if len(row) < len(header):
         cells.setdefault(MISSING_CELLS, len(header) - len(row))
     elif any(row[len(header) :]):
@@ -142,6 +144,11 @@ def _read_csv_row(header: list[str], row: Sequence[str]) -> dict[str, Any]:
 def read_cell(value: Any) -> Any:
     decoded = decode_json(value)
     return decoded if type(decoded) in (dict, list) else value
+
+
+def _read_text(value: Any) -> Any:
+    """As it is: a text that looks like JSON is a text."""
+    return value
 
 
 # --- XLSX --------------------------------------------------------------------------------------
@@ -217,9 +224,10 @@ def _strip_end(row: Sequence[Any]) -> Sequence[Any]:
 def _read_sheet_row(header: list[str], row: Sequence[Any]) -> dict[str, Any]:
     if is_turn_table(header):
         return parse_turn_row(row[: len(header)], is_escaped=True) if any(row) else {}
-    row = unescape_cells(row) if tuple(header) == LABEL_COLUMNS else row
+    row = unescape_cells(row) if is_label_table(header) else row
+    read = _read_text if tuple(header) == ANSWER_COLUMNS else read_cell
     cells = {
-        name: read_cell(plain_cell(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
+        name: read(plain_cell(cell)) for name, cell in zip(header, row, strict=False) if cell is not None
     }
     further = [str(cell) for cell in row[len(header) :] if cell is not None]
     return {**cells, EXTRA_CELLS: further} if further else cells

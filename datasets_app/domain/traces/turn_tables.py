@@ -13,6 +13,9 @@ from datasets_app.domain.traces.values import decode_json
 COLUMNS = ("session_id", "turn_index", "role", "text", "tags", "persona_id", "timestamp", "metadata", "extra")
 LABEL_COLUMNS = ("dataset", "text", "label", "persona_id", "session_id", "turn_index", "annotator", "notes",
                  "timestamp", "confidence", "other_keys")  # fmt: skip
+ANSWER_COLUMNS = ("text", "criterion", "value", "schema", "of", "persona_id", "session_id",
+                  "turn_index", "annotator", "notes", "timestamp", "confidence", "rater",
+                  "other_keys")  # fmt: skip
 
 
 class TurnRow(dict[str, Any]):
@@ -21,6 +24,11 @@ class TurnRow(dict[str, Any]):
 
 def is_turn_table(columns: Sequence[Any]) -> bool:
     return tuple(columns) == COLUMNS
+
+
+def is_label_table(columns: Sequence[Any]) -> bool:
+    """Cells of these are escaped. Those with answers are texts, also if they look like JSON."""
+    return tuple(columns) in (LABEL_COLUMNS, ANSWER_COLUMNS)
 
 
 def unescape_cells(cells: Sequence[Any]) -> list[Any]:

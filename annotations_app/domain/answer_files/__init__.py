@@ -1,0 +1,1 @@
+"""Answers in files: tables, and the forms of label tools (Label Studio, Argilla, doccano, Prodigy)."""

@@ -9,14 +9,16 @@ are certified, of those ten points above it 80 %.
 """
 
 import argparse
+from typing import Any
 
 import numpy as np
 
 from annotations_app.domain.estimates.certificates import certify
 from annotations_app.domain.estimates.rates import Estimate, estimate_from_people, estimate_with_judges
-from tests.domain.simulated_campaigns import TRUE_RATE, simulate_replies
+from annotations_app.domain.estimates.usefulness import Draws, measure_usefulness
+from tests.domain.simulated_campaigns import TRUE_RATE, ask_most_useful, draw_in_order, simulate_replies
 
-KINDS: dict[str, dict[str, object]] = {
+KINDS: dict[str, dict[str, Any]] = {
     "100 sessions": {},
     "40 sessions, 60 labels": {"sessions": 40, "labels": 60},
     "a judge that knows nothing": {"judges": (0.5,)},
@@ -34,26 +36,35 @@ def main() -> None:
     print(f"{'':32}{'people':>9}{'judges':>9}{'width':>8}{'widest':>8}")
     for name, kind in KINDS.items():
         _measure_coverage(name, kind, campaigns)
-    _measure_looks(campaigns // 4)
+    print("the most useful replies first:")
+    for name, kind in KINDS.items():
+        _measure_coverage(name, kind, campaigns, useful=True)
+    for useful in (False, True):
+        _measure_looks(campaigns // 4, useful=useful)
     for rates in ((0.79, 0.95), (0.9, 0.9)):
         chance = np.random.default_rng(3)
         share = np.mean([_certify(chance, *rates) for _ in range(campaigns)])
         print(f"judges with rates {rates[0]} and {rates[1]}: {100 * share:.1f} % certified at 0.8")
 
 
-def _measure_coverage(name: str, kind: dict[str, object], campaigns: int) -> None:
+def _measure_coverage(name: str, kind: dict[str, Any], campaigns: int, *, useful: bool = False) -> None:
+    """With ``useful`` the widths are compared with those of as many labels at random."""
     chance = np.random.default_rng(1)
     rows = []
     for _ in range(campaigns):
-        replies, _ = simulate_replies(chance, **kind)  # type: ignore[arg-type]
+        replies, truth = simulate_replies(chance, **kind)
+        compared = estimate_from_people(replies)
+        if useful:
+            compared = estimate_with_judges(replies)
+            replies, _ = ask_most_useful(chance, replies, truth, labels=kind.get("labels", 200))
         people, helped = estimate_from_people(replies), estimate_with_judges(replies)
-        rows.append((_holds(people), _holds(helped), _width(helped) / _width(people)))
+        rows.append((_holds(people), _holds(helped), _width(helped) / _width(compared)))
     people_share, helped_share, width = np.mean(rows, axis=0)
     widest = max(row[2] for row in rows)
     print(f"{name:32}{100 * people_share:8.1f}%{100 * helped_share:8.1f}%{width:8.3f}{widest:8.3f}")
 
 
-def _measure_looks(campaigns: int) -> None:
+def _measure_looks(campaigns: int, *, useful: bool) -> None:
     """100 labels are planned, and the estimate is looked at after each."""
     chance = np.random.default_rng(2)
     missed, wide = 0, []
@@ -61,14 +72,22 @@ def _measure_looks(campaigns: int) -> None:
         replies, truth = simulate_replies(chance, sessions=60, replies=300, labels=0)
         label = np.full(len(truth), np.nan)
         held = True
-        for place in chance.permutation(len(truth))[:100]:
+        draws, reached = draw_in_order(chance, len(truth)), np.zeros(len(truth))
+        for count in range(100):
+            if useful and count >= 30 and not count % 10:
+                draws = Draws(draws.draw, measure_usefulness(label[None], replies.verdicts[None]), reached)
+            order = draws.order()
+            place = order[np.isnan(label[order])][0]
             label[place] = truth[place]
-            estimate = estimate_with_judges(replies._replace(label=label), planned=100)
+            reached = draws.chances(~np.isnan(label))
+            looked = replies._replace(label=label, chance=reached)
+            estimate = estimate_with_judges(looked, planned=100)
             held = held and (estimate.low is None or _holds(estimate))
         missed += not held
-        wide.append(_width(estimate) / _width(estimate_with_judges(replies._replace(label=label))))
+        wide.append(_width(estimate) / _width(estimate_with_judges(looked)))
     print(
-        f"a look after each label: {100 * missed / campaigns:.1f} % ever miss, {np.mean(wide):.2f} x as wide"
+        f"a look after each label{', useful first' * useful}: {100 * missed / campaigns:.1f} % ever miss, "
+        f"{np.mean(wide):.2f} x as wide"
     )
 
 

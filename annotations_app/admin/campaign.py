@@ -20,7 +20,7 @@ from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.cases import pages as case_pages
 from annotations_app.demo import pages as demo_pages
-from annotations_app.estimates.pages import campaign_quality
+from annotations_app.estimates.pages import campaign_quality, order_campaign
 from annotations_app.judges import pages as judge_pages
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
@@ -164,6 +164,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/agreement/", agreement_pages.campaign_agreement, "agreement"),
             ("<int:pk>/agreement/measured/", partial(report, scope_of=campaign), "measured"),
             ("<int:pk>/agreement/quality/", campaign_quality, "quality"),
+            ("<int:pk>/order/", order_campaign, "order"),
             ("<int:pk>/judges/", judge_pages.judges, "judges"),
             ("<int:pk>/judges/reveal/", judge_pages.reveal, "reveal"),
             ("<int:pk>/judges/<int:run_pk>/replies/", judge_pages.judged_replies, "judged"),

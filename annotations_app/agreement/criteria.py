@@ -34,6 +34,7 @@ from annotations_app.domain.scales import (
     squared_distances,
 )
 from annotations_app.labels.label_counts import order_turns_by_session
+from annotations_app.labels.random_sample import describe_sample, list_random_labels
 from annotations_app.labels.versions import find_version, list_labels, list_schemas_asking
 from annotations_app.models import Campaign, LabelSchema, Rater
 from datasets_app.core.queries import fetch_column, fetch_value
@@ -83,7 +84,8 @@ def measure_criteria(
     where the criterion is the same; with a ``version`` (see ``labels/versions.py``), only those of it.
     """
     schema = _find_schema(campaign, version).content
-    only = list(list_labels(campaign, version)) if version else None
+    chosen = list_labels(campaign, version) if version else list_random_labels(campaign)
+    only = None if chosen is None else list(chosen)
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
     labels = _Labels(campaign, names, resamples, seed)
     measured: list[CriterionReport] = []
@@ -121,6 +123,7 @@ def criteria_as_json(campaign: Campaign, measured: list[CriterionReport], versio
         "campaign": campaign.name,
         "schema": _find_schema(campaign, version).full_name,
         "criteria": [one.as_json() for one in measured],
+        "notes": [] if version else describe_sample(campaign),
     }
 
 

@@ -8,6 +8,7 @@ from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAUL
 from annotations_app.domain.agreement.agreement_report import AgreementReport
 from annotations_app.domain.label_files import LabelCollector, read_label_file
 from annotations_app.labels.label_counts import LabelScope, list_personas, read_labels
+from annotations_app.labels.random_sample import describe_sample, list_random_labels
 from annotations_app.labels.versions import list_labels
 from annotations_app.models import Campaign
 from datasets_app.core.errors import UserError
@@ -41,8 +42,10 @@ def measure_agreement(
     """
     by = tuple(dict.fromkeys(by))
     _validate_options(by, resamples)
+    notes: list[str] = []
     if campaign is not None:
-        only = list_labels(campaign, version) if version else None
+        only = list_labels(campaign, version) if version else list_random_labels(campaign)
+        notes = [] if version else describe_sample(campaign)
         scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk, only)]
         basis = GOLD_BASIS_ITEMS if campaign.items.filter(gold=True).exists() else GOLD_BASIS_ADJUDICATED
     else:
@@ -51,9 +54,10 @@ def measure_agreement(
         scopes = [LabelScope(dataset.pk, persona) for persona in personas]
         basis = GOLD_BASIS_ADJUDICATED
     table = read_labels(scopes, by)
-    return build_agreement_report(
+    report = build_agreement_report(
         table, by=by, resamples=resamples, seed=seed, gold_basis=basis, consensus=consensus
     )
+    return report._replace(notes=[*notes, *report.notes])
 
 
 def measure_files(

@@ -30,8 +30,10 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaigns,
 )
+from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
+from annotations_app.labels.random_sample import describe_sample
 from annotations_app.labels.versions import LabelVersion, list_versions
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
@@ -65,9 +67,14 @@ def show_alphas(request: HttpRequest) -> HttpResponse:
     require_permissions(request, "view_campaign")
     keys = [parse_pk(key) for key in request.GET.getlist("campaign")[:MAX_ALPHAS]]
     listed = list(visible_campaigns(request.user).filter(pk__in=keys, schema=None))
-    alphas = measure_alphas(listed)
-    rows = [(campaign, alphas[campaign.pk]) for campaign in listed]
+    alphas = measure_alphas([one for one in listed if one.order != Campaign.Order.USEFUL])
+    rows = [(one, alphas[one.pk] if one.pk in alphas else _measure_alpha(one)) for one in listed]
     return render_fragment(request, "_campaign_alphas", {"rows": rows})
+
+
+def _measure_alpha(campaign: Campaign) -> Statistic:
+    """Where not all labels count."""
+    return measure_agreement(campaign=campaign, resamples=0, consensus=False).headline.krippendorff_alpha
 
 
 def _describe_versions(versions: list[LabelVersion]) -> list[tuple[LabelVersion, str]]:
@@ -151,6 +158,7 @@ def _criteria_report(request: HttpRequest, campaign: Campaign, version: int, sta
         "sections": [
             charts.build_criterion_section(one) for one in measure_criteria(campaign, version=version)
         ],
+        "notes": [] if version else describe_sample(campaign),
         "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "again": request.get_full_path(),

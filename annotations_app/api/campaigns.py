@@ -16,6 +16,7 @@ from annotations_app.api.schemas import (
     JudgeIn,
     JudgesOut,
     LabelExportIn,
+    OrderOut,
     QualityOut,
 )
 from annotations_app.campaigns.create import prepare_campaign
@@ -25,6 +26,7 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
+from annotations_app.estimates.order_replies import order_replies
 from annotations_app.estimates.statement import build_quality_statement
 from annotations_app.judges.alternative import MAX_EPSILON
 from annotations_app.judges.judges import get_judge
@@ -124,6 +126,21 @@ def get_dataset_quality(request: Any, name: str) -> Any:
     """Which judges are certified for which criterion, and how good the assistant is by each campaign."""
     dataset = get_dataset(request, name)
     return {"dataset": dataset.name, **build_quality_statement(dataset).as_json()}
+
+
+@route(
+    router,
+    "POST",
+    "/campaigns/{name}/order",
+    OrderOut,
+    needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"),
+    errors=(409,),
+)
+def order_campaign_replies(request: Any, name: str) -> Any:
+    """Ask the most useful replies next: where judges and people differ, or judges are unsure. Chances are
+    recorded, and rates weigh labels by them."""
+    campaign = find_campaign(request, name)
+    return {"campaign": campaign.name, "replies": order_replies(campaign, actor=request.person)}
 
 
 @route(router, "GET", "/datasets/{name}/agreement", AgreementOut, needs=VIEW_LABELS, errors=(409,))

@@ -110,6 +110,13 @@ class DatasetQualityOut(Schema):
     left_out: int
 
 
+class OrderOut(Schema):
+    """`replies` that nobody has been asked about yet, the most useful first."""
+
+    campaign: str
+    replies: int
+
+
 class JudgeIn(Input):
     """`judge` is a name, or `NAME@VERSION`; `offline` needs no model. `max_cost` is at the judge's prices."""
 

@@ -88,5 +88,10 @@ def _require_open(campaign: Campaign) -> None:
             f"{campaign.name} is {campaign.get_status_display().lower()}. Open it to add replies, or create "
             "a new campaign."
         )
+    if campaign.order == Campaign.Order.USEFUL:
+        raise UserError(
+            f"The replies of {campaign.name} are drawn with recorded chances. Create a new campaign for more "
+            "of them."
+        )
     if campaign.other_dataset_id:
         raise UserError(f"{campaign.name} compares pairs of replies. Create a new campaign for more of them.")

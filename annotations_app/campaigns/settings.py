@@ -205,6 +205,11 @@ def _validate_calibration(settings: CampaignSettings) -> None:
 
 
 def _validate_selection(settings: CampaignSettings) -> None:
+    if settings.order == Campaign.Order.USEFUL:
+        raise InvalidSetting(
+            "order",
+            "A new campaign is in random order; ask the most useful replies once a judge has judged it.",
+        )
     if settings.order not in Campaign.Order.values:
         raise InvalidSetting(
             "order", f"The order must be one of {', '.join(Campaign.Order.values)}, not {settings.order!r}."

@@ -48,7 +48,11 @@ def estimate_quality(
         if question.criterion.levels
         for rate in _estimate(campaign, items, question.criterion, [] if question.condition else runs, width)
     )
-    notes = [*_note_given_up(campaign), *(note for run in runs for note in _note_failures(run))]
+    notes = [
+        *_note_chances(campaign, items),
+        *_note_given_up(campaign),
+        *(note for run in runs for note in _note_failures(run)),
+    ]
     names = tuple(run.judge.full_name for run in runs)
     return QualityReport(campaign.name, len(items.turn), len(items.turn), names, rates, tuple(notes))
 
@@ -73,6 +77,20 @@ def find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
             raise UserError(f"The judge {name[:120]!r} has judged no reply of {campaign.name}.")
         chosen.append(run)
     return chosen
+
+
+def _note_chances(campaign: Campaign, items: Items) -> Iterator[str]:
+    if campaign.order != Campaign.Order.USEFUL:
+        return
+    drawn = items.chance[items.drawn]
+    low, high = (100 * drawn.min(initial=1.0), 100 * drawn.max(initial=0.0))
+    yield (
+        "The most useful replies come first: each label counts by the recorded chance that its reply had to "
+        f"be asked about, {low:.3g} % to {high:.3g} %."
+    )
+    if items.beyond:
+        replies = format_count(items.beyond, "reply was", "replies were")
+        yield f"{replies} labeled before an earlier one was: not in the rates until that is."
 
 
 def _note_given_up(campaign: Campaign) -> Iterator[str]:
@@ -101,13 +119,11 @@ def _estimate(
 ) -> Iterator[RateEstimate]:
     turn, value = read_people(campaign, criterion)
     said = [read_verdicts(run, criterion) for run in runs]
-    for code, level in _rated_levels(criterion):
+    for code, level in list_rated_levels(criterion):
         label = average_by_reply(items, turn, match_answer(criterion, code, value))
+        label = np.where(items.drawn, label, np.nan)
         verdicts = [average_by_reply(items, one, match_answer(criterion, code, two)) for one, two in said]
-        # Chosen at random, each as likely as the others.
-        replies = Replies(
-            items.session, label, np.ones(len(label)), np.array(verdicts).reshape(-1, len(label))
-        )
+        replies = Replies(items.session, label, items.chance, np.array(verdicts).reshape(-1, len(label)))
         planned = max(1, len(label))
         people = _with_order(campaign, label, estimate_from_people(replies))
         helped = _with_order(campaign, label, estimate_with_judges(replies)) if said else None
@@ -123,7 +139,7 @@ def _estimate(
         )
 
 
-def _rated_levels(criterion: Criterion) -> list[tuple[int, Level]]:
+def list_rated_levels(criterion: Criterion) -> list[tuple[int, Level]]:
     """Of yes and no only yes: the other is the rest. How often A is better tells nothing of the replies."""
     if criterion.kind == Kind.PREFERENCE:
         return []

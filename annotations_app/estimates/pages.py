@@ -1,11 +1,23 @@
 """The part of a campaign's agreement page that says how good the assistant is."""
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
 
-from annotations_app.campaigns.pages_common import render_fragment, require_permissions, visible_campaign
+from annotations_app.campaigns.pages_common import (
+    campaign_url,
+    render_fragment,
+    require_permissions,
+    visible_campaign,
+)
 from annotations_app.domain.estimates.quality import explain_rate
 from annotations_app.estimates.measure import estimate_quality
+from annotations_app.estimates.order_replies import order_replies
+from annotations_app.models import Campaign
+from datasets_app.core.errors import UserError
 from datasets_app.domain.charts import Dots, make_dots
+from datasets_app.domain.wording import format_count
 
 
 def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
@@ -23,4 +35,25 @@ def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
     ]
     series = ["Looked at once", "Looked at any time"]
     chart = make_dots("How good is the assistant?", "Answer", dots, series=series, unit="Labels")
-    return render_fragment(request, "_quality", {"report": report, "chart": chart})
+    may_order = (
+        request.user.has_perm("annotations_app.change_campaign")
+        and campaign.order in (Campaign.Order.RANDOM, Campaign.Order.USEFUL)
+        and bool(report.judges)
+    )
+    context = {"campaign": campaign, "report": report, "chart": chart, "may_order": may_order}
+    return render_fragment(request, "_quality", context)
+
+
+@require_POST
+def order_campaign(request: HttpRequest, pk: int) -> HttpResponse:
+    """Ask the most useful replies next."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "change_campaign")
+    try:
+        left = order_replies(campaign, actor=request.user)
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        replies = format_count(left, "reply", "replies")
+        messages.success(request, f"{replies} left, the most useful first.")
+    return redirect(campaign_url(campaign, "agreement"))

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.estimates.rates import FloatArray, IntArray
+from annotations_app.domain.estimates.rates import BoolArray, FloatArray, IntArray
+from annotations_app.domain.estimates.usefulness import Draws
 from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Campaign
 from datasets_app.core.queries import fetch_column
@@ -15,6 +16,17 @@ _ITEMS_SQL = """
 SELECT string_agg(int8send(turn_id) || int8send(session_id), ''::bytea)
 FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND NOT gold GROUP BY position >> 16
 """
+_DRAWN_SQL = """
+SELECT string_agg(int8send(i.turn_id) || int8send(i.position) || float8send(coalesce(i.draw, 0))
+    || float8send(coalesce(i.usefulness, 1)) || float8send(coalesce(i.reached, 0))
+    || int8send(coalesce(a.done, 0)), ''::bytea)
+FROM annotations_app_campaignitem i LEFT JOIN (
+    SELECT item_id, max(CASE WHEN state = 'leased' THEN 1 ELSE 2 END) AS done
+    FROM annotations_app_assignment
+    WHERE campaign_id = %(campaign)s AND NOT repeat AND state <> 'released' GROUP BY item_id
+) a ON a.item_id = i.id
+WHERE i.campaign_id = %(campaign)s AND NOT i.gold GROUP BY i.position >> 16
+"""
 _UNLABELED_SQL = """
 SELECT count(DISTINCT a.item_id) FROM annotations_app_assignment a
 JOIN annotations_app_campaignitem i ON i.id = a.item_id
@@ -24,10 +36,27 @@ WHERE a.campaign_id = %s AND a.state IN ('skipped', 'flagged') AND NOT i.gold AN
 
 
 class Items(NamedTuple):
-    """Replies in ascending order of ``turn``; the sessions are numbered from 0."""
+    """Replies in ascending order of ``turn``; the sessions are numbered from 0.
+
+    ``chance`` is how likely each was to be asked about by now; people's labels of others than those ``drawn``
+    say nothing of the rest. ``beyond`` counts replies that were labeled before they were drawn.
+    """
 
     turn: IntArray
     session: IntArray
+    chance: FloatArray
+    drawn: BoolArray
+    beyond: int = 0
+
+
+class DrawnItems(NamedTuple):
+    """Replies in ascending order of ``turn``: which have a decision (``done``) or somebody at work."""
+
+    turn: IntArray
+    position: IntArray
+    draws: Draws
+    is_done: BoolArray
+    is_given: BoolArray
 
 
 def read_items(campaign: Campaign) -> Items:
@@ -35,7 +64,21 @@ def read_items(campaign: Campaign) -> Items:
     turn, session = read_packed(_ITEMS_SQL, 2, campaign=campaign.pk)
     order = turn.argsort()
     _, numbered = np.unique(session[order], return_inverse=True)
-    return Items(turn[order], numbered)
+    items = Items(turn[order], numbered, np.ones(len(turn)), np.ones(len(turn), bool))
+    if campaign.order != Campaign.Order.USEFUL:
+        return items
+    drawn = read_drawn_items(campaign)
+    chance = drawn.draws.chances(drawn.is_done)
+    is_drawn = drawn.draws.draw < chance
+    return items._replace(chance=chance, drawn=is_drawn, beyond=int((drawn.is_done & ~is_drawn).sum()))
+
+
+def read_drawn_items(campaign: Campaign) -> DrawnItems:
+    turn, position, draw, usefulness, reached, done = read_packed(_DRAWN_SQL, 6, campaign=campaign.pk)
+    order = turn.argsort()
+    # Eight bytes each, whole numbers or not.
+    draws = Draws(*(column[order].view(np.float64) for column in (draw, usefulness, reached)))
+    return DrawnItems(turn[order], position[order], draws, done[order] == 2, done[order] > 0)
 
 
 def average_by_reply(items: Items, turn: IntArray, given: FloatArray) -> FloatArray:

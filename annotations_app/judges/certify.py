@@ -14,7 +14,13 @@ from annotations_app.domain.estimates.certificates import (
     certify,
 )
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
-from annotations_app.judges.judge_rows import look_up, read_people, read_raters, read_sessions, read_verdicts
+from annotations_app.judges.judge_rows import (
+    look_up,
+    read_people_at_random,
+    read_raters,
+    read_sessions,
+    read_verdicts,
+)
 from annotations_app.judges.measure import find_consensus
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
@@ -152,7 +158,7 @@ def _find_criterion(campaign: Campaign, key: str) -> Criterion:
 def _measure(
     run: JudgeRun, criterion: Criterion, threshold: float, epsilon: float
 ) -> tuple[Certification, AlternativeTest | None]:
-    turn, label, _ = find_consensus(*read_people(run.campaign, criterion), 2)
+    turn, label, _ = find_consensus(*read_people_at_random(run.campaign, criterion), 2)
     kept = ~np.isin(turn, run.examples)
     turn, label = turn[kept], label[kept]
     if not len(turn):

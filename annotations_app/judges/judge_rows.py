@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.labels.random_sample import list_random_turns
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column
 from datasets_app.domain.labels.criterion import Criterion
@@ -16,6 +17,11 @@ _VERDICTS_SQL = """
 SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea)
 FROM annotations_app_verdict
 WHERE run_id = %(run)s AND repeat = 0 AND failure = '' AND codes ? %(key)s GROUP BY turn_id >> 16
+"""
+_ALL_VERDICTS_SQL = """
+SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea)
+FROM annotations_app_verdict
+WHERE run_id = %(run)s AND failure = '' AND codes ? %(key)s GROUP BY turn_id >> 16
 """
 _REPEATS_SQL = """
 SELECT string_agg(int8send(f.turn_id) || int8send((f.codes->>%(key)s)::bigint)
@@ -114,6 +120,11 @@ def read_verdicts(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArr
     return read_packed(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
 
 
+def read_all_verdicts(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray]:
+    """The same of each judgment, repeated ones too."""
+    return read_packed(_ALL_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+
+
 def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray, IntArray]:
     """(turn, first answer, another one)."""
     return read_packed(_REPEATS_SQL, 3, run=run.pk, key=criterion.key)  # type: ignore[return-value]
@@ -129,13 +140,25 @@ def read_people(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, Int
 
 
 def read_raters(campaign: Campaign, criterion: Criterion) -> dict[str, tuple[IntArray, IntArray]]:
-    """By name: (turn, stored answer) of each label, as it was before a verdict was shown."""
+    """By name: (turn, stored answer) of each label of the random sample, as it was before a verdict was
+    shown."""
     sql = _ANSWERS_BY_RATER_SQL if campaign.schema_id else _ON_BRAND_BY_RATER_SQL
+    chosen = list_random_turns(campaign)
     found = {}
     for name, packed in fetch_all(sql, {"campaign": campaign.pk, "key": criterion.key}):
         turn, value = np.frombuffer(packed, ">i8").astype(np.int64).reshape(-1, 2).T
-        found[name] = turn, value
+        found[name] = _keep(chosen, turn, value)
     return found
+
+
+def read_people_at_random(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:
+    """Of those the ones that are a random sample of the campaign's replies: what a judge is measured with."""
+    return _keep(list_random_turns(campaign), *read_people(campaign, criterion))
+
+
+def _keep(chosen: list[int] | None, turn: IntArray, value: IntArray) -> tuple[IntArray, IntArray]:
+    kept = np.ones(len(turn), bool) if chosen is None else np.isin(turn, chosen)
+    return turn[kept], value[kept]
 
 
 def read_sessions(campaign: Campaign) -> Sessions:

@@ -15,7 +15,7 @@ from annotations_app.judges.alternative import check_epsilon, measure_alternativ
 from annotations_app.judges.judge_rows import (
     count_not_judged,
     look_up,
-    read_people,
+    read_people_at_random,
     read_raters,
     read_repeats,
     read_sessions,
@@ -167,7 +167,7 @@ def find_replies(
         return None
     for own_tag, names, read in _list_scales(criterion):
         if own_tag == tag and max(judge, people) < len(names):
-            label_turn, label = read_people(run.campaign, criterion)
+            label_turn, label = read_people_at_random(run.campaign, criterion)
             turns, codes, _ = find_consensus(label_turn, read(label), len(names))
             verdict_turn, verdict = read_verdicts(run, criterion)
             sessions = read_sessions(run.campaign)
@@ -184,7 +184,7 @@ def _measure(
     verdict_turn, verdict = read_verdicts(run, criterion)
     if not len(verdict_turn):
         return
-    label_turn, label = read_people(run.campaign, criterion)
+    label_turn, label = read_people_at_random(run.campaign, criterion)
     again_turn, first, again = read_repeats(run, criterion)
     raters = read_raters(run.campaign, criterion)
     for tag, names, read in _list_scales(criterion):

@@ -31,6 +31,10 @@ class CampaignItem(models.Model):
     calibration = models.BooleanField(db_default=False)
     # Under a schema that asks of sessions: the last reply of its session when it was added.
     asks_session = models.BooleanField(db_default=False)
+    # Where the most useful replies come first, by which chance: see domain/estimates/usefulness.py.
+    draw = models.FloatField(null=True, editable=False)
+    usefulness = models.FloatField(null=True, editable=False)
+    reached = models.FloatField(null=True, editable=False)
     # When it was last returned. Lets annotators whose cursor is already past it find it again.
     returned_at = models.DateTimeField(null=True)
 

@@ -37,6 +37,8 @@ class Campaign(models.Model):
         RANDOM = "random", "Random"
         SESSION = "session", "Session by session"
         DISPUTED = "disputed", "Most disputed first"
+        # Random until a lead asks for it: see estimates/order_replies.py.
+        USEFUL = "useful", "Most useful first"
 
     class Status(models.TextChoices):
         PREPARING = "preparing", "Preparing"
@@ -133,7 +135,8 @@ class Campaign(models.Model):
                 name="campaign_shares_in_range",
             ),
             models.CheckConstraint(
-                condition=Q(order__in=["random", "session", "disputed"]), name="campaign_order_known"
+                condition=Q(order__in=["random", "session", "disputed", "useful"]),
+                name="campaign_order_known",
             ),
             models.CheckConstraint(
                 condition=Q(status__in=["preparing", "open", "paused", "closed"]),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from annotations_app.domain.estimates.rates import BoolArray, FloatArray, Replies
+from annotations_app.domain.estimates.usefulness import Draws, draw_at_random, measure_usefulness
 
 TRUE_RATE = 0.7
 
@@ -36,3 +37,37 @@ def simulate_replies(
 def _judge(chance: np.random.Generator, truth: FloatArray, accuracy: float) -> FloatArray:
     right: BoolArray = chance.random(len(truth)) < accuracy
     return np.where(right, truth, 1 - truth)
+
+
+def draw_in_order(chance: np.random.Generator, replies: int) -> Draws:
+    """Replies in an order of their own."""
+    draws = draw_at_random(replies)
+    return draws._replace(draw=chance.permutation(draws.draw))
+
+
+def ask_most_useful(
+    chance: np.random.Generator,
+    replies: Replies,
+    truth: FloatArray,
+    *,
+    labels: int = 200,
+    first: int = 60,
+    step: int = 40,
+) -> tuple[Replies, Draws]:
+    """People label the ``first`` replies in random order, then the most useful ones, which are found again
+    after each ``step``."""
+    draws = draw_in_order(chance, len(truth))
+    label = np.full(len(truth), np.nan)
+    while True:
+        done = ~np.isnan(label)
+        left = labels - int(done.sum())
+        reached = draws.chances(done) if done.any() else draws.reached
+        if left <= 0:
+            return replies._replace(
+                label=np.where(draws.draw < reached, label, np.nan), chance=reached
+            ), draws
+        if done.any():
+            draws = Draws(draws.draw, measure_usefulness(label[None], replies.verdicts[None]), reached)
+        order = draws.order()
+        chosen = order[~done[order]][: min(left, step if done.any() else first)]
+        label[chosen] = truth[chosen]

@@ -326,7 +326,7 @@ certify_judge check create_campaign create_demo_accounts create_token deactivate
 discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook end_calibration
 end_attestation end_sessions expire_request export export_annotations export_audit export_table
 finish_scrub_audit generate hold import import_judge import_retention_rules import_schema import_table
-invite judge lift_hold override pull_source reissue release request_approval restore restrict
+invite judge lift_hold order_replies override pull_source reissue release request_approval restore restrict
 retry_job reveal_judge revoke_token sample scrub second_factor share_view sign_review unshare_view
 verify_releases
 """.split()

@@ -159,7 +159,7 @@ def _report_lines(report: AgreementReport) -> Iterator[str]:
     yield from _drift_lines(report)
     yield from _consensus_lines(report)
     for note in report.notes:
-        yield f"Note: {note}."
+        yield f"Note: {note.removesuffix('.')}."
     yield f"Intervals: {report.resamples:,} resamples of whole sessions, seed {report.seed}."
 
 

@@ -38,7 +38,7 @@ def student_probability(value: float, freedom: int) -> float:
     return (1 + between) / 2
 
 
-def repeated_quantile(labels: int, planned: int, confidence: float = CONFIDENCE_LEVEL) -> float:
+def repeated_quantile(labels: float, planned: int, confidence: float = CONFIDENCE_LEVEL) -> float:
     """The same in place of a normal quantile for who looks after every label and may stop at any.
 
     A repeated confidence interval (Jennison & Turnbull 1989, JRSS B 51, 305-361) with the boundary of O'Brien
@@ -47,7 +47,8 @@ def repeated_quantile(labels: int, planned: int, confidence: float = CONFIDENCE_
     for twice as many, with a tenth of them, and so on. At the planned end 1.19 times as wide as an interval
     looked at once.
     """
-    epoch = max(0, ceil(log2(labels / planned)))
+    # Rounding of weights makes nobody look beyond the plan.
+    epoch = max(0, ceil(log2(labels / planned) - 1e-9))
     miss = 1 - confidence
     spent = miss * (_PLANNED_SHARE if epoch == 0 else (1 - _PLANNED_SHARE) / 2**epoch)
     return brownian_boundary(spent) * sqrt(planned * 2.0**epoch / labels)

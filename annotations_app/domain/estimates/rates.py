@@ -144,8 +144,9 @@ def _correct(replies: Replies, predictions: FloatArray) -> tuple[float, FloatArr
     difference = labeled_mean - float(predictions.mean())
     influence = np.zeros(len(chosen))
     influence[chosen] = weights * (predictions[chosen] - labeled_mean)
-    # Which replies have labels is given: each kind varies about its own mean.
-    for kind in (chosen, ~chosen):
+    # Which replies have labels is given: each kind varies about its own mean, if both are of the same sort.
+    is_equal = np.ptp(replies.chance[chosen]) == 0
+    for kind in (chosen, ~chosen) if is_equal else (np.ones(len(chosen), bool),):
         if kind.any():
             influence[kind] -= (predictions[kind] - predictions[kind].mean()) / len(predictions)
     return difference, influence
@@ -196,7 +197,9 @@ def _conclude(
     freedom = sessions - 1 - used
     wide = student_quantile(freedom)
     if planned is not None:
-        wide *= repeated_quantile(labels, planned) / student_quantile(10**9)
+        # As many labels of equal weight as tell as much (Kish 1965).
+        effective = 1 / float(_weights(replies) @ _weights(replies))
+        wide *= repeated_quantile(effective, planned) / student_quantile(10**9)
     low, high = score_interval(value, error * np.sqrt(sessions / freedom), wide, sessions)
     shared = max(0.0, variance - float(influence @ influence))
     return Estimate(value, low, high, error, labels, sessions, shared_variance=shared)

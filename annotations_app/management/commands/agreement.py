@@ -99,6 +99,7 @@ class Command(BaseCommand):
     def _measure_criteria(self, campaign: "Campaign", by: tuple[str, ...], options: dict[str, Any]) -> None:
         from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
         from annotations_app.domain.agreement.agreement_text import format_criterion
+        from annotations_app.labels.random_sample import describe_sample
 
         if by:
             raise command_error("A campaign with a schema is measured by criterion; leave --by out.")
@@ -118,6 +119,8 @@ class Command(BaseCommand):
             return
         for one in measured:
             self.stdout.write(format_criterion(one))
+        for note in [] if version else describe_sample(campaign):
+            self.stdout.write(f"Note: {note}")
 
     def _measure_files(self, options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":
         from annotations_app.agreement.measure import measure_files

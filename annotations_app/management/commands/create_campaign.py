@@ -167,7 +167,7 @@ def _add_share_arguments(parser: ArgumentParser) -> None:
 def _add_selection_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--order",
-        choices=Campaign.Order.values,
+        choices=[order for order in Campaign.Order.values if order != Campaign.Order.USEFUL],
         default="random",
         help="session: session by session, each read by as few people as possible; "
         "disputed: replies that earlier labels disagree on first (default: random)",

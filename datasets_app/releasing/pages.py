@@ -258,18 +258,22 @@ def _comparison_context(
     compared: ReleaseComparison = compare_releases(dataset, before, after)
     if not may_read_all(request.user, (dataset, before), (dataset, after)):
         return {"comparison": compared, "withheld": True}
-    shown = compared.difference.changes[:MAX_ROWS_SHOWN]
+    field, listed = request.GET.get("field", ""), compared.difference.changes
+    chosen = [change for change in listed if not field or _has_changed(change, field)]
+    shown = chosen[:MAX_ROWS_SHOWN]
     if compared.bump is not None:
         raw_access.record_access(
             dataset, request.user, place="comparison", versions=(before, after), sessions=len(shown)
         )
     return {
         "comparison": compared,
-        "changes": [row for change in shown for row in _change_rows(change)],
+        "changes": [row for change in shown for row in _change_rows(change) if field in ("", row.label)],
+        "field": field,
         "session_keys": _find_session_keys(dataset, compared, shown),
         # A template would look up "items" in a Counter as a key.
         "fields": sorted(compared.difference.fields.items()),
-        "hidden_change_count": compared.difference.sessions_changed - len(shown),
+        "hidden_change_count": len(chosen) - len(shown),
+        "unlisted_change_count": compared.difference.sessions_changed - len(listed),
         "added": compared.difference.added[:MAX_ROWS_SHOWN],
         "removed": compared.difference.removed[:MAX_ROWS_SHOWN],
         "may_read": request.user.has_perm("datasets_app.view_turn"),
@@ -295,6 +299,10 @@ class ChangeRow(NamedTuple):
     label: str
     before: Sequence[Piece] = ()
     after: Sequence[Piece] = ()
+
+
+def _has_changed(change: SessionChange, field: str) -> bool:
+    return any(item.name == field for turn in change.turns for item in turn.fields)
 
 
 def _change_rows(change: SessionChange) -> Iterator[ChangeRow]:

@@ -83,13 +83,14 @@ class Tour:
             address = min(waiting, key=lambda one: "?" in one)
             waiting.remove(address)
             kind = _kind_of(address)
-            if address in seen or kinds[kind] >= MAX_OF_A_KIND or "&" in kind:
+            is_combined = "&" in kind and kinds[kind.split("?")[0]]
+            if address in seen or kinds[kind] >= MAX_OF_A_KIND or is_combined:
                 continue
             seen.add(address)
             complaints.clear()
             if not _open(page, address, complaints):
                 continue
-            kinds[kind] += 1
+            kinds.update({kind, kind.split("?")[0]})
             links = page.eval_on_selector_all("a[href]", "links => links.map(link => String(link.href))")
             waiting += _list_addresses(links, self.url)
             self._look_at(page, kind, complaints)

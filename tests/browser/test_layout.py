@@ -86,6 +86,19 @@ def test_the_frame_works_by_keyboard_and_covers_no_title(phone_page: Page, trans
     expect(page.get_by_role("link", name="Alignmenter Datasets")).not_to_be_visible()
 
 
+def test_what_is_too_wide_once_a_phone_is_turned_scrolls_by_keyboard(
+    page: Page, transactional_db: None
+) -> None:
+    page.goto(reverse("admin:datasets_app_dataset_import"))
+    page.evaluate(
+        """document.querySelector(".ad-page").insertAdjacentHTML(
+            "beforeend", `<div class="ad-scroll"><p class="ad-nowrap">${"wide ".repeat(20)}</p></div>`)"""
+    )
+    table = page.locator(".ad-scroll").last
+    page.set_viewport_size(PHONE)
+    expect(table).to_have_attribute("tabindex", "0")
+
+
 def test_whole_pages_of_a_dataset_have_no_faults(page: Page, transactional_db: None, tmp_path: Any) -> None:
     """With the frame of the admin: landmarks, names, contrast, and nothing wider than the window."""
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))

@@ -337,6 +337,8 @@
         document.addEventListener("keydown", closeMenus);
         tellTimeZone();
         reachScrolling();
+        // What is turned, unfolded or fetched later may be wider as well.
+        for (const name of ["resize", "toggle", "htmx:afterSettle"]) window.addEventListener(name, reachScrolling, true);
         watchPolling();
         sayProgress();
     });

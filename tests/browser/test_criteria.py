@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from playwright.sync_api import Page, expect
 
-from annotations_app.criteria.schemas import import_schema, read_ready_made, save_schema
+from annotations_app.criteria.schemas import import_schema, preference_schema, read_ready_made, save_schema
 from annotations_app.models import Campaign, Decision, Judgment
 from tests.browser.conftest import DESKTOP, PHONE, sign_in
 from tests.browser.faults import find_violations_in_both_schemes
@@ -153,6 +153,25 @@ def test_on_a_phone_and_for_axe(open_page: Any, campaign: Campaign) -> None:
     assert Judgment.objects.get().codes == {"correct": 0, "faults": 2, "helpful": 2}
     page.set_viewport_size(DESKTOP)
     assert find_violations_in_both_schemes(page) == []
+
+
+def test_all_answers_of_a_comparison_are_within_a_phone(
+    open_page: Any, transactional_db: None, tmp_path: Path
+) -> None:
+    june = make_replies(tmp_path, 2, name="june", text="Later")
+    may = make_replies(tmp_path, 2, name="may", text="Sooner")
+    for dataset in (june, may):
+        dataset.turns.filter(role="user").update(text="Which reply?")
+    campaign = make_campaign(june, "ana", schema=preference_schema(), other_dataset=may)
+    page: Page = open_page(viewport=PHONE, has_touch=True)
+    sign_in(page, "ana", f"/annotate/{campaign.name}/")
+    page.wait_for_selector(".q-item:visible")
+    answers = page.locator(".q-verdict")
+    expect(answers).to_have_count(4)
+    for answer in answers.all():
+        box = answer.bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= PHONE["width"]
 
 
 def test_a_single_question_takes_one_key(open_page: Any, transactional_db: None, tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from urllib.parse import urlsplit
 # The host is resolved once, each address it has must be public or in a listed network, and the connection
 # goes to what was checked: a name that resolves to something else a moment later changes nothing.
 PORTS = {"http": 80, "https": 443}
+# What stands before the IPv4 address in an IPv6 address of ISATAP, but for a bit that says whether it is unique.
+_ISATAP, _ISATAP_MASK = 0x00005EFE, 0xFDFFFFFF
 _NETWORKS_PATH = Path(__file__).with_name("special_networks.txt")
 
 
@@ -56,9 +58,13 @@ def resolve(host: str, port: int, scheme: str, networks: Collection[Any]) -> tup
 
 def is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
     """Whether an address is one of the internet, both by the standard library and by IANA's registries, which
-    know networks that the library doesn't. An IPv4 address within an IPv6 one counts as itself."""
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-        return is_public(address.ipv4_mapped)
+    know networks that the library doesn't. An IPv4 address within an IPv6 one counts as itself, but behind a
+    tunnel, which may lead anywhere, none is public: ISATAP is in no registry, as it may have any prefix."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped:
+            return is_public(address.ipv4_mapped)
+        if int(address) >> 32 & _ISATAP_MASK == _ISATAP:
+            return False
     return address.is_global and not any(address in network for network in _load_networks())
 
 

@@ -161,10 +161,12 @@ def check_import_origin(dataset: Dataset, origin: str | None) -> None:
     check(policies.decide_import_origin(load_facts(dataset), origin))
 
 
-def check_can_scrub(dataset: Dataset) -> None:
-    """For scrubs: no legal hold is set, and no other job, which may hold or bring raw text, is running."""
+def check_can_scrub(dataset: Dataset, job_run: JobRun | None = None) -> None:
+    """For scrubs: no legal hold is set, and no job but ``job_run``, which may hold or bring raw text, is
+    running."""
     check_can_replace_text(dataset)
     others = JobRun.objects.filter(dataset_name=dataset.name).exclude(operation__in=_SCRUB_OPERATIONS)
+    others = others.exclude(pk=job_run.pk if job_run else 0)
     check(policies.decide_idle(dataset.name, _find_running(others), "scrub it when that has ended."))
 
 

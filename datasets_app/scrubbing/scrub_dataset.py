@@ -146,7 +146,7 @@ def _find_resumable(
     if active is not None:
         raise UserError(f"{active} of {dataset.name} is already running (job {active.job_run_id}).")
     if not dry_run:
-        gates.check_can_scrub(dataset)
+        gates.check_can_scrub(dataset, job_run)
     policy = apply_marks(dataset, scrubber.policy)
     unfinished = others.filter(dry_run=False, verified_at=None)
     resumable = unfinished.filter(key_fingerprint=session_ids.fingerprint_key(scrubber.key)).order_by("-pk")
@@ -203,7 +203,7 @@ def _add_brands(scrub: ScrubRun) -> Policy:
 def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
     """Check again for an export or a check that started before it could see this scrub."""
     try:
-        gates.check_can_scrub(dataset)
+        gates.check_can_scrub(dataset, scrub.job_run)
     except UserError:
         if not scrub.chunks.filter(done=True).exists():
             scrub.delete()

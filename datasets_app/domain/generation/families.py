@@ -27,7 +27,8 @@ _DISTRACTIONS = (
     "My colleague says hello, she uses this as well.",
 )
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
-_LONG_WORD = re.compile(r"[A-Za-z]{5,}")
+# In lower case, and no part of an address: no scrub would know a name with a typo again.
+_LONG_WORD = re.compile(r"(?<![\w@.])[a-z]{5,}(?![\w@])(?!\.\w)")
 
 
 class VariantKind(NamedTuple):

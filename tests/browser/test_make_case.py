@@ -1,0 +1,78 @@
+"""From a conversation on the list to an exported case with three variants, by keyboard."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Page, expect
+
+from annotations_app.models import Campaign
+from datasets_app.models import Dataset
+from tests import factories
+from tests.browser.faults import find_violations_in_both_schemes
+from tests.campaigns import make_annotators, make_persona
+
+pytestmark = pytest.mark.browser
+
+# Of 40 that are allowed.
+MAX_KEYS = 10
+ASKED = "I am Maria Fontane, mail maria.fontane@example.org. Where is my parcel? It is late!"
+
+
+class Keyboard:
+    """Counts the keys that are pressed beyond the text that is typed."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.count = page, 0
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+            self.count += 1
+
+    def type(self, text: str) -> None:
+        self.page.keyboard.type(text)
+
+
+def test_from_a_trace_to_an_exported_case(
+    page: Page, transactional_db: Any, processes: Any, tmp_path: Path
+) -> None:
+    make_persona()
+    make_annotators("ana", "ben")
+    lines = [
+        factories.make_turn("s1", 1, text=ASKED, persona_id="warm_v1"),
+        factories.make_turn("s1", 2, text="No idea. Ask somebody else.", persona_id="warm_v1"),
+    ]
+    dataset = factories.make_dataset(tmp_path, lines, name="prod")
+    processes.start("worker")
+    keys = Keyboard(page)
+    page.goto(reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]))
+    keys.press("j", "Enter")
+    expect(page.get_by_role("link", name="Make a test case")).to_be_visible()
+    keys.press("t")
+    expect(page.get_by_role("heading", name="Make a test case", exact=True)).to_be_visible()
+    assert find_violations_in_both_schemes(page) == []
+    keys.type("Apologizes and says where the parcel is")
+    keys.press("Tab")
+    keys.type("no apology")
+    keys.press("Enter")
+    # Scrubbed by a worker meanwhile; the page shows it.
+    expect(page.get_by_role("link", name="Export the cases")).to_be_visible(timeout=90_000)
+    cases = Dataset.objects.get(name="prod-cases")
+    assert (cases.session_count, cases.status) == (4, Dataset.Status.SCRUBBED)
+    assert Campaign.objects.get().members.count() == 2
+    keys.press("o")
+    expect(page.get_by_role("button", name="Start export")).to_be_visible()
+    keys.press("s")
+    expect(page.get_by_role("link", name="Download").first).to_be_visible(timeout=90_000)
+    with page.expect_download() as saved:
+        keys.press("d")
+    text = Path(saved.value.path()).read_text()
+    exported = [json.loads(line) for line in text.splitlines()]
+    assert {tag for line in exported for tag in line["tags"] if tag.startswith("variant:")} == {
+        "variant:original", "variant:typos", "variant:tone", "variant:distraction",
+    }  # fmt: skip
+    assert "Fontane" not in text
+    assert keys.count <= MAX_KEYS

@@ -39,6 +39,7 @@ QUICK_ARGUMENTS = {
     "release": "--turns 6000",
     "retention": "--turns 20000",
     "sanitize": "--lines 4000",
+    "scrub_scores": "--sessions 20",
     "scrub_speed": "--turns 3000 --rounds 1",
     "spans": "--spans 9000",
     "split": "--sessions 6000 --rounds 1",

@@ -17,6 +17,7 @@ OUTDATING_ACTIONS = (
     "import",
     "generate",
     "sample",
+    "make_case",
     "import_annotations",
     "erase_session",
     "retention",

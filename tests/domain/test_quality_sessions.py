@@ -18,6 +18,7 @@ from datasets_app.domain.quality.output import build_finding_object, format_text
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w213_rubrics import Rubrics
+from datasets_app.domain.quality.w214_families import Families
 
 
 def turn(session_id: str = "s1", turn_index: int = 1, **fields: Any) -> TurnRecord:
@@ -66,6 +67,24 @@ def test_what_alignmenter_takes_of_a_case_is_checked(replies: Any, expected: Any
     ]
     checks = (Cases, Context, Rubrics)
     assert [(finding.code, finding.turn_index) for finding in found(records, *checks)] == expected
+
+
+def make_variant(name: str, kind: str, *more: str, group: str = "case-a") -> list[Any]:
+    tags = ["group:case-a", f"variant:{kind}", *more]
+    return [turn(name, index, tags=tags, metadata={"split_group": group}) for index in (1, 2)]
+
+
+def test_variants_of_a_case_form_a_family() -> None:
+    original, typos = make_variant("a", "original"), make_variant("b", "typos", "answer:same")
+    assert found([*original, *typos], Families) == []
+    undecided = make_variant("c", "tone")
+    apart = make_variant("d", "distraction", "answer:same", group="case-b")
+    [no_answer, parted] = found([*original, *typos, *undecided, *apart], Families)
+    assert (no_answer.session_id, no_answer.field) == ("c", "tags")
+    assert (parted.session_id, parted.field) == ("d", "metadata")
+    [alone] = found(original, Families)
+    assert alone.message == "the family 'case-a' has one session"
+    assert found([turn("e", 1, tags=["group:of-others"])], Families) == []
 
 
 @settings(max_examples=60, deadline=None)

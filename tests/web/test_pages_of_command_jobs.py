@@ -38,6 +38,8 @@ COMMANDS: list[tuple[int, str]] = [
     (0, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 1"),
     (2, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 2"),
     (0, "run_judge tone"),
+    (0, "make_case support s2 --turn 2 --into cases --rubric Short --annotators ana"),
+    (2, "make_case support s2 --turn 1 --into cases"),
     (0, "export_dataset support --out all.jsonl"),
     (0, "release_dataset written --notes First --override Trial"),
     (2, "release_dataset written"),

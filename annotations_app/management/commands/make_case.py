@@ -1,0 +1,100 @@
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from annotations_app.cases.make_case import CaseOptions, make_case
+from annotations_app.cases.parameters import CaseParameters
+from annotations_app.cases.send_case import send_case
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import Progress
+from datasets_app.core.errors import UserError
+from datasets_app.domain.generation.families import KINDS, Variant, draft_variant
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.models import Session, Turn
+
+HELP = """\
+Make a test case of a reply: its conversation, scrubbed, and variants of what the user asked.
+
+Without --variants, variants are drafted by rules: typos, another tone, an added distraction and
+another number. --variants takes those that people wrote, as a JSON list:
+
+  [{"kind": "rephrase", "answer": "same", "text": "Where did my parcel go?"},
+   {"kind": "changed_fact", "answer": "change", "text": "Where is my second parcel?"}]
+
+Kinds: typos, tone, distraction, rephrase, language, changed_fact.
+
+examples:
+  manage.py make_case support trace-17 --turn 4 --into support-cases --rubric "Apologizes"
+  manage.py make_case support trace-17 --turn 4 --into support-cases --annotators ana,ben
+
+exit codes:
+  0  made and scrubbed; the campaign is open
+  2  could not run: no such conversation, variants that are no variants, a legal hold
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("dataset", metavar="NAME", help="the dataset of the conversation")
+        parser.add_argument("session", metavar="SESSION", help="its session_id")
+        parser.add_argument("--turn", type=int, required=True, metavar="N", help="the reply")
+        parser.add_argument("--first", type=int, default=1, metavar="N", help="the first turn to keep")
+        parser.add_argument("--into", metavar="NAME", required=True, help="the dataset of cases")
+        parser.add_argument("--rubric", default="", metavar="TEXT", help="what a good answer does")
+        parser.add_argument("--failure-mode", default="", metavar="TEXT", help="what was wrong")
+        parser.add_argument("--variants", type=Path, metavar="FILE", help="default: drafts by rules")
+        parser.add_argument("--annotators", default="", metavar="USER,…", help="who judges the replies")
+
+    def handle(self, *, dataset: str, session: str, turn: int, **options: Any) -> None:
+        source = get_dataset(dataset)
+        found = Session.objects.filter(dataset=source, session_id=session).first()
+        if found is None:
+            raise UserError(f"{dataset} has no such session.")
+        variants = _read_variants(options["variants"]) if options["variants"] else _draft(found, turn)
+        chosen = CaseOptions(options["first"], options["rubric"], options["failure_mode"], variants)
+        made = make_case(found, turn, options["into"], chosen)
+        names = options["annotators"]
+        sent = run_job(
+            "send_case",
+            lambda job: send_case(
+                made.dataset,
+                made.family,
+                [name.strip() for name in names.split(",") if name.strip()],
+                job_run=job.row,
+                report_progress=job.report_progress,
+            ),
+            progress=Progress("Scrubbing"),
+            dataset_name=made.dataset.name,
+            parameters=CaseParameters(case=made.family, annotators=names),
+            make_facts=lambda sent: {"case": made.family},
+        )
+        self.stdout.write(
+            f"{made.family} is in {made.dataset.name}, with {format_count(made.sessions - 1, 'variant')}."
+        )
+        if sent.alike:
+            self.stderr.write(
+                f"{format_count(sent.alike, 'variant')} became equal to another one by the scrub."
+            )
+        if sent.campaign:
+            self.stdout.write(f"The campaign {sent.campaign.name} is open.")
+
+
+def _draft(session: Session, turn: int) -> list[Variant]:
+    asked = Turn.objects.filter(dataset=session.dataset_id, session=session, role="user", turn_index__lt=turn)
+    last = asked.order_by("-turn_index").first()
+    drafts = {name: draft_variant(name, last.text) for name in KINDS} if last else {}
+    return [Variant(name, KINDS[name].answer, text) for name, text in drafts.items() if text]
+
+
+def _read_variants(path: Path) -> list[Variant]:
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+        return [Variant(str(one["kind"]), str(one["answer"]), str(one["text"])) for one in listed]
+    except OSError as error:
+        raise UserError(f"{path.name} can't be read: {error.strerror}.") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{path.name} is no list of variants with kind, answer and text.") from None

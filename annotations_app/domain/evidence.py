@@ -8,6 +8,8 @@ from typing import Any
 from annotations_app.domain.submission import InvalidSubmission
 
 MAX_SPANS = 50
+# Of lines of annotation JSONL.
+FIELD = "evidence"
 # As stored: {"digest": of the text, "spans": [[start, end], …]}, in characters from 0, without the end.
 Evidence = dict[str, Any]
 
@@ -55,10 +57,25 @@ def quote_evidence(evidence: Evidence | None, text: str) -> list[str]:
     return [text[start:end] for start, end in evidence["spans"]]
 
 
-def list_offsets(evidence: Evidence | None) -> dict[str, Any]:
-    """The field of a line of a file that has the text."""
-    spans = evidence["spans"] if evidence else []
-    return {"evidence": [{"start": start, "end": end} for start, end in spans]} if spans else {}
+def take_offsets(extra: Mapping[str, Any] | None, text: str) -> tuple[Evidence | None, dict[str, Any] | None]:
+    """Evidence from the field of a line with its text, and the other fields. What are no offsets in this text
+    stays a field."""
+    fields = dict(extra or {})
+    said = fields.pop(FIELD, None)
+    if not isinstance(said, list) or not 0 < len(said) <= MAX_SPANS:
+        return None, dict(extra) if extra else None
+    if not all(isinstance(one, dict) and one.keys() == {"start", "end"} for one in said):
+        return None, dict(extra or {})
+    spans = [[one["start"], one["end"]] for one in said]
+    if not all(map(_is_span, spans)) or max(end for _, end in spans) > len(text):
+        return None, dict(extra or {})
+    return {"digest": digest_text(text), "spans": spans}, fields or None
+
+
+def list_offsets(evidence: Evidence | None, text: str) -> dict[str, Any]:
+    """The field of a line of a file with this text; empty if another one was marked."""
+    spans = evidence["spans"] if evidence and evidence["digest"] == digest_text(text) else []
+    return {FIELD: [{"start": start, "end": end} for start, end in spans]} if spans else {}
 
 
 def _is_span(span: Any) -> bool:

@@ -17,10 +17,11 @@ from datasets_app.domain.labels.schema import Answers, check_answers
 from datasets_app.domain.labels.values import InvalidValue
 
 _KEY = """turn, schema, persona_id, rater_kind, annotator, rater_version, prompt_digest, notes, timestamp,
-    confidence, extra"""
+    confidence, extra, evidence"""
 _GROUP = f"""
 CREATE TEMPORARY TABLE staged_judgment AS
 SELECT {_KEY}, min(line) AS line, array_agg(line) AS lines, false AS is_new,
+       bool_or(text_differs) AS text_differs,
        COALESCE(jsonb_object_agg(criterion, answer) FILTER (WHERE jsonb_typeof(answer) = 'number'), '{{}}')
            AS codes,
        jsonb_object_agg(criterion, answer) FILTER (WHERE jsonb_typeof(answer) = 'string') AS texts
@@ -47,6 +48,7 @@ FROM (
           AND r.version = l.rater_version AND r.prompt_digest = l.prompt_digest
           AND j.notes IS NOT DISTINCT FROM l.notes AND j.timestamp IS NOT DISTINCT FROM l.timestamp
           AND j.confidence IS NOT DISTINCT FROM l.confidence AND j.extra IS NOT DISTINCT FROM l.extra
+          AND (j.evidence IS NOT DISTINCT FROM l.evidence OR j.evidence IS NULL AND l.text_differs)
     )
     GROUP BY {_KEY}, codes, texts
 ) first
@@ -81,9 +83,9 @@ ON CONFLICT DO NOTHING
 _INSERT_NEW = """
 INSERT INTO annotations_app_judgment
     (dataset_id, turn_id, schema_id, rater_id, kind, codes, texts, persona_id, notes, timestamp, confidence,
-     extra)
+     extra, evidence)
 SELECT %(dataset)s, l.turn, l.schema, r.id, %(kind)s, l.codes, l.texts, l.persona_id, l.notes, l.timestamp,
-       l.confidence, l.extra
+       l.confidence, l.extra, l.evidence
 FROM staged_judgment l JOIN annotations_app_rater r
   ON r.dataset_id = %(dataset)s AND r.kind = l.rater_kind AND r.name IS NOT DISTINCT FROM l.annotator
  AND r.version = l.rater_version AND r.prompt_digest = l.prompt_digest

@@ -187,7 +187,7 @@ def read_decisions(rows: QuerySet[Judgment]) -> Iterator[Decision]:
         place = place_of(session_id, turn_index, kept)
         model = Rater(RaterKind.MODEL, name, version, prompt_digest) if rater == RaterKind.MODEL else None
         record = LabelRecord(text, None, persona, *place, name, notes, timestamp, confidence, rater=model)
-        record = without_place(record._replace(extra={**(extra or {}), **list_offsets(marked)} or None))
+        record = without_place(record._replace(extra={**(extra or {}), **list_offsets(marked, text)} or None))
         if schema not in schemas:
             schemas[schema] = LabelSchema.objects.get(pk=schema)
         is_adjudicated = kind == Judgment.Kind.ADJUDICATED

@@ -18,6 +18,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
+from annotations_app.domain.evidence import take_offsets
 from annotations_app.labels import answer_staging
 from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.labels.label_places import ORIGINAL_SESSION, ORIGINAL_TURN, PLACE_SESSION, PLACE_TURN
@@ -34,7 +35,7 @@ MAX_CONTRADICTIONS = 100
 _CREATE_TABLE = """
 CREATE TEMPORARY TABLE staged_label (
     line bigint, text text, label smallint, persona_id text, session_id text, turn_index integer,
-    annotator text, notes text, timestamp text, confidence double precision, extra jsonb,
+    annotator text, notes text, timestamp text, confidence double precision, extra jsonb, evidence jsonb,
     schema bigint, place smallint, criterion text, answer jsonb,
     rater_kind text, rater_version text, prompt_digest text,
     turn bigint, text_differs boolean NOT NULL DEFAULT false, is_new boolean NOT NULL DEFAULT false,
@@ -43,7 +44,7 @@ CREATE TEMPORARY TABLE staged_label (
 """
 _COPY_ROWS = """
 COPY staged_label (line, text, label, persona_id, session_id, turn_index, annotator, notes, timestamp,
-                   confidence, extra, schema, place, criterion, answer, rater_kind, rater_version,
+                   confidence, extra, evidence, schema, place, criterion, answer, rater_kind, rater_version,
                    prompt_digest)
 FROM STDIN
 """
@@ -160,15 +161,18 @@ FROM (
           AND a.annotator IS NOT DISTINCT FROM l.annotator AND a.notes IS NOT DISTINCT FROM l.notes
           AND a.timestamp IS NOT DISTINCT FROM l.timestamp
           AND a.confidence IS NOT DISTINCT FROM l.confidence AND a.extra IS NOT DISTINCT FROM l.extra
+          AND (a.evidence IS NOT DISTINCT FROM l.evidence OR a.evidence IS NULL AND l.text_differs)
     )
-    GROUP BY turn, label, persona_id, annotator, notes, timestamp, confidence, extra
+    GROUP BY turn, label, persona_id, annotator, notes, timestamp, confidence, extra, evidence
 ) first
 WHERE staged_label.line = first.line
 """
 _INSERT_NEW = """
 INSERT INTO annotations_app_annotation
-    (dataset_id, turn_id, kind, label, persona_id, annotator, notes, confidence, timestamp, extra)
-SELECT %(dataset)s, turn, %(kind)s, label, persona_id, annotator, notes, confidence, timestamp, extra
+    (dataset_id, turn_id, kind, label, persona_id, annotator, notes, confidence, timestamp, extra,
+     evidence)
+SELECT %(dataset)s, turn, %(kind)s, label, persona_id, annotator, notes, confidence, timestamp, extra,
+       evidence
 FROM staged_label WHERE is_new AND schema IS NULL ORDER BY line
 """
 # A turn and persona have one adjudicated label: lines that differ contradict each other, and of equal
@@ -355,6 +359,7 @@ def stage_labels(
 
 
 def _label_row(label: LabelRecord) -> tuple[object, ...]:
+    evidence, extra = take_offsets(label.extra, label.text)
     return (
         label.line,
         label.text,
@@ -366,5 +371,6 @@ def _label_row(label: LabelRecord) -> tuple[object, ...]:
         label.notes,
         label.timestamp,
         label.confidence,
-        None if label.extra is None else encode_jsonb(label.extra),
+        None if extra is None else encode_jsonb(extra),
+        None if evidence is None else encode_jsonb(evidence),
     )

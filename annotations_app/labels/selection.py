@@ -83,7 +83,7 @@ def _select_all(selection: LabelSelection) -> Iterator[LabelRecord]:
         place = place_of(session_id, turn_index, kept)
         record = without_place(LabelRecord(text, label, selection.scope.persona_id, *place, *rest))
         if evidence:
-            record = record._replace(extra={**(record.extra or {}), **list_offsets(evidence)})
+            record = record._replace(extra={**(record.extra or {}), **list_offsets(evidence, text)})
         if _is_exportable(split, excluded, selection):
             yield record
 

@@ -15,6 +15,7 @@ from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.evidence import digest_text
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
@@ -22,6 +23,7 @@ from datasets_app.models import AuditEvent, Dataset, ScrubRun, Turn
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.campaigns import find_inconsistencies, lease_for, make_campaign, make_replies, submit
 from tests.everything import make_user_with
+from tests.factories import write_jsonl
 
 pytestmark = pytest.mark.django_db
 
@@ -103,6 +105,34 @@ def test_dropped_with_a_count_when_a_scrub_changes_the_text(campaign: Campaign, 
     assert left[second.item.turn_id]["spans"] == [[0, 5]]
     assert ScrubRun.objects.get().verification["dropped_evidence"] == 1
     assert AuditEvent.objects.get(action="scrub").details["dropped_evidence"] == 1
+
+
+def test_imported_marks_are_dropped_too(campaign: Campaign, dataset: Dataset, tmp_path: Path) -> None:
+    schema = import_schema("schema: s\ncriteria:\n  - {key: a, question: A?, kind: yes_no}\n").schema
+    turns = {turn.session.session_id: turn for turn in dataset.turns.filter(turn_index=2)}
+    turns["s1"].text = "Write to jane.roe@example.org about the bill."
+    turns["s1"].save(update_fields=["text"])
+    lines = [
+        {"text": turns[session].text, "persona_id": "warm_v1", "session_id": session, "turn_index": 2,
+         "annotator": "cid", "evidence": [{"start": 0, "end": 5}], **said}
+        for session in ("s1", "s2")
+        for said in ({"label": 1}, {"criterion": "a", "value": 1, "schema": "s@1"})
+    ]  # fmt: skip
+    # What isn't in the text is no mark, but a field that nobody knows.
+    lines.append({**lines[0], "annotator": "dan", "evidence": [{"start": 0, "end": 500}]})
+    path = write_jsonl(tmp_path / "marked.jsonl", lines)
+    assert import_annotations(path, dataset_name=dataset.name).saved.added == 5
+    assert import_annotations(path, dataset_name=dataset.name).saved.added == 0
+    export_annotations(dataset, persona="warm_v1", labels="all", out=(out := BytesIO()), override="A test")
+    assert [line["evidence"][0]["end"] for line in read_lines(out)] == [5, 500, 5]
+    scrub_dataset(dataset, Policy())
+    assert ScrubRun.objects.get().verification["dropped_evidence"] == 2
+    for rows in (Annotation.objects.filter(annotator="cid"), Judgment.objects.all()):
+        left = {row.turn.session.session_id: row.evidence for row in rows}
+        assert (left["s1"], left["s2"]["spans"]) == (None, [[0, 5]])
+    assert import_annotations(path, dataset_name=dataset.name).saved.added == 0
+    export_judgments(JudgmentScope(dataset, schema), out=(out := BytesIO()))
+    assert [line.get("evidence") for line in read_lines(out)] == [None, [{"start": 0, "end": 5}]]
 
 
 def test_shown_in_adjudication_and_on_the_page_again(campaign: Campaign, client: Client) -> None:

@@ -167,8 +167,9 @@ def _check_notes(member: CampaignMember, submission: Submission) -> None:
 def _save_decision(
     assignment_pk: int, member: CampaignMember, submission: Submission, shown: Shown
 ) -> DecisionOutcome:
+    judged = ["judgment"] if member.campaign.schema_id else []
     assignment: Assignment = (
-        Assignment.objects.select_related("item", "annotation")
+        Assignment.objects.select_related("item", "annotation", *judged)
         .select_for_update(of=("self", "item"), no_key=True)
         .get(pk=assignment_pk)
     )

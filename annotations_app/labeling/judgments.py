@@ -1,14 +1,14 @@
 """The answers of a decision under a campaign's schema, stored and taken back with it."""
 
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils.translation import gettext
 
 from annotations_app.domain.submission import Submission
 from annotations_app.models import Assignment, Campaign, CampaignMember, Judgment, LabelSchema, Rater
 from datasets_app.core.errors import UserError
-from datasets_app.domain.labels.schema import Schema
+from datasets_app.domain.labels.schema import Schema, decode_answers
 
 
 class Shown(NamedTuple):
@@ -49,6 +49,9 @@ def sync_judgment(
     """Create, change or delete the assignment's judgment to match the decision."""
     own = Judgment.objects.filter(assignment=assignment)
     is_changed = assignment.state == Assignment.State.LABELLED
+    if not is_changed and getattr(assignment, "judgment", None) is not None:
+        # What was queued again, and counted until now for the criteria that are the same.
+        own.update(kind=Judgment.Kind.WITHDRAWN, assignment=None)
     if submission.kind != "label":
         if is_changed:
             own.delete()
@@ -79,6 +82,20 @@ def sync_judgment(
         persona_id=campaign.persona.persona_id,
         **values,
     )
+
+
+def list_staying_answers(assignment: Assignment, schema: Schema) -> dict[str, Any]:
+    """Of a reply that was queued again: its annotator's answers to criteria that are the same, as files have
+    them."""
+    is_decided = assignment.state == Assignment.State.LABELLED
+    judgment = None if is_decided else getattr(assignment, "judgment", None)
+    if judgment is None:
+        return {}
+    made_under = judgment.schema.content
+    known = {criterion.digest for criterion in made_under.criteria}
+    staying = {criterion.key for criterion in schema.criteria if criterion.digest in known}
+    answers = decode_answers(made_under, judgment.answers)
+    return {key: value for key, value in answers.items() if key in staying}
 
 
 def find_person(dataset: int, name: str) -> Rater:

@@ -18,7 +18,9 @@ class JudgmentQuerySet(models.QuerySet[Any]):
             "guidelines": ~Q(guidelines_digest=campaign.guidelines_digest),
             "schema": ~Q(schema__digest=campaign.schema.digest),
         }
-        return self.filter(_any_of(changed, causes), campaign=campaign, kind="label")
+        # One whose reply was queued again waits for its annotator.
+        waits = Q(assignment__isnull=False) & ~Q(assignment__state="labelled")
+        return self.filter(_any_of(changed, causes), ~waits, campaign=campaign, kind="label")
 
 
 class AnnotationQuerySet(models.QuerySet[Any]):

@@ -2,6 +2,7 @@
 none is counted twice."""
 
 import json
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,9 @@ def test_a_criterion_changed_in_the_middle(quality: Campaign) -> None:
     assert requeue_stale(quality, causes=["guidelines"], actor=None) == 0
     assert requeue_stale(quality, actor=None) == 8
     assert not find_inconsistencies()
+    # The answers to what is the same go on counting, and aren't asked for again.
+    assert count_tones(quality)["correct"] == {"No": 0, "Yes": 8}
+    assert requeue_stale(quality, actor=None) == 0
     assert judge_all(quality, "neutral") == 8
     assert requeue_stale(quality, actor=None) == 0
     assert not find_inconsistencies()
@@ -107,6 +111,28 @@ def test_a_criterion_changed_in_the_middle(quality: Campaign) -> None:
     assert count_tones(quality, version=2)["tone"] == {"Warm": 0, "Neutral": 8, "Cold": 0}
     with pytest.raises(UserError, match="no version 3 of labels; there are 1 to 2"):
         measure_criteria(quality, version=3)
+
+
+def test_only_what_changed_is_asked_again(quality: Campaign) -> None:
+    assert judge_all(quality, "cold") == 8
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    assert requeue_stale(quality, actor=None) == 8
+    assert count_tones(quality)["correct"] == {"No": 0, "Yes": 8}
+    leased = lease_for(quality, "ana").leased
+    client = Client()
+    client.force_login(User.objects.get(username="ana"))
+    page = client.get(reverse("annotate:queue", args=[quality.name])).content.decode()
+    assert page.count('data-staying="{&quot;correct&quot;: 1}"') == len(leased)
+    assert re.search(r'name="chosen.correct" value="1"\s+checked', page)
+    assert not re.search(r'name="chosen.tone" value="\d"\s+checked', page)
+    submit(leased[0], label=None, answers={"correct": 0, "tone": "warm"})
+    # One label for each annotator and reply, whatever they have answered by now.
+    assert count_tones(quality) == {
+        "correct": {"No": 1, "Yes": 7}, "tone": {"Warm": 1, "Neutral": 0, "Cold": 0},
+    }  # fmt: skip
+    submit(leased[1], "skip")
+    assert count_tones(quality)["correct"] == {"No": 1, "Yes": 6}
+    assert not find_inconsistencies()
 
 
 def test_a_page_from_before_the_change_loses_nothing(quality: Campaign) -> None:

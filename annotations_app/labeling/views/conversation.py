@@ -4,7 +4,8 @@ A session may have hundreds of thousands of turns and a turn megabytes of text, 
 and the beginning of the other are loaded. The rest follows on request.
 """
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -22,6 +23,7 @@ from annotations_app.domain.highlighting import (
     highlight_words,
     list_highlighted_words,
 )
+from annotations_app.labeling.judgments import list_staying_answers
 from annotations_app.labeling.views.pairs import Side, find_side, keep_common
 from annotations_app.labeling.views.persona_card import parse_persona_cached
 from annotations_app.labeling.views.recent import name_pair, shorten_text
@@ -52,6 +54,12 @@ class ReplyView:
     avoid: list[str]
     # Of two replies; the turn is then that of A.
     sides: tuple[Side, ...] = ()
+    # Answers that needn't be given again.
+    staying: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def staying_json(self) -> str:
+        return json.dumps(self.staying) if self.staying else ""
 
     @property
     def digest(self) -> str:
@@ -75,8 +83,13 @@ class ReplyView:
 
 
 def load_reply(assignment: Assignment, campaign: Campaign) -> ReplyView:
-    if campaign.other_dataset_id:
-        return _load_pair(assignment, campaign)
+    view = (_load_pair if campaign.other_dataset_id else _load_one)(assignment, campaign)
+    if schema := campaign.schema_content:
+        view.staying = list_staying_answers(assignment, schema)
+    return view
+
+
+def _load_one(assignment: Assignment, campaign: Campaign) -> ReplyView:
     index, session = assignment.item.turn.turn_index, assignment.item.turn.session
     window = turns_with_start(assignment.item.turn).filter(
         turn_index__range=(index - TURNS_BEFORE, index + TURNS_AFTER)

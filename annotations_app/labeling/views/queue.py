@@ -61,6 +61,7 @@ def render_queue(request: Any, member: CampaignMember, revisited: Assignment | N
         **_update_context(member, queue, recent),
         "replies": replies,
         "current": replies[0] if replies else None,
+        "filled": replies[0].staying if replies else {},
         "decided": next((row for row in recent if revisited and row.pk == revisited.pk), None),
         "revisited_assignment": revisited,
         "persona": build_persona_card(campaign.persona),

@@ -55,8 +55,9 @@ const fillIn = (id) => {
     const earlier = state.revisited === id ? recentRow(id) : null, draft = draftOf(id);
     showEarlierDecision(id, earlier);
     notes.value = draft?.text || earlier?.dataset.notes || "";
-    fillAnswers(draft?.answers ?? (earlier?.dataset.answers ? JSON.parse(earlier.dataset.answers) : null),
-        "asksSession" in article(id).dataset);
+    // Of a reply that was queued again, answers to the questions that are the same.
+    const given = earlier?.dataset.answers || article(id).dataset.staying;
+    fillAnswers(draft?.answers ?? (given ? JSON.parse(given) : null), "asksSession" in article(id).dataset);
     fillEvidence(draft?.evidence ?? (earlier?.dataset.spans ? { spans: JSON.parse(earlier.dataset.spans) } : null));
     const value = earlier?.dataset.confidence;
     setConfidence(value ? CONFIDENCE.findIndex(([number]) => number && Number(number) === Number(value)) : 0);

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from annotations_app.domain.agreement.agreement_plan import plan_agreement
 from annotations_app.domain.estimates.certificates import certify
 from annotations_app.domain.estimates.rates import Estimate, estimate_from_people, estimate_with_judges
 from annotations_app.domain.estimates.usefulness import Draws, measure_usefulness
+from tests.domain.crowds import measure_width, simulate_labels
+from tests.domain.ratings import make_label_table
 from tests.domain.simulated_campaigns import TRUE_RATE, ask_most_useful, draw_in_order, simulate_replies
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -41,6 +44,7 @@ def main() -> None:
         _measure_coverage(name, kind, campaigns, useful=True)
     for useful in (False, True):
         _measure_looks(campaigns // 4, useful=useful)
+    _measure_plans(campaigns // 4)
     for rates in ((0.79, 0.95), (0.9, 0.9)):
         chance = np.random.default_rng(3)
         share = np.mean([_certify(chance, *rates) for _ in range(campaigns)])
@@ -89,6 +93,23 @@ def _measure_looks(campaigns: int, *, useful: bool) -> None:
         f"a look after each label{', useful first' * useful}: {100 * missed / campaigns:.1f} % ever miss, "
         f"{np.mean(wide):.2f} x as wide"
     )
+
+
+def _measure_plans(orders: int) -> None:
+    """Of alpha: 150 replies with two labels each, then as many as are planned for 0.6 of the width."""
+    chance = np.random.default_rng(4)
+    widths = []
+    for _ in range(orders):
+        matrix, session = simulate_labels(chance, items=1200, sessions=300)
+        order = chance.permutation(1200)
+        first = np.sort(order[:150])
+        table = make_label_table(matrix[:, first], session[first])
+        width = 0.6 * measure_width(table)
+        plan = plan_agreement(table, width, available=1200)
+        planned = np.sort(order[: plan.replies or 1200])
+        widths.append(measure_width(make_label_table(matrix[:, planned], session[planned])) / width)
+    share = np.mean(np.abs(np.array(widths) - 1) <= 0.2)
+    print(f"plans of alpha: the width is within a fifth in {100 * share:.1f} % of {orders:,} orders")
 
 
 def _certify(chance: np.random.Generator, positive: float, negative: float) -> bool:

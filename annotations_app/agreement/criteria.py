@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from annotations_app.agreement.measure import validate_width
 from annotations_app.domain.agreement.agreement import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
@@ -75,19 +76,27 @@ class _Labels(NamedTuple):
     raters: dict[int, str | None]
     resamples: int
     seed: int
+    width: float | None
 
 
 def measure_criteria(
-    campaign: Campaign, *, version: int = 0, resamples: int = DEFAULT_RESAMPLES, seed: int = DEFAULT_SEED
+    campaign: Campaign,
+    *,
+    version: int = 0,
+    resamples: int = DEFAULT_RESAMPLES,
+    seed: int = DEFAULT_SEED,
+    width: float | None = None,
 ) -> list[CriterionReport]:
     """In the order of the schema; of tags all together, then one for each. Labels of an earlier version count
     where the criterion is the same; with a ``version`` (see ``labels/versions.py``), only those of it.
+    ``width`` as in :func:`measure_agreement`.
     """
+    validate_width(width)
     schema = _find_schema(campaign, version).content
     chosen = list_labels(campaign, version) if version else list_random_labels(campaign)
     only = None if chosen is None else list(chosen)
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
-    labels = _Labels(campaign, names, resamples, seed)
+    labels = _Labels(campaign, names, resamples, seed, width)
     measured: list[CriterionReport] = []
     for criterion in schema.criteria:
         if criterion.kind == Kind.TEXT:
@@ -193,7 +202,13 @@ def _measure_levels(
     labels: _Labels, criterion: Criterion, answers: _Answers, names: list[str], scale: Scale
 ) -> CriterionReport:
     table = _build_table(labels, answers, answers.value.astype(np.int8), max(2, len(names)), scale)
-    report = build_agreement_report(table, resamples=labels.resamples, seed=labels.seed)
+    report = build_agreement_report(
+        table,
+        resamples=labels.resamples,
+        seed=labels.seed,
+        width=labels.width,
+        available=labels.campaign.item_count,
+    )
     counts = np.bincount(answers.value, minlength=len(names)).tolist()
     replies = report.consensus.replies if report.consensus else (0,) * len(names)
     return CriterionReport(

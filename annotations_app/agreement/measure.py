@@ -18,6 +18,7 @@ from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, Unre
 from datasets_app.domain.conversations.records import LabelRecord, LineError
 from datasets_app.models import Dataset
 
+MIN_WIDTH, MAX_WIDTH = 0.01, 1.0
 PART_KINDS = ("annotator", "persona", "tag", "split", "month")
 GOLD_BASIS_ITEMS = "gold items of the campaign"
 GOLD_BASIS_ADJUDICATED = "adjudicated labels"
@@ -33,20 +34,25 @@ def measure_agreement(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
     consensus: bool = True,
+    width: float | None = None,
 ) -> AgreementReport:
     """Measure the labels of ``campaign``, or all of ``dataset``; of one persona, or of each.
 
     Without ``persona_id`` a dataset's labels for several personas are measured together, a reply judged for
     two of them as two. What has no labels gives a report that says so. Raises UserError for what can't be
     asked. With a ``version`` of a campaign (see ``labels/versions.py``), only labels made under it count.
+    ``width`` (0.01 to 1) asks how many more labels bring alpha's interval to it.
     """
     by = tuple(dict.fromkeys(by))
     _validate_options(by, resamples)
+    validate_width(width)
+    available = None
     notes: list[str] = []
     if campaign is not None:
         only = list_labels(campaign, version) if version else list_random_labels(campaign)
         notes = [] if version else describe_sample(campaign)
         scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk, only)]
+        available = campaign.item_count
         basis = GOLD_BASIS_ITEMS if campaign.items.filter(gold=True).exists() else GOLD_BASIS_ADJUDICATED
     else:
         assert dataset is not None
@@ -55,7 +61,14 @@ def measure_agreement(
         basis = GOLD_BASIS_ADJUDICATED
     table = read_labels(scopes, by)
     report = build_agreement_report(
-        table, by=by, resamples=resamples, seed=seed, gold_basis=basis, consensus=consensus
+        table,
+        by=by,
+        resamples=resamples,
+        seed=seed,
+        gold_basis=basis,
+        consensus=consensus,
+        width=width,
+        available=available,
     )
     return report._replace(notes=[*notes, *report.notes])
 
@@ -68,6 +81,7 @@ def measure_files(
     by: Iterable[str] = (),
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
+    width: float | None = None,
     limits: Limits = DEFAULT_LIMITS,
     report_progress: ProgressCallback = ignore_progress,
 ) -> AgreementReport:
@@ -78,6 +92,7 @@ def measure_files(
     """
     by = tuple(dict.fromkeys(by))
     _validate_options(by, resamples)
+    validate_width(width)
     labels, problems = LabelCollector(by), LineProblems("nothing was measured")
     for path, name in zip(paths, names or map(str, paths), strict=True):
         size = path.stat().st_size if path.exists() else None
@@ -86,7 +101,12 @@ def measure_files(
             if persona_id is None or record.persona_id == persona_id:
                 labels.add(record)
     problems.raise_if_any()
-    return build_agreement_report(labels.table(), by=by, resamples=resamples, seed=seed)
+    return build_agreement_report(labels.table(), by=by, resamples=resamples, seed=seed, width=width)
+
+
+def validate_width(width: float | None) -> None:
+    if width is not None and not MIN_WIDTH <= width <= MAX_WIDTH:
+        raise UserError(f"The width of alpha's interval must be from {MIN_WIDTH} to {MAX_WIDTH:g}.")
 
 
 def _read_labels(

@@ -57,6 +57,7 @@ def campaign_agreement(request: HttpRequest, pk: int) -> HttpResponse:
         "quality_url": scope.url("quality"),
         "versions": _describe_versions(versions) if len(versions) > 1 else [],
         "version": scope.version,
+        "width": scope.width,
     }
     return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
 
@@ -127,7 +128,7 @@ def dataset_labels(request: HttpRequest, pk: int) -> HttpResponse:
 def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
     scope, started = scope_of(request, pk), time.monotonic()
     if scope.campaign and scope.campaign.schema:
-        return _criteria_report(request, scope.campaign, scope.version, started)
+        return _criteria_report(request, scope, scope.campaign, started)
     report = measure_agreement(**scope.arguments)
     headline = report.headline
     if not headline.labels:
@@ -151,14 +152,17 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     return render_fragment(request, "_agreement_report", context)
 
 
-def _criteria_report(request: HttpRequest, campaign: Campaign, version: int, started: float) -> HttpResponse:
+def _criteria_report(
+    request: HttpRequest, scope: AgreementScope, campaign: Campaign, started: float
+) -> HttpResponse:
     if not campaign.judgments.exists():
         return render_fragment(request, "_agreement_none", {})
     context = {
         "sections": [
-            charts.build_criterion_section(one) for one in measure_criteria(campaign, version=version)
+            charts.build_criterion_section(one)
+            for one in measure_criteria(campaign, version=scope.version, width=scope.width)
         ],
-        "notes": [] if version else describe_sample(campaign),
+        "notes": [] if scope.version else describe_sample(campaign),
         "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "again": request.get_full_path(),

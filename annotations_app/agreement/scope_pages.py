@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, QueryDict
 
+from annotations_app.agreement.measure import MAX_WIDTH, MIN_WIDTH
 from annotations_app.campaigns.pages_common import (
     admin_url,
     campaign_url,
@@ -27,12 +29,14 @@ class AgreementScope(NamedTuple):
     campaign: Campaign | None = None
     # Of the labels of the campaign; 0: all that count.
     version: int = 0
+    # Of alpha's interval, for which labels are planned.
+    width: float | None = None
 
     @property
     def arguments(self) -> dict[str, Any]:
         """As `measure_agreement` takes them."""
         if self.campaign:
-            return {"campaign": self.campaign, "version": self.version}
+            return {"campaign": self.campaign, "version": self.version, "width": self.width}
         return {"dataset": self.dataset, "persona_id": self.persona_id}
 
     @property
@@ -43,22 +47,34 @@ class AgreementScope(NamedTuple):
     def url(self, page: str) -> str:
         """Of "agreement", "measured" or "parts"."""
         if self.campaign:
-            version = f"?version={self.version}" if self.version else ""
-            return campaign_url(self.campaign, page) + version
+            chosen = {"version": self.version or None, "width": self.width}
+            query_string = urlencode({name: value for name, value in chosen.items() if value})
+            return campaign_url(self.campaign, page) + (f"?{query_string}" if query_string else "")
         query = QueryDict(mutable=True)
         query["persona"] = self.persona_id
         return f"{admin_url(f'campaign_dataset_{page}', self.dataset.pk)}?{query.urlencode()}"
 
 
 def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
-    """``?version=`` chooses a version of the labels; 404 for one that isn't there."""
+    """``?version=`` chooses a version of the labels; 404 for one that isn't there. ``?width=`` asks for a
+    plan."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     said = request.GET.get("version", "")
     version = parse_pk(said) or 0
     if said and not 1 <= version <= len(list_versions(campaign)):
         raise Http404
-    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign, version)
+    width = _parse_width(request.GET.get("width", ""))
+    return AgreementScope(campaign.dataset, campaign.persona.persona_id, campaign, version, width)
+
+
+def _parse_width(said: str) -> float | None:
+    """None for what isn't a width."""
+    try:
+        width = float(said)
+    except ValueError:
+        return None
+    return width if MIN_WIDTH <= width <= MAX_WIDTH else None
 
 
 def dataset_scope(request: HttpRequest, pk: int) -> AgreementScope:

@@ -5,6 +5,7 @@ from typing import Any
 from django.db import transaction
 from ninja import Query, Router
 
+from annotations_app.agreement import measure
 from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.api.schemas import (
@@ -47,6 +48,7 @@ router = Router(tags=["Campaigns and labels"])
 
 Width: Any = Query(None, ge=MIN_WIDTH, le=MAX_WIDTH)
 Epsilon: Any = Query(DEFAULT_EPSILON, ge=0, le=MAX_EPSILON)
+AlphaWidth: Any = Query(None, ge=measure.MIN_WIDTH, le=measure.MAX_WIDTH)
 Judges: Any = Query([], max_length=20)
 
 VIEW_CAMPAIGNS = (*VIEW_DATASET, "annotations_app.view_campaign")
@@ -98,17 +100,21 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
 
 
 @route(router, "GET", "/campaigns/{name}/agreement", AgreementOut, needs=VIEW_LABELS)
-def get_campaign_agreement(request: Any, name: str, version: int = 0) -> Any:
+def get_campaign_agreement(
+    request: Any, name: str, version: int = 0, width: float | None = AlphaWidth
+) -> Any:
     """Under a schema, `report` has the agreement on each criterion. With `version`, from 1: only of labels
-    made under the first, second … persona, guidelines and schema of the campaign."""
+    made under the first, second … persona, guidelines and schema of the campaign. With `width`, `plan` says
+    how many more labels bring the interval of alpha to it."""
     campaign = find_campaign(request, name)
     if campaign.schema is None:
-        report = measure_agreement(campaign=campaign, version=version)
+        report = measure_agreement(campaign=campaign, version=version, width=width)
         return _measure(campaign.dataset.name, campaign.name, report)
     labels = campaign.judgments.filter(kind="label").count()
-    report = (
-        criteria_as_json(campaign, measure_criteria(campaign, version=version), version) if labels else None
-    )
+    report = None
+    if labels:
+        measured = measure_criteria(campaign, version=version, width=width)
+        report = criteria_as_json(campaign, measured, version)
     return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
 
 

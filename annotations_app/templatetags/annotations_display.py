@@ -9,8 +9,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from annotations_app.domain.agreement.agreement_report import ConsensusReport, HeadlineStats
-from annotations_app.domain.agreement.agreement_text import light_alpha
+from annotations_app.domain.agreement.agreement_report import AgreementPlan, ConsensusReport, HeadlineStats
+from annotations_app.domain.agreement.agreement_text import light_alpha, say_agreement_plan
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
 from datasets_app.domain.charts import MINUS_SIGN, format_number
 from datasets_app.domain.labels.criterion import Criterion, Level
@@ -61,6 +61,12 @@ def hours_or_minutes(value: float) -> str:
 
 
 register.filter("agreement_light", light_alpha)
+
+
+@register.filter
+def describe_plan(plan: AgreementPlan) -> str:
+    said = say_agreement_plan(plan)
+    return f"{said[0].upper()}{said[1:]}."
 
 
 @register.filter

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.add_replies import add_replies
+from annotations_app.domain.agreement.agreement_text import say_agreement_plan
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.estimates.order_replies import order_replies
 from annotations_app.judges.judges import get_judge
@@ -162,3 +163,28 @@ def test_command_api_and_page_order_the_same(
     campaign.refresh_from_db()
     with pytest.raises(UserError, match="recorded chances"):
         add_replies(campaign, list(campaign.dataset.sessions.values_list("pk", flat=True)[:1]))
+
+
+def test_a_plan_of_agreement_is_the_same_at_every_door(
+    tmp_path: Path, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = make_campaign(make_replies(tmp_path, 40), "ana", "ben", overlap=2)
+    label_some(campaign, 20)
+    for number in range(20):
+        current = lease_next(campaign, get_user("ben")).current
+        assert current is not None
+        submit(current, label=int(not off_brand(current.item.turn_id)) ^ (number % 5 == 0))
+    plan = measure_agreement(campaign=campaign, width=0.5).plan
+    assert plan is not None
+    assert plan.more is not None
+    assert 0 < plan.more <= 20
+    call_command("agreement", campaign=campaign.name, plan=0.5)
+    sentence = say_agreement_plan(plan)
+    assert sentence in capsys.readouterr().out
+    answer = Caller(make_user("lead"))("GET", f"/campaigns/{campaign.name}/agreement?width=0.5")
+    assert answer.json()["report"]["plan"]["more"] == plan.more
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    page = client.get(reverse("admin:annotations_app_campaign_measured", args=[campaign.pk]) + "?width=0.5")
+    assert sentence[3:] in page.content.decode()
+    with pytest.raises(UserError, match="from 0.01 to 1"):
+        measure_agreement(campaign=campaign, width=0)

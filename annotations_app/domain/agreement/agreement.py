@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations_app.domain.agreement.agreement_plan import plan_agreement
 from annotations_app.domain.agreement.agreement_report import (
     ALL_AGREE_NOTE,
     NO_LABELS_NOTE,
@@ -67,8 +68,11 @@ def build_agreement_report(
     seed: int = DEFAULT_SEED,
     gold_basis: str = "",
     consensus: bool = True,
+    width: float | None = None,
+    available: int | None = None,
 ) -> AgreementReport:
     """All that is to be said of the labels. ``by`` may name "annotator", "month", and the table's parts.
+    ``width`` asks how many more bring alpha's interval to it, of ``available`` replies.
 
     ``consensus`` says whether the Dawid-Skene model is to be fitted as well.
     """
@@ -92,6 +96,7 @@ def build_agreement_report(
         resamples=resamples,
         seed=seed,
         notes=notes + list_similar_names(table.names),
+        plan=None if width is None else plan_agreement(table, width, available=available),
     )
 
 

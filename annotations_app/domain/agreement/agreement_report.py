@@ -145,6 +145,19 @@ class ConsensusReport(NamedTuple):
         return {key: value for key, value in _record_as_json(self).items() if key != "replies"}
 
 
+class AgreementPlan(NamedTuple):
+    """``replies`` with two labels or more, like those at hand, give the ``width``; ``more`` of them are
+    missing. ``overlap`` labels of each of those at hand do as well. None where no number is enough, or
+    nothing can be said; ``note`` says why."""
+
+    width: float
+    replies: int | None = None
+    more: int | None = None
+    overlap: int | None = None
+    labels: int | None = None
+    note: str = ""
+
+
 class AgreementReport(NamedTuple):
     """All that was measured. ``by`` has a headline for each value of each requested part.
 
@@ -165,6 +178,7 @@ class AgreementReport(NamedTuple):
     resamples: int
     seed: int
     notes: list[str]
+    plan: AgreementPlan | None = None
 
     def as_json(self) -> dict[str, Any]:
         """One object, as it is printed: the headline's keys, then the rest."""
@@ -187,6 +201,7 @@ class AgreementReport(NamedTuple):
                 "seed": self.seed,
             },
             "notes": self.notes,
+            **({"plan": self.plan._asdict()} if self.plan else {}),
         }
 
 

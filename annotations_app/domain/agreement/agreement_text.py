@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from annotations_app.domain.agreement.agreement_report import (
+    AgreementPlan,
     AgreementReport,
     Comparison,
     ConsensusReport,
@@ -153,6 +154,8 @@ def _report_lines(report: AgreementReport) -> Iterator[str]:
     yield from _format_table(["", "value", "95 % interval", ""], rows)
     yield ""
     yield explain_headline(head)
+    if report.plan:
+        yield f"{say_agreement_plan(report.plan)}."
     yield from _pair_lines(report)
     yield from _annotator_lines(report)
     yield from _part_lines(report)
@@ -161,6 +164,19 @@ def _report_lines(report: AgreementReport) -> Iterator[str]:
     for note in report.notes:
         yield f"Note: {note.removesuffix('.')}."
     yield f"Intervals: {report.resamples:,} resamples of whole sessions, seed {report.seed}."
+
+
+def say_agreement_plan(plan: AgreementPlan) -> str:
+    width = f"an interval of alpha of {plan.width:g}"
+    if plan.more == 0:
+        return f"{width}: reached"
+    ways = []
+    if plan.more is not None:
+        ways.append(f"labels of about {format_count(plan.more, 'more reply', 'more replies')}")
+    if plan.overlap is not None and plan.labels is not None:
+        labels = format_count(plan.labels, "more label")
+        ways.append(f"{plan.overlap} annotators for each reply labeled so far ({labels})")
+    return f"{width}: {', or '.join(ways) or plan.note}" + (f"; {plan.note}" if ways and plan.note else "")
 
 
 def _pair_lines(report: AgreementReport) -> Iterator[str]:

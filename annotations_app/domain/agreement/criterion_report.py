@@ -113,6 +113,7 @@ class CriterionReport(NamedTuple):
             **({"preference": self.preference.as_json()} if self.preference else {}),
             **(report.headline.as_json() if report else {}),
             **{one.key: one.statistic.as_json() for one in self.alphas},
+            **({"plan": report.plan._asdict()} if report and report.plan else {}),
             "pairs": [pair.as_json() for pair in report.pairs] if report else [],
             "per_annotator": [
                 {"annotator": one.annotator, "labels": one.labels, "others": one.others.as_json()}

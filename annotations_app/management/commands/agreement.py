@@ -24,6 +24,7 @@ examples:
   agreement --dataset demo_conversations --by tag,month
   agreement --campaign autumn
   agreement --campaign autumn --version 1
+  agreement --campaign autumn --plan 0.1
 
 Files are annotation JSONL and need no database. A label belongs to the reply that session_id and
 turn_index name, else to the one with its text. --by tag and --by split use "tags" and "split" of
@@ -71,6 +72,12 @@ class Command(BaseCommand):
             help="of a campaign: only labels made under its Nth persona, guidelines and schema; its page of "
             "agreement lists them (default: all that count)",
         )
+        parser.add_argument(
+            "--plan",
+            type=float,
+            metavar="WIDTH",
+            help="say how many more labels give alpha an interval this wide, such as 0.1",
+        )
         parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
         parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="default: 1000")
         parser.add_argument(
@@ -83,6 +90,7 @@ class Command(BaseCommand):
         _validate_options(options)
         by = tuple(kind.strip() for kind in options["by"].split(",") if kind.strip())
         how = {"by": by, "resamples": options["resamples"], "seed": options["seed"]}
+        how["width"] = options["plan"]
         if options["campaign"] and (campaign := _find_schema_campaign(options["campaign"])):
             self._measure_criteria(campaign, by, options)
             return
@@ -111,6 +119,7 @@ class Command(BaseCommand):
             version=version,
             resamples=options["resamples"],
             seed=options["seed"],
+            width=options["plan"],
         )
         if options["format"] == "json":
             self.stdout.write(

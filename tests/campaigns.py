@@ -102,7 +102,7 @@ WHERE i.open <> CASE WHEN i.gold THEN 0
                      WHEN NOT i.calibration AND c.calibration_replies > 0 AND c.calibrated_at IS NULL
                      THEN 0 ELSE CASE WHEN i.calibration THEN (
     SELECT count(*) FROM annotations_app_campaignmember m WHERE m.campaign_id = c.id AND m.active
-) ELSE c.overlap END - (
+) ELSE c.overlap + i.extra END - (
     SELECT count(*) FROM annotations_app_assignment a
     WHERE a.item_id = i.id AND NOT a.repeat AND a.state IN ('leased', 'labelled')) END
 UNION ALL

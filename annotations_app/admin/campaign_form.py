@@ -49,7 +49,7 @@ _STEPS = (
     (
         "Who labels it",
         ("name", "annotators", "overlap", "guidelines"),
-        ("gold", "repeats", "lease_minutes", "override"),
+        ("max_overlap", "gold", "repeats", "lease_minutes", "override"),
     ),
 )
 _FORM_FIELDS = {"gold_share": "gold", "repeat_share": "repeats"}
@@ -163,6 +163,13 @@ class CampaignForm(OverrideForm):
         1,
         MAX_REPLIES,
         "Taken in the order below; empty takes all.",
+        required=False,
+    )
+    max_overlap = _number_field(
+        "Annotators where the first differ",
+        3,
+        MAX_OVERLAP,
+        "One more at a time, up to so many, where those so far differ or are unsure; empty for none.",
         required=False,
     )
     calibration_replies = _number_field(

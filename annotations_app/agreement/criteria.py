@@ -253,13 +253,27 @@ def read_answers(campaign: Campaign, criterion: Criterion, only: list[int] | Non
 def _build_table(
     labels: _Labels, answers: _Answers, codes: Any, categories: int, scale: Scale = NOMINAL
 ) -> LabelTable:
+    names = {rater: name or UNNAMED_LABEL for rater, name in labels.raters.items()}
+    return build_answer_table(labels.campaign, answers, codes, categories, scale, names=names)
+
+
+def build_answer_table(
+    campaign: Campaign,
+    answers: _Answers,
+    codes: Any,
+    categories: int,
+    scale: Scale = NOMINAL,
+    *,
+    names: dict[int, str] | None = None,
+) -> LabelTable:
+    """Without ``names`` raters have their numbers."""
     items, item = np.unique(answers.turn, return_inverse=True)
-    order, session = order_turns_by_session(labels.campaign.dataset_id, items)
+    order, session = order_turns_by_session(campaign.dataset_id, items)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     raters, annotator = np.unique(answers.rater, return_inverse=True)
     return build_label_table(
-        [labels.raters[rater] or UNNAMED_LABEL for rater in raters.tolist()],
+        [names[rater] if names else str(rater) for rater in raters.tolist()],
         place[item],
         annotator,
         codes,

@@ -33,7 +33,7 @@ from annotations_app.campaigns.pages_common import (
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
-from annotations_app.labels.random_sample import describe_sample
+from annotations_app.labels.random_sample import counts_all_labels, describe_sample
 from annotations_app.labels.versions import LabelVersion, list_versions
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
@@ -68,7 +68,7 @@ def show_alphas(request: HttpRequest) -> HttpResponse:
     require_permissions(request, "view_campaign")
     keys = [parse_pk(key) for key in request.GET.getlist("campaign")[:MAX_ALPHAS]]
     listed = list(visible_campaigns(request.user).filter(pk__in=keys, schema=None))
-    alphas = measure_alphas([one for one in listed if one.order != Campaign.Order.USEFUL])
+    alphas = measure_alphas([one for one in listed if counts_all_labels(one)])
     rows = [(one, alphas[one.pk] if one.pk in alphas else _measure_alpha(one)) for one in listed]
     return render_fragment(request, "_campaign_alphas", {"rows": rows})
 

@@ -65,6 +65,7 @@ class CampaignIn(Input):
     tag: str = Field("", max_length=500)
     split: Literal["", "train", "validation"] = ""
     max_replies: int | None = Field(None, ge=1, le=MAX_REPLIES)
+    max_overlap: int | None = Field(None, ge=2, le=MAX_OVERLAP)
     calibration_replies: int | None = Field(None, ge=1, le=MAX_CALIBRATION_REPLIES)
     calibration_alpha: float | None = Field(None, gt=0, le=1)
     lease_minutes: int = Field(15, ge=1, le=MAX_LEASE_MINUTES)

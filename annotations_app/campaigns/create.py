@@ -197,6 +197,7 @@ def _add_members(campaign: Campaign, users: Sequence[Any], actor: Any) -> None:
         only_a_tag=bool(campaign.tag),
         **({"schema": campaign.schema.full_name} if campaign.schema else {}),
         **({"compared_with": campaign.other_dataset.name} if campaign.other_dataset else {}),
+        **({"max_overlap": campaign.max_overlap} if campaign.max_overlap else {}),
         **({"calibration_replies": campaign.calibration_replies} if campaign.calibration_replies else {}),
         **{field: getattr(campaign, field) for field in _AUDITED_FIELDS},
     )

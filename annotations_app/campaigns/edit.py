@@ -124,6 +124,8 @@ def _change_annotators(
     new = [name for name in names if name not in present]
     users = [user for name, user in present.items() if name in set(names)]
     users += get_annotators(new) if new else []
+    if overlap > row.overlap and row.max_overlap is not None:
+        raise InvalidSetting("overlap", "This campaign asks more annotators where the first differ already.")
     require_enough_annotators(overlap, len(users))
     done: dict[str, Any] = {}
     added, removed = _set_members(row, members, users)

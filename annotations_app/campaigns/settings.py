@@ -44,6 +44,7 @@ class CampaignSettings:
     other_dataset: Dataset | None = None
     guidelines: str = ""
     overlap: int = DEFAULT_OVERLAP
+    max_overlap: int | None = None
     gold_share: float = 0.0
     repeat_share: float = 0.0
     order: str = Campaign.Order.RANDOM
@@ -64,13 +65,14 @@ class CampaignSettings:
         _validate_name(self.name)
         validate_guidelines(self.guidelines)
         validate_overlap(self.overlap)
+        _validate_max_overlap(self)
         _validate_shares(self.gold_share, self.repeat_share)
         validate_lease_minutes(self.lease_minutes)
         _validate_selection(self)
         _validate_comparison(self)
         _validate_calibration(self)
         users = get_annotators(self.annotators)
-        require_enough_annotators(self.overlap, len(users))
+        require_enough_annotators(self.max_overlap or self.overlap, len(users))
         if self.calibration_replies and len(users) < 2:
             raise InvalidSetting(
                 "calibration_replies", "A calibration round compares annotators; assign at least two."
@@ -101,6 +103,18 @@ def validate_overlap(overlap: int) -> None:
         raise InvalidSetting(
             "overlap", f"The overlap must be from 1 to {MAX_OVERLAP} annotators per reply, not {overlap}."
         )
+
+
+def _validate_max_overlap(settings: CampaignSettings) -> None:
+    most = settings.max_overlap
+    if most is not None and not 2 <= settings.overlap < most <= MAX_OVERLAP:
+        raise InvalidSetting(
+            "max_overlap",
+            f"Where annotators differ, more are asked than the first two or more: from "
+            f"{settings.overlap + 1} to {MAX_OVERLAP}.",
+        )
+    if most is not None and settings.other_dataset is not None:
+        raise InvalidSetting("max_overlap", "Of pairs of replies, all are asked of as many annotators.")
 
 
 def validate_lease_minutes(minutes: int) -> None:

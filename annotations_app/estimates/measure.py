@@ -50,6 +50,7 @@ def estimate_quality(
     )
     notes = [
         *_note_chances(campaign, items),
+        *_note_first(campaign),
         *_note_given_up(campaign),
         *(note for run in runs for note in _note_failures(run)),
     ]
@@ -93,6 +94,14 @@ def _note_chances(campaign: Campaign, items: Items) -> Iterator[str]:
         yield f"{replies} labeled before an earlier one was: not in the rates until that is."
 
 
+def _note_first(campaign: Campaign) -> Iterator[str]:
+    if campaign.max_overlap is not None:
+        yield (
+            f"Only labels of the first {campaign.overlap} annotators of a reply count; more are asked where "
+            "those differ or are unsure."
+        )
+
+
 def _note_given_up(campaign: Campaign) -> Iterator[str]:
     if given_up := count_given_up(campaign):
         verb = "was" if given_up == 1 else "were"
@@ -117,7 +126,7 @@ def _estimate(
     runs: Sequence[JudgeRun],
     width: float | None,
 ) -> Iterator[RateEstimate]:
-    turn, value = read_people(campaign, criterion)
+    turn, value = read_people(campaign, criterion, first_only=True)
     said = [read_verdicts(run, criterion) for run in runs]
     for code, level in list_rated_levels(criterion):
         label = average_by_reply(items, turn, match_answer(criterion, code, value))

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotations_app.agreement.calibration import open_if_agreed
 from annotations_app.agreement.dataset_panel import annotations_panel
 from annotations_app.agreement.figures import count_recent_disputes
+from annotations_app.agreement.unsure_replies import ask_where_unsure
 from annotations_app.campaigns.announce import (
     announce_disputes,
     announce_end,
@@ -37,6 +38,8 @@ def announce_campaigns() -> None:
     }
     for campaign in unfinished.filter(list_calibrating(), calibration_alpha__isnull=False):
         open_if_agreed(campaign)
+    for campaign in unfinished.filter(status=Campaign.Status.OPEN, max_overlap__isnull=False):
+        ask_where_unsure(campaign)
     week = f"{timezone.now():%G-W%V}"
     for pk, replies in count_recent_disputes(list(campaigns)).items():
         if replies:

@@ -54,14 +54,17 @@ SELECT string_agg(int8send(turn_id) || int8send(label::bigint), ''::bytea) FROM 
     LEFT JOIN annotations_app_assignment s ON s.annotation_id = l.id
     {_COMMITTED} ON first.assignment_id = s.id
     WHERE l.campaign_id = %(campaign)s AND l.kind = 'label'
+    AND NOT (%(first_only)s AND COALESCE(s.extra, false))
     AND NOT EXISTS (SELECT FROM settled WHERE settled.turn_id = l.turn_id)
 ) said GROUP BY turn_id >> 16
 """  # constants of this module # nosec B608
 _ANSWERS_SQL = f"""
 SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea) FROM (
     SELECT j.turn_id, COALESCE(first.codes, j.codes) AS codes FROM annotations_app_judgment j
+    LEFT JOIN annotations_app_assignment s ON s.id = j.assignment_id
     {_COMMITTED} ON first.assignment_id = j.assignment_id
     WHERE j.campaign_id = %(campaign)s AND j.kind = 'label'
+    AND NOT (%(first_only)s AND COALESCE(s.extra, false))
 ) said WHERE codes ? %(key)s GROUP BY turn_id >> 16
 """  # constants of this module # nosec B608
 # Of each person, without what was adjudicated.
@@ -130,9 +133,17 @@ def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArra
     return read_packed(_REPEATS_SQL, 3, run=run.pk, key=criterion.key)  # type: ignore[return-value]
 
 
-def read_people(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:
-    """(turn, stored answer) of each label, as it was before a verdict was shown."""
-    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "key": criterion.key}
+def read_people(
+    campaign: Campaign, criterion: Criterion, *, first_only: bool = False
+) -> tuple[IntArray, IntArray]:
+    """(turn, stored answer) of each label, as it was before a verdict was shown. ``first_only`` leaves out
+    those of annotators who were asked because others differed."""
+    values = {
+        "campaign": campaign.pk,
+        "dataset": campaign.dataset_id,
+        "key": criterion.key,
+        "first_only": first_only,
+    }
     if campaign.schema_id is None:
         assert criterion.key == ON_BRAND.key  # nothing else is asked  # nosec B101
         return read_packed(_ON_BRAND_SQL, 2, persona=campaign.persona.persona_id, **values)  # type: ignore[return-value]

@@ -20,6 +20,7 @@ from annotations_app.domain.submission import (
     Submission,
     validate_submission,
 )
+from annotations_app.labeling.extra_places import open_if_different
 from annotations_app.labeling.judgments import Shown, sync_judgment
 from annotations_app.labeling.reveal import find_codes
 from annotations_app.models import (
@@ -247,6 +248,8 @@ def _apply_submission(
     if removed is not None:
         Annotation.objects.filter(pk=removed).delete()
     _update_counters(assignment, member, before)
+    if submission.kind == "label" and _takes_a_place(assignment):
+        open_if_different(assignment, member.campaign)
 
 
 def _sync_annotation(

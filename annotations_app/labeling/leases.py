@@ -55,12 +55,14 @@ _PLACES = {
 }
 _INSERT_SQL = """
 INSERT INTO annotations_app_assignment
-    (campaign_id, item_id, annotator_id, repeat, state, ordinal, persona_digest, served_at, leased_until)
-SELECT %(campaign)s, {item}, %(user)s, {repeat}, 'leased', %(ordinal)s, %(digest)s, now(),
+    (campaign_id, item_id, annotator_id, repeat, extra, state, ordinal, persona_digest, served_at,
+     leased_until)
+SELECT %(campaign)s, {item}, %(user)s, {repeat}, {extra}, 'leased', %(ordinal)s, %(digest)s, now(),
        now() + make_interval(mins => %(minutes)s)
 {from_taken}
 ON CONFLICT (item_id, annotator_id, repeat) DO UPDATE SET
-    state = 'leased', ordinal = excluded.ordinal, persona_digest = excluded.persona_digest,
+    state = 'leased', extra = excluded.extra, ordinal = excluded.ordinal,
+    persona_digest = excluded.persona_digest,
     served_at = excluded.served_at, leased_until = excluded.leased_until, decided_at = NULL
 """
 _LEASE_ITEM_SQL = """
@@ -74,10 +76,16 @@ WITH {held} candidates AS MATERIALIZED (
     WHERE i.open > 0 ORDER BY c.position LIMIT 1 FOR NO KEY UPDATE OF i SKIP LOCKED
 ), taken AS (
     UPDATE annotations_app_campaignitem i SET open = i.open - 1 FROM locked
-    WHERE i.id = locked.id RETURNING i.id
+    WHERE i.id = locked.id RETURNING i.id, i.extra
 ), inserted AS ({insert} RETURNING id)
 SELECT (SELECT count(*) FROM inserted), (SELECT count(*) FROM candidates), {first},
        (SELECT position FROM locked), (SELECT session_id FROM locked)
+"""
+# Whether as many as the overlap are at work already: a returned place is one of the first.
+_IS_EXTRA_SQL = """
+taken.extra > 0 AND (SELECT overlap FROM annotations_app_campaign WHERE id = %(campaign)s) <= (
+    SELECT count(*) FROM annotations_app_assignment b
+    WHERE b.item_id = taken.id AND NOT b.repeat AND NOT b.extra AND b.state IN ('leased', 'labelled'))
 """
 _FIRST_POSITION_SQL = "(SELECT min(position) FROM candidates)"
 # Items passed over only because others are in their session stay ahead of the cursor.
@@ -165,7 +173,9 @@ def lease_item(
         not_assigned=_NOT_ASSIGNED_SQL,
         not_held="" if share_sessions else _NOT_HELD_SQL,
         order=order,
-        insert=_INSERT_SQL.format(item="taken.id", repeat="false", from_taken="FROM taken"),
+        insert=_INSERT_SQL.format(
+            item="taken.id", repeat="false", extra=_IS_EXTRA_SQL, from_taken="FROM taken"
+        ),
         first=_FIRST_POSITION_SQL if share_sessions else _FIRST_UNASSIGNED_SQL,
     )
     values = {
@@ -182,7 +192,7 @@ def lease_item(
 
 def lease_gold_item(request: LeaseRequest, *, ordinal: int, gold_cursor: int) -> int | None:
     """Lease the next gold item; returns its position, None if there is none left."""
-    insert = _INSERT_SQL.format(item="taken.id", repeat="false", from_taken="FROM taken")
+    insert = _INSERT_SQL.format(item="taken.id", repeat="false", extra="false", from_taken="FROM taken")
     values = {**request._asdict(), "ordinal": ordinal, "gold_cursor": gold_cursor}
     row = _fetch_row(_LEASE_GOLD_SQL.format(not_assigned=_NOT_ASSIGNED_SQL, insert=insert), values)
     return None if row is None else row[0]
@@ -190,7 +200,7 @@ def lease_gold_item(request: LeaseRequest, *, ordinal: int, gold_cursor: int) ->
 
 def lease_repeat(request: LeaseRequest, item: int, *, ordinal: int) -> None:
     """Lease a hidden repeat of an item."""
-    insert = _INSERT_SQL.format(item="%(item)s", repeat="true", from_taken="")
+    insert = _INSERT_SQL.format(item="%(item)s", repeat="true", extra="false", from_taken="")
     with connection.cursor() as cursor:
         cursor.execute(insert, {**request._asdict(), "ordinal": ordinal, "item": item})
 

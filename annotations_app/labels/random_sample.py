@@ -1,4 +1,5 @@
-"""The labels of a campaign that are a random sample of its replies, where the most useful ones come first."""
+"""The labels of a campaign that are a random sample: of its replies, where the most useful ones come first,
+and of annotators, where more are asked if the first differ."""
 
 from annotations_app.models import Campaign
 from datasets_app.core.queries import fetch_column
@@ -14,12 +15,13 @@ WHERE i.campaign_id = %(campaign)s AND NOT coalesce(i.draw >= (
         WHERE a.item_id = o.id AND NOT a.repeat AND a.state IN ('labelled', 'skipped', 'flagged'))
 ), false)
 """
-_LABELS_SQL = (
-    """
-SELECT l.id FROM {labels} l WHERE l.campaign_id = %(campaign)s AND l.kind = 'label'
-AND l.turn_id IN ("""
-    f"{_RANDOM_TURNS_SQL})"
-)
+# Of the first annotators of each reply: further ones are asked because these differ.
+_LABELS_SQL = """
+SELECT l.id FROM {labels} l WHERE l.campaign_id = %(campaign)s AND l.kind = 'label' AND l.turn_id IN ({turns})
+AND NOT EXISTS (
+    SELECT FROM annotations_app_assignment x
+    WHERE x.campaign_id = %(campaign)s AND x.extra AND {of_label})
+"""
 
 
 def list_random_turns(campaign: Campaign) -> list[int] | None:
@@ -29,12 +31,21 @@ def list_random_turns(campaign: Campaign) -> list[int] | None:
     return fetch_column(_RANDOM_TURNS_SQL, {"campaign": campaign.pk})
 
 
+def counts_all_labels(campaign: Campaign) -> bool:
+    return campaign.order != Campaign.Order.USEFUL and campaign.max_overlap is None
+
+
 def list_random_labels(campaign: Campaign) -> tuple[int, ...] | None:
     """Primary keys of the labels that figures of agreement are measured with; None for all."""
-    if campaign.order != Campaign.Order.USEFUL:
+    if counts_all_labels(campaign):
         return None
-    table = "annotations_app_judgment" if campaign.schema_id else "annotations_app_annotation"
-    return tuple(fetch_column(_LABELS_SQL.format(labels=table), {"campaign": campaign.pk}))
+    has_schema = campaign.schema_id is not None
+    sql = _LABELS_SQL.format(
+        labels="annotations_app_judgment" if has_schema else "annotations_app_annotation",
+        turns=_RANDOM_TURNS_SQL,
+        of_label="x.id = l.assignment_id" if has_schema else "x.annotation_id = l.id",
+    )
+    return tuple(fetch_column(sql, {"campaign": campaign.pk}))
 
 
 def describe_sample(campaign: Campaign) -> list[str]:
@@ -44,7 +55,15 @@ def describe_sample(campaign: Campaign) -> list[str]:
         return []
     rows = campaign.judgments if campaign.schema_id else campaign.annotations
     others = rows.filter(kind="label").count() - len(labels)
+    reasons = []
+    if campaign.order == Campaign.Order.USEFUL:
+        reasons.append("the most useful replies come first")
+    if campaign.max_overlap is not None:
+        reasons.append(
+            f"annotators after the first {campaign.overlap} are asked where those differ or are unsure"
+        )
+    why = " and ".join(reasons)
     return [
-        f"The most useful replies come first; {format_count(others, 'label')} of them aren’t counted here, "
+        f"{why[0].upper()}{why[1:]}: {format_count(others, 'label')} of that kind aren’t counted here, "
         f"because only the other {len(labels):,} are a random sample."
     ]

@@ -29,6 +29,8 @@ class CampaignItem(models.Model):
     open = models.SmallIntegerField()
     gold = models.BooleanField(db_default=False)
     calibration = models.BooleanField(db_default=False)
+    # Places that were opened beyond the overlap of the campaign.
+    extra = models.SmallIntegerField(db_default=0)
     # Under a schema that asks of sessions: the last reply of its session when it was added.
     asks_session = models.BooleanField(db_default=False)
     # Where the most useful replies come first, by which chance: see domain/estimates/usefulness.py.
@@ -95,6 +97,8 @@ class Assignment(models.Model):
     item = models.ForeignKey(CampaignItem, models.CASCADE, related_name="assignments", db_index=False)
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="assignments")
     repeat = models.BooleanField(db_default=False)
+    # Given because those before differed or were unsure: no part of a random sample of annotators.
+    extra = models.BooleanField(db_default=False)
     state = models.CharField(max_length=8, choices=State, default=State.LEASED)
     # Numbers an annotator's assignments in the order they were served.
     ordinal = models.BigIntegerField()

@@ -80,6 +80,10 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MAX_OVERLAP)],
         help_text="How many annotators label each reply.",
     )
+    # Up to so many are asked where those so far differ or are unsure: see labeling/extra_places.py.
+    max_overlap = models.PositiveSmallIntegerField(
+        null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(MAX_OVERLAP)]
+    )
     gold_share = _share_field("Share of replies with a known label (0 to 0.5).")
     repeat_share = _share_field("Share of replies that an annotator labels twice (0 to 0.5).")
     order = models.CharField(max_length=8, choices=Order, default=Order.RANDOM)

@@ -51,7 +51,7 @@ exit codes:
 # Options that are settings of the same name.
 _SETTINGS = (
     "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "max_replies", "seed",
-    "lease_minutes", "calibration_replies", "calibration_alpha",
+    "lease_minutes", "max_overlap", "calibration_replies", "calibration_alpha",
 )  # fmt: skip
 
 
@@ -79,6 +79,12 @@ class Command(BaseCommand):
             default=DEFAULT_OVERLAP,
             metavar="N",
             help="annotators for each reply (default: 2)",
+        )
+        parser.add_argument(
+            "--max-overlap",
+            type=int,
+            metavar="N",
+            help="ask up to N annotators where those so far differ or are unsure (default: as many of each)",
         )
         _add_share_arguments(parser)
         _add_selection_arguments(parser)

@@ -1,0 +1,43 @@
+"""A third person where the first two differ or are unsure: as right as three of each, with fewer labels."""
+
+import numpy as np
+
+from annotations_app.domain.adaptive_overlap import find_unsure
+from annotations_app.domain.agreement.consensus import fit_consensus
+from tests.domain.crowds import Matrix
+from tests.domain.ratings import make_label_table
+
+
+def _find_posterior(labels: Matrix) -> tuple[Matrix, Matrix]:
+    """(counts, posterior) of items in their order: each is a session of its own."""
+    table = make_label_table(labels)
+    return table.counts(), fit_consensus(table).posterior
+
+
+def test_a_third_person_where_the_first_two_differ_is_as_good_as_three_of_each() -> None:
+    chance = np.random.default_rng(41)
+    accuracy, labels = [], []
+    for _ in range(20):
+        items, people = 800, 8
+        truth = chance.random(items) < 0.5
+        skill = chance.beta(18, 2, people)
+        said = np.full((people, items), np.nan)
+        chosen = np.argsort(chance.random((people, items)), axis=0)[:3]
+        for row in chosen:
+            right = chance.random(items) < skill[row]
+            said[row, np.arange(items)] = np.where(right, truth, ~truth)
+        first = said.copy()
+        first[chosen[2], np.arange(items)] = np.nan
+        unsure = find_unsure(*_find_posterior(first))
+        adaptive = np.where(unsure, said, first)
+        accuracy.append([(_find_posterior(one)[1].argmax(1) == truth).mean() for one in (said, adaptive)])
+        labels.append(np.isfinite(adaptive).sum() / np.isfinite(said).sum())
+    of_all, of_some = np.mean(accuracy, axis=0)
+    assert of_all - of_some <= 0.005
+    assert np.mean(labels) <= 0.75
+
+
+def test_unsure_is_what_most_do_not_agree_on_or_the_model_doubts() -> None:
+    counts = np.array([[2, 0], [1, 1], [1, 2], [2, 0]])
+    posterior = np.array([[0.99, 0.01], [0.99, 0.01], [0.05, 0.95], [0.8, 0.2]])
+    assert find_unsure(counts, posterior).tolist() == [False, True, False, True]

@@ -16,6 +16,7 @@ from annotations_app.admin import campaign_create, campaign_pages, campaign_sess
 from annotations_app.agreement import adjudication_pages, calibration_pages, failure_mode_pages, scope_pages
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.agreement.figures import count_unassignable, recent_labeling_rates, say_time_left
+from annotations_app.calibrating.pages import dataset_calibration
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.cases import pages as case_pages
@@ -155,6 +156,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("demo/", demo_pages.load_demo_data, "load_demo"),
             ("dataset/<int:pk>/", agreement_pages.dataset_labels, "dataset_labels"),
             ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),
+            ("calibration/<int:pk>/", dataset_calibration, "dataset_calibration"),
             ("agreement/<int:pk>/measured/", partial(report, scope_of=dataset), "dataset_measured"),
             ("agreement/<int:pk>/parts/", partial(breakdown, scope_of=dataset), "dataset_parts"),
             ("<int:pk>/agreement/parts/", partial(breakdown, scope_of=campaign), "parts"),

@@ -45,7 +45,7 @@ class AgreementScope(NamedTuple):
         return LabelScope(self.dataset.pk, self.persona_id, self.campaign.pk if self.campaign else None)
 
     def url(self, page: str) -> str:
-        """Of "agreement", "measured" or "parts"."""
+        """Of "agreement", "measured" or "parts"; of a dataset also "calibration"."""
         if self.campaign:
             chosen = {"version": self.version or None, "width": self.width}
             query_string = urlencode({name: value for name, value in chosen.items() if value})

@@ -10,6 +10,7 @@ from annotations_app.agreement.criteria import criteria_as_json, measure_criteri
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.api.schemas import (
     AgreementOut,
+    CalibrationOut,
     CampaignIn,
     CampaignOut,
     CampaignPage,
@@ -20,6 +21,7 @@ from annotations_app.api.schemas import (
     OrderOut,
     QualityOut,
 )
+from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.parameters import CampaignParameters
@@ -33,6 +35,7 @@ from annotations_app.judges.alternative import MAX_EPSILON
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.parameters import JudgeParameters
+from annotations_app.labels.label_counts import list_personas
 from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
@@ -157,6 +160,18 @@ def get_dataset_agreement(request: Any, name: str, persona: str = "") -> Any:
     if persona and not readable:
         raise not_found()
     return _measure(dataset.name, None, measure_agreement(dataset=dataset, persona_id=persona or None))
+
+
+@route(router, "GET", "/datasets/{name}/calibration", CalibrationOut, needs=VIEW_LABELS, errors=(409,))
+def get_calibration(request: Any, name: str, persona: str = "") -> Any:
+    """Whether the labels for a persona, or for the first that has some, are ready for Alignmenter's
+    `calibrate-persona` and `calibrate validate`."""
+    dataset = get_dataset(request, name)
+    known = [persona] if persona else list_personas(dataset.pk)
+    readable = raw_access.filter_personas(request.person, dataset, known)
+    if persona and not readable:
+        raise not_found()
+    return {"dataset": dataset.name, **calibration_ready(dataset, next(iter(readable), "")).as_json()}
 
 
 def _measure(dataset: str, campaign: str | None, report: Any) -> dict[str, Any]:

@@ -118,6 +118,19 @@ class OrderOut(Schema):
     replies: int
 
 
+class CalibrationOut(Schema):
+    """As the command `calibration_ready` prints it. `parts` are the training and the validation split;
+    findings that block have a `remedy`."""
+
+    dataset: str
+    persona: str
+    labels: str
+    ready: bool
+    parts: dict[str, dict[str, int]]
+    alpha: dict[str, Any]
+    findings: list[dict[str, Any]]
+
+
 class JudgeIn(Input):
     """`judge` is a name, or `NAME@VERSION`; `offline` needs no model. `max_cost` is at the judge's prices."""
 

@@ -1,11 +1,11 @@
-"""Asks again for labels that were made before the persona, the guidelines or the schema last changed.
+"""Asks again for labels: of some replies, or made before persona, guidelines or schema last changed.
 
 Where only criteria changed, the answers to the others stay: the label counts for them until its annotator has
 answered the changed ones, which withdraws it (``sync_judgment``).
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from django.db import transaction
@@ -28,16 +28,37 @@ def requeue_stale(campaign: Campaign, *, causes: Sequence[str] = STALE_CAUSES, a
     The labels and their decisions are kept for reference. Raises UserError.
     """
     with transaction.atomic():
-        row = Campaign.objects.select_related("dataset", "persona", "schema").get(pk=campaign.pk)
-        if row.status == Campaign.Status.CLOSED:
-            raise UserError(f"{row.name} is closed, so its replies can't be queued again. Open it first.")
-        lock_members(row)
-        labels: Any = (Judgment if row.schema_id else Annotation).objects
+        row = _lock_open(campaign)
+        stale = list(_labels_of(row).stale(row, causes).values_list("pk", flat=True))
+        return requeue_labels(row, stale, causes, staying=set(_list_staying(row, causes)), actor=actor)
+
+
+def requeue_replies(campaign: Campaign, turns: Sequence[int], *, actor: Any) -> int:
+    """As :func:`requeue_stale`, for the labels of these turns (primary keys)."""
+    with transaction.atomic():
+        row = _lock_open(campaign)
+        chosen = _labels_of(row).filter(campaign=row, kind=Annotation.Kind.LABEL, turn__in=turns)
+        return requeue_labels(
+            row, list(chosen.values_list("pk", flat=True)), action="requeue_replies", actor=actor
+        )
+
+
+def requeue_labels(
+    campaign: Campaign,
+    keys: Sequence[int],
+    causes: Sequence[str] = (),
+    *,
+    action: str = "requeue_stale",
+    staying: Set[int] = frozenset(),
+    actor: Any,
+) -> int:
+    """The same of these labels; those that are ``staying`` aren't withdrawn. ``action`` and ``causes`` are
+    for the audit log. Raises UserError."""
+    with transaction.atomic():
+        row = _lock_open(campaign)
         link = "judgment" if row.schema_id else "annotation"
-        stale = list(labels.stale(row, causes).values_list("pk", flat=True))
-        staying = set(_list_staying(row, causes))
         assignments = list(
-            Assignment.objects.filter(**{f"{link}__in": stale}, state="labelled").select_related("item")
+            Assignment.objects.filter(**{f"{link}__in": keys}, state="labelled").select_related("item")
         )
         subtract_assignments([assignment.pk for assignment in assignments])
         # Gold items are leased in order, so their annotators start over.
@@ -45,22 +66,34 @@ def requeue_stale(campaign: Campaign, *, causes: Sequence[str] = STALE_CAUSES, a
         row.members.filter(user__in=gold).update(gold_cursor=0)
         for start in range(0, len(assignments), BATCH_SIZE):
             _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest)
-        withdrawn = [pk for pk in stale if pk not in staying]
-        if stale:
+        withdrawn = [pk for pk in keys if pk not in staying]
+        if keys:
             # Detached, so that the next decision makes a new one.
             detached = {"assignment": None} if row.schema_id else {}
-            labels.filter(pk__in=withdrawn).update(kind=Annotation.Kind.WITHDRAWN, **detached)
+            _labels_of(row).filter(pk__in=withdrawn).update(kind=Annotation.Kind.WITHDRAWN, **detached)
             audit.record(
-                "requeue_stale",
+                action,
                 actor=actor,
                 dataset_name=row.dataset.name,
                 campaign=row.name,
-                labels=len(stale),
+                labels=len(keys),
                 **({"withdrawn": len(withdrawn)} if staying else {}),
-                causes=list(causes),
+                **({"causes": list(causes)} if causes else {}),
                 persona_digest=row.persona.digest,
             )
-    return len(stale)
+    return len(keys)
+
+
+def _lock_open(campaign: Campaign) -> Campaign:
+    row = Campaign.objects.select_related("dataset", "persona", "schema").get(pk=campaign.pk)
+    if row.status == Campaign.Status.CLOSED:
+        raise UserError(f"{row.name} is closed, so its replies can't be queued again. Open it first.")
+    lock_members(row)
+    return row
+
+
+def _labels_of(campaign: Campaign) -> Any:
+    return (Judgment if campaign.schema_id else Annotation).objects
 
 
 def _list_staying(campaign: Campaign, causes: Sequence[str]) -> Iterable[int]:

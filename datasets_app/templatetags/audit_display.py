@@ -55,6 +55,7 @@ _PHRASES = {
     "permissions": "changed permissions",
     "read_raw_text": "read raw text of",
     "refused": "was refused access to",
+    "requeue_replies": "queued replies again in",
     "requeue_stale": "queued stale labels again in",
     "restrict": "restricted access to",
     "retention": "applied retention to",

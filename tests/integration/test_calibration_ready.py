@@ -294,7 +294,7 @@ def calibrate(tmp_path: Path) -> Callable[[], dict[str, Any]]:
 
 
 def test_what_it_passes_the_tool_accepts_and_learns_from(
-    tmp_path: Path, calibrate: Callable[[], dict[str, Any]]
+    tmp_path: Path, calibrate: Callable[[], dict[str, Any]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     store(tmp_path, "good")
     call_command("calibration_ready", "good", persona="good", out=tmp_path / "sets/good")
@@ -308,6 +308,13 @@ def test_what_it_passes_the_tool_accepts_and_learns_from(
     assert "error" not in one
     assert one["report"]["validation_metrics"]["roc_auc"] > 0.95
     assert one["report"]["data_split"]["validation_size"] == 24
+    call_command("calibration_ready", "good", persona="good", report=str(tmp_path / "sets/good/report.json"))
+    call_command(
+        "calibration_ready", "good", persona="good", report=str(tmp_path / "sets/good/persona.traits.json")
+    )
+    shown = capsys.readouterr().out
+    assert "validation_rows: 24" in shown
+    assert "words_against: " in shown
 
 
 def test_what_misleads_or_stops_the_tool_is_refused(

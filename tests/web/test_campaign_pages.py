@@ -69,6 +69,7 @@ PAGES = {
     "dataset_agreement": SEES,
     "dataset_measured": SEES,
     "dataset_parts": SEES,
+    "dataset_calibration": SEES,
     "adjudicate": {"superuser", "lead"},
     "counted": {"superuser", "lead"},
 }

@@ -7,11 +7,16 @@ from typing import Any
 
 from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.calibrating.hand_over import PERSONA_FILE, write_calibration_sets
+from annotations_app.calibrating.reports import find_wrong_replies, parse_report, requeue_wrong_replies
 from annotations_app.domain.calibration_sets import format_readiness
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION
+from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS
+from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
+from datasets_app.management.files import read_text
+from datasets_app.models import Dataset
 
 HELP = """\
 Say whether a dataset's labels for a persona make a calibration of Alignmenter that means something.
@@ -19,6 +24,7 @@ Say whether a dataset's labels for a persona make a calibration of Alignmenter t
 examples:
   calibration_ready support --persona default_v1
   calibration_ready support --persona default_v1 --labels adjudicated --out calibration
+  calibration_ready support --persona default_v1 --report calibration/report.json --requeue
 
 It looks at what `alignmenter calibrate-persona` takes without a word: too few labels or nearly all
 of one kind, annotators who don't agree, labels made before the persona or the guidelines changed,
@@ -30,12 +36,14 @@ nothing blocks it, with the persona; then:
   alignmenter calibrate validate --labeled OUT/validation.jsonl --persona OUT/persona.yaml \\
       --train-split 0 --output OUT/report.json
 
-The test split is never part of it.
+The test split is never part of it. --report reads what calibrate-persona, calibrate validate or
+calibrate diagnose-errors wrote, and lists the replies that it gets wrong; --requeue asks their
+annotators again.
 
 exit codes:
-  0  ready, and written with --out
+  0  ready, and written with --out; with --report: read
   1  not ready: nothing is written
-  2  could not run: no such dataset, folder can't be written
+  2  could not run: no such dataset, no report, folder can't be written
 """
 _AFTER = """\
 Written to {folder}. Then:
@@ -59,8 +67,16 @@ class Command(BaseCommand):
         parser.add_argument("--out", metavar="DIR", type=Path, help="write both splits and the persona there")
         parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
 
+        parser.add_argument("--report", metavar="FILE", help="a report of Alignmenter to read instead")
+        parser.add_argument(
+            "--requeue", action="store_true", help="queue the replies again that it gets wrong"
+        )
+
     def handle(self, *, name: str, persona: str, labels: str, out: Path | None, **options: Any) -> None:
         dataset = get_dataset(name)
+        if options["report"]:
+            self._read_report(dataset, persona, options["report"], requeue=options["requeue"])
+            return
         if out:
             readiness = write_calibration_sets(dataset, persona, out, labels=labels)
         else:
@@ -73,3 +89,26 @@ class Command(BaseCommand):
             self.stderr.write(_AFTER.format(folder=out, persona=PERSONA_FILE))
         if not readiness.is_ready:
             raise SystemExit(EXIT_FINDINGS)
+
+    def _read_report(self, dataset: Dataset, persona: str, file: str, *, requeue: bool) -> None:
+        report = parse_report(read_text(file))
+        wrong = find_wrong_replies(dataset, persona, report)
+        for figure, value in report.figures.items():
+            self.stdout.write(f"{figure}: {value:g}")
+        for error, turns in wrong:
+            said = "false positive" if error.label == 0 else "false negative"
+            places = ", ".join(f"{turn.session.session_id} {turn.turn_index}" for turn in turns)
+            self.stdout.write(
+                f"{said}, score {error.score:.3f}: {places or 'not a labeled reply of the dataset'}"
+            )
+        if report.unlisted:
+            self.stdout.write(f"{report.unlisted:,} more errors, which the report doesn't name")
+        keys = {turn.pk for _, turns in wrong for turn in turns}
+        if keys:
+            raw_access.record_access(dataset, None, place="calibration report", turns=len(keys))
+        if requeue:
+            done = requeue_wrong_replies(dataset, persona, sorted(keys))
+            self.stderr.write(
+                f"{format_count(done.labels, 'label')} queued again; "
+                f"{format_count(done.left, 'reply', 'replies')} without labels of an open campaign."
+            )

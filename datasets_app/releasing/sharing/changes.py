@@ -34,6 +34,7 @@ CHANGING_ACTIONS = (
     "import_annotations",
     "adjudicate",
     "promote_failure_mode",
+    "requeue_replies",
     "requeue_stale",
     "judge",
     "certify_judge",

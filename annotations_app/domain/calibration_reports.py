@@ -1,0 +1,86 @@
+"""Reads what Alignmenter's calibration wrote: weights, the metrics of a validation, diagnosed errors."""
+
+import json
+from typing import Any, NamedTuple
+
+MAX_ERRORS = 10_000
+KINDS = {
+    "weights": "calibrate-persona",
+    "validation": "calibrate validate",
+    "diagnosis": "calibrate diagnose-errors",
+}
+
+
+class InvalidReport(ValueError):
+    """The text is none of the reports; the message says why."""
+
+
+class ReportedError(NamedTuple):
+    """A reply that the calibration gets wrong: ``start`` is how its text begins, as far as the report has it;
+    ``label`` what people said."""
+
+    start: str
+    label: int
+    score: float
+    reason: str = ""
+
+
+class CalibrationReport(NamedTuple):
+    """``unlisted`` counts errors that the report doesn't name: a validation names five of each kind."""
+
+    kind: str
+    figures: dict[str, float | int]
+    errors: list[ReportedError]
+    unlisted: int = 0
+
+
+def read_report(text: str) -> CalibrationReport:
+    """Raises :class:`InvalidReport`."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InvalidReport("it is not valid JSON") from None
+    try:
+        if "validation_metrics" in value:
+            return _read_validation(value)
+        if "trait_model" in value:
+            return _read_weights(value)
+        if "total_errors" in value:
+            return _read_diagnosis(value)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise InvalidReport("it is damaged") from None
+    raise InvalidReport(f"it was not written by {', '.join(KINDS.values())}")
+
+
+def _read_validation(value: dict[str, Any]) -> CalibrationReport:
+    analysis, sizes = value["error_analysis"], value["data_split"]
+    figures = {name: float(number) for name, number in value["validation_metrics"].items()}
+    figures |= {"training_rows": int(sizes["train_size"]), "validation_rows": int(sizes["validation_size"])}
+    errors = [
+        ReportedError(str(one["text"]), label, float(one["score"]))
+        for label, name in enumerate(("false_positives", "false_negatives"))
+        for one in analysis[name]
+    ]
+    total = int(analysis["num_false_positives"]) + int(analysis["num_false_negatives"])
+    return CalibrationReport("validation", figures, errors, max(0, total - len(errors)))
+
+
+def _read_weights(value: dict[str, Any]) -> CalibrationReport:
+    model = value["trait_model"]
+    weights = [float(weight) for weight in model["token_weights"].values()]
+    figures = {"bias": float(model["bias"]), "words_for": sum(weight > 0 for weight in weights)}
+    return CalibrationReport(
+        "weights", figures | {"words_against": sum(weight < 0 for weight in weights)}, []
+    )
+
+
+def _read_diagnosis(value: dict[str, Any]) -> CalibrationReport:
+    errors = [
+        ReportedError(
+            str(one["text"]), label, float(one["calibrated_score"]), str(one.get("judge_reasoning") or "")
+        )
+        for label, name in enumerate(("false_positives", "false_negatives"))
+        for one in value[name]
+    ]
+    total = int(value["total_errors"])
+    return CalibrationReport("diagnosis", {"errors": total}, errors[:MAX_ERRORS], max(0, total - len(errors)))

@@ -174,6 +174,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/notes/", failure_mode_pages.show_notes, "notes"),
             ("<int:pk>/flagged/", campaign_pages.flagged_replies, "flagged"),
             ("<int:pk>/stale/", campaign_pages.stale_labels, "stale"),
+            ("<int:pk>/pause/", campaign_pages.pause_annotator, "pause"),
             ("<int:pk>/export/", export_pages.export_labels, "export"),
             ("<int:pk>/settings/", campaign_pages.campaign_settings, "settings"),
             ("<int:pk>/status/", campaign_pages.set_status, "status"),

@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.db.models import Count, F, OuterRef, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -29,6 +29,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.campaigns.preparation import discard_campaign, find_preparation_job, is_stopped
 from annotations_app.campaigns.rows import describe_unpaired
+from annotations_app.labeling.drift import find_drifts, find_paces, pause_and_requeue
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.balance import count_exported
 from annotations_app.labels.label_counts import LabelScope
@@ -37,6 +38,7 @@ from annotations_app.models import Annotation, Assignment, Campaign, Decision, J
 from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.paging import paginate_newest_first
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
@@ -52,11 +54,15 @@ def overview(request: HttpRequest, pk: int) -> HttpResponse:
     if campaign.status == Campaign.Status.PREPARING:
         return render_campaign_page(request, campaign, "change", "", _preparation_context(campaign))
     see = request.user.has_perm("annotations_app.view_annotation")
+    # Nobody else sees how single people do.
+    may_lead = see and request.user.has_perm("annotations_app.adjudicate")
     other = Dataset.objects.visible_to(request.user).filter(pk=campaign.other_dataset_id)
     context = {
         "progress": _progress_context(campaign),
         "balance": _label_balance(campaign) if see and campaign.schema is None else None,
         "stale": _count_stale(campaign) if see else [],
+        "drifts": find_drifts(campaign) if may_lead else [],
+        "paces": find_paces(campaign) if may_lead else [],
         "withheld": not raw_access.may_read(request.user, campaign.dataset),
         "raw": [] if campaign.overridden else _list_raw(campaign),
         "compared_with": other.first(),
@@ -227,6 +233,22 @@ def _requeue_labels(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     else:
         messages.success(request, f"Requeued {format_count(count, 'reply', 'replies')}.")
     return redirect(campaign_url(campaign, "stale"))
+
+
+@require_POST
+def pause_annotator(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take the posted annotator out, and requeue what they labeled since their checks changed."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "change_campaign", "adjudicate")
+    member = get_object_or_404(campaign.members, user=parse_pk(request.POST.get("user", "")) or 0)
+    try:
+        count = pause_and_requeue(campaign, member.user, actor=request.user)
+    except UserError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        labels = format_count(count, "label")
+        messages.success(request, f"{member.user.get_username()} is paused, and {labels} requeued.")
+    return redirect(campaign_url(campaign))
 
 
 # --- settings ----------------------------------------------------------------------------------

@@ -55,6 +55,16 @@ def announce_disputes(campaign: Campaign, replies: int, week: str) -> None:
     )
 
 
+def announce_drift(campaign: Campaign, user: int, since: str) -> None:
+    """Once for each change; whose checks they are is said on the page alone."""
+    outgoing.emit(
+        outgoing.Kind.CHECKS_CHANGED,
+        dataset=campaign.dataset,
+        once=f"drift:{campaign.pk}:{user}:{since}",
+        **_facts(campaign),
+    )
+
+
 def list_completed() -> Any:
     """Open campaigns in which nothing is left to assign or in progress."""
     items = CampaignItem.objects.filter(campaign=OuterRef("pk"), open__gt=0)

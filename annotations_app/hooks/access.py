@@ -43,8 +43,9 @@ def register() -> None:
     }
     empty_lists.ACTIONS |= {"campaign": [_CREATE], "annotation": [_CREATE, _IMPORT_LABELS]}
     access.PERMISSIONS |= dict.fromkeys(
-        (Kind.CAMPAIGN_ASSIGNED, Kind.CAMPAIGN_FINISHED, Kind.DISPUTES_WAITING), _VIEW
+        (Kind.CAMPAIGN_ASSIGNED, Kind.CAMPAIGN_FINISHED, Kind.DISPUTES_WAITING, Kind.CHECKS_CHANGED), _VIEW
     )
-    for kind in (Kind.CAMPAIGN_FINISHED, Kind.DISPUTES_WAITING):
+    for kind in (Kind.CAMPAIGN_FINISHED, Kind.DISPUTES_WAITING, Kind.CHECKS_CHANGED):
         audience.PERMISSIONS[kind] = _ADJUDICATE
         wording.PAGES[kind] = ("admin:annotations_app_campaign_agreement", "campaign_id")
+    wording.PAGES[Kind.CHECKS_CHANGED] = ("admin:annotations_app_campaign_change", "campaign_id")

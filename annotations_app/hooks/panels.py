@@ -3,6 +3,8 @@
 from collections import defaultdict
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,6 +14,7 @@ from annotations_app.agreement.figures import count_recent_disputes
 from annotations_app.agreement.unsure_replies import ask_where_unsure
 from annotations_app.campaigns.announce import (
     announce_disputes,
+    announce_drift,
     announce_end,
     list_calibrating,
     list_completed,
@@ -21,10 +24,13 @@ from annotations_app.hooks.access import ADD as ADD_CAMPAIGN
 from annotations_app.hooks.access import ANNOTATE
 from annotations_app.hooks.score_panel import score_panel
 from annotations_app.hooks.session_labels import list_selection_links
+from annotations_app.labeling.drift import find_drifts
 from annotations_app.models import Annotation, Campaign
 from datasets_app.hooks import AttentionItem
 
 MAX_CAMPAIGNS = 200
+# Checks of annotators are looked at once an hour: each takes all of them.
+DRIFT_SECONDS = 3600
 
 
 def announce_campaigns() -> None:
@@ -40,6 +46,10 @@ def announce_campaigns() -> None:
         open_if_agreed(campaign)
     for campaign in unfinished.filter(status=Campaign.Status.OPEN, max_overlap__isnull=False):
         ask_where_unsure(campaign)
+    for campaign in unfinished.filter(Q(gold_share__gt=0) | Q(repeat_share__gt=0)).select_related("dataset"):
+        if cache.add(f"drift-{campaign.pk}", True, DRIFT_SECONDS):
+            for drift in find_drifts(campaign):
+                announce_drift(campaign, drift.user.pk, f"{drift.since:%Y-%m-%dT%H:%M}")
     week = f"{timezone.now():%G-W%V}"
     for pk, replies in count_recent_disputes(list(campaigns)).items():
         if replies:

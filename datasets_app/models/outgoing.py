@@ -26,6 +26,7 @@ class OutgoingEvent(models.Model):
         CAMPAIGN_ASSIGNED = "campaign.assigned", gettext_lazy("Campaign assigned")
         CAMPAIGN_FINISHED = "campaign.finished", gettext_lazy("Campaign finished")
         DISPUTES_WAITING = "disputes.waiting", gettext_lazy("Disagreements waiting")
+        CHECKS_CHANGED = "checks.changed", gettext_lazy("Checks of an annotator changed")
         RELEASE_CREATED = "release.created", gettext_lazy("Release created")
         JOB_FAILED = "job.failed", gettext_lazy("Job failed")
         DELETION_AHEAD = "deletion.ahead", gettext_lazy("Deletion ahead")

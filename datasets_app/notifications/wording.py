@@ -137,6 +137,9 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     Kind.CAMPAIGN_ASSIGNED: lambda data: gettext("You can now label replies in %(name)s.") % data,
     Kind.CAMPAIGN_FINISHED: _campaign_text,
     Kind.DISPUTES_WAITING: _disputes_text,
+    Kind.CHECKS_CHANGED: lambda data: (
+        gettext("In %(name)s, one annotator’s answers to gold replies or repeats have changed.") % data
+    ),
     Kind.RELEASE_CREATED: _release_text,
     Kind.JOB_FAILED: _failure_text,
     Kind.DELETION_AHEAD: _deletion_text,

@@ -73,6 +73,7 @@ def test_each_event_reaches_those_whom_it_concerns(dataset: Dataset, people: dic
         ("campaign.assigned", "annotator"),
         ("campaign.finished", "lead"),
         ("disputes.waiting", "lead"),
+        ("checks.changed", "lead"),
         ("release.created", "privacy"),
         ("deletion.ahead", "privacy"),
     }
@@ -85,6 +86,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "check.finished": {"turns": 2, "errors": 0, "warnings": 1},
     "campaign.finished": {"campaign": "round", "campaign_id": 1, "replies": 2, "complete": True},
     "disputes.waiting": {"campaign": "round", "campaign_id": 1, "replies": 2},
+    "checks.changed": {"campaign": "round", "campaign_id": 1},
     "release.created": {"version": "1.0.0", "sessions": 1, "turns": 2},
     "job.failed": {"job": 1, "operation": "export_dataset"},
     "comment.mention": {"session": 1},

@@ -59,7 +59,7 @@ FLOORS = {
         {"labeling", "labels"},
         {"agreement"},
         {"judges"},
-        {"calibrating", "cases", "estimates", "review"},
+        {"calibrating", "cases", "estimates", "review", "rubrics"},
         {"demo"},
         {"hooks", "admin"},
         {"urls"},

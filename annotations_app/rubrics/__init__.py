@@ -1,0 +1,1 @@
+"""Rubrics of test cases: judged by people in campaigns, and compared with grades of `rubric-grade`"""

@@ -1,0 +1,146 @@
+"""Campaigns for rubrics: one for each case, with a question for each rubric, which its guidelines say."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from django.db import transaction
+
+from annotations_app.campaigns.add_replies import add_replies
+from annotations_app.campaigns.announce import announce_assignment
+from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.edit import edit_campaign
+from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.criteria.schemas import save_schema
+from annotations_app.models import Campaign, LabelSchema
+from annotations_app.rubrics.cases import RubricCase, name_campaigns, read_cases
+from datasets_app.catalog.written_text import check_written
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.conversations.cases import Rubric
+from datasets_app.domain.labels.schema import MAX_CRITERIA
+from datasets_app.domain.labels.schema_document import read_document
+from datasets_app.models import Dataset, Persona
+
+MAX_CASES = 500
+TOO_MANY, LOCKED, FEWER = "too many rubrics", "test split", "another number of rubrics"
+REASONS = {
+    TOO_MANY: f"more than {MAX_CRITERIA} rubrics",
+    LOCKED: "in the locked test split",
+    FEWER: "another number of rubrics than when their campaign began: close it to have them judged anew",
+}
+
+
+class RubricCampaigns(NamedTuple):
+    """Campaigns made, those whose rubrics have changed, which makes their judgments stale, and those as they
+    were; cases left out by the reason."""
+
+    created: int
+    changed: int
+    unchanged: int
+    left_out: Counter[str]
+
+
+def create_rubric_campaigns(
+    dataset: Dataset,
+    persona: Persona,
+    annotators: Sequence[str],
+    *,
+    overlap: int = 2,
+    override: str = "",
+    actor: Any = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> RubricCampaigns:
+    """Or bring the campaigns of earlier runs up to the rubrics as they are now. Raises UserError, and then
+    changes nothing."""
+    cases = list(read_cases(dataset))
+    if not cases:
+        raise UserError(f"{dataset.name} has no session with metadata.rubrics and a reply.")
+    if len(cases) > MAX_CASES:
+        raise UserError(
+            f"{dataset.name} has {len(cases):,} cases with rubrics; at most {MAX_CASES} have campaigns."
+        )
+    settings = CampaignSettings("", dataset, persona, annotators, overlap=overlap)
+    counts: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    with transaction.atomic():
+        locked = set(dataset.sessions.filter(split="test").values_list("pk", flat=True))
+        known = find_campaigns(dataset)
+        for done, case in enumerate(cases):
+            report_progress(done, len(cases))
+            # Scrubs leave guidelines as people wrote them.
+            check_written(dataset, {"rubrics": write_guidelines(case.rubrics)})
+            if len(case.rubrics) > MAX_CRITERIA:
+                left_out[TOO_MANY] += 1
+            elif case.reply in known:
+                outcome = _update(known[case.reply], case, actor)
+                (left_out if outcome == FEWER else counts)[outcome] += 1
+            elif case.session in locked:
+                left_out[LOCKED] += 1
+            else:
+                _create(case, settings, override=override, actor=actor)
+                counts["created"] += 1
+    return RubricCampaigns(counts["created"], counts["changed"], counts["unchanged"], left_out)
+
+
+def find_campaigns(dataset: Dataset) -> dict[int, Campaign]:
+    """The campaign of each case, by the turn of its reply, without closed ones."""
+    campaigns = Campaign.objects.filter(
+        dataset=dataset, name__startswith=name_campaigns(dataset), schema__name__startswith="rubrics."
+    )
+    rows = campaigns.exclude(status=Campaign.Status.CLOSED).select_related("schema", "dataset", "persona")
+    return {
+        turn: campaign
+        for campaign in rows.order_by("pk")
+        for turn in campaign.items.values_list("turn_id", flat=True)
+    }
+
+
+def key_of(number: int) -> str:
+    """The criterion of a rubric, by its place from 1."""
+    return f"rubric_{number}"
+
+
+def write_guidelines(rubrics: Sequence[Rubric]) -> str:
+    """The rubrics themselves: schemas are seen by everybody who labels, guidelines only with the dataset."""
+    lines = ["# Rubrics", ""]
+    for number, rubric in enumerate(rubrics, 1):
+        unwanted = " A reply that does this loses points." if rubric.points < 0 else ""
+        lines.append(f"{number}. {' '.join(rubric.criterion.split())} ({rubric.points:g} points){unwanted}")
+    return "\n".join([*lines, ""])
+
+
+def _update(campaign: Campaign, case: RubricCase, actor: Any) -> str:
+    if campaign.schema is None or len(campaign.schema.content.questions) != len(case.rubrics):
+        return FEWER
+    guidelines = write_guidelines(case.rubrics)
+    return (
+        "changed" if edit_campaign(campaign, changes={"guidelines": guidelines}, actor=actor) else "unchanged"
+    )
+
+
+def _create(case: RubricCase, settings: CampaignSettings, *, override: str, actor: Any) -> None:
+    dataset = settings.dataset
+    number = Campaign.objects.filter(name__startswith=name_campaigns(dataset)).count() + 1
+    own = {
+        **settings.model_fields(),
+        "name": f"{name_campaigns(dataset)}{number}",
+        "annotators": settings.annotators,
+        "schema": _ask_rubrics(len(case.rubrics), actor),
+        "guidelines": write_guidelines(case.rubrics),
+    }
+    campaign = prepare_campaign(CampaignSettings(**own), override=override, actor=actor)
+    campaign.status = Campaign.Status.OPEN
+    campaign.save(update_fields=["status"])
+    add_replies(campaign, [case.session], turns=[case.reply], override=override, actor=actor)
+    announce_assignment(campaign, [member.user for member in campaign.members.select_related("user")])
+
+
+def _ask_rubrics(count: int, actor: Any) -> LabelSchema:
+    """One for all cases with so many rubrics."""
+    criteria = [
+        {"key": key_of(number), "question": f"Is rubric {number} met?", "kind": "yes_no"}
+        for number in range(1, count + 1)
+    ]
+    document = {"schema": f"rubrics.{count}", "description": "Rubrics of a case", "criteria": criteria}
+    return save_schema(read_document(document), actor=actor).schema

@@ -1,16 +1,20 @@
-"""Adds the replies of selected sessions to a campaign that is being labeled."""
+"""Adds the replies of selected sessions to a campaign that is being labeled, or begins with them."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
 
+from annotations_app.campaigns.announce import announce_assignment
+from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.rows import mark_sessions
+from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Campaign
 from datasets_app.catalog import gates, policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import execute
+from datasets_app.models import Turn
 
 # They come after the items that the campaign has, in an order of their own. The locked test split is left out
 # unless it is what the campaign labels.
@@ -79,6 +83,21 @@ def add_replies(
             replies=added,
         )
     return {"campaign": row.pk, "replies": added}
+
+
+def create_with_replies(
+    settings: CampaignSettings, turns: Sequence[Turn], *, override: str = "", actor: Any = None
+) -> Campaign:
+    """A campaign for these replies alone, open. Raises UserError."""
+    with transaction.atomic():
+        campaign = prepare_campaign(settings, override=override, actor=actor)
+        campaign.status = Campaign.Status.OPEN
+        campaign.save(update_fields=["status"])
+        sessions = sorted({turn.session_id for turn in turns})
+        add_replies(campaign, sessions, turns=[turn.pk for turn in turns], override=override, actor=actor)
+        announce_assignment(campaign, [member.user for member in campaign.members.select_related("user")])
+        campaign.refresh_from_db()
+    return campaign
 
 
 def _require_open(campaign: Campaign) -> None:

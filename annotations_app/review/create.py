@@ -4,15 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import save_schema
 from annotations_app.domain.review import ReviewCriterion, list_criteria, make_schema
+from annotations_app.domain.review_audit import choose_tasks
 from annotations_app.models import Campaign
+from annotations_app.models.campaign import DEFAULT_SEED
 from annotations_app.review.tasks_file import read_tasks
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX
-from datasets_app.models import Dataset, Persona
+from datasets_app.domain.traces.formats.review_tasks import REVIEW_KEYS, TAG_PREFIX
+from datasets_app.models import Dataset, Persona, Turn
 
 
 def create_review_campaigns(
@@ -22,14 +25,18 @@ def create_review_campaigns(
     annotators: Sequence[str],
     *,
     overlap: int = 1,
+    audit: int | None = None,
+    seed: int = DEFAULT_SEED,
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> list[Campaign]:
     """``dataset`` holds the conversations of the file, imported before: their replies have the tag of their
-    criterion. Rubrics become guidelines. Raises UserError, and then no campaign is made beyond those
-    before."""
+    criterion. Rubrics become guidelines. With ``audit``, people judge what the machine didn't pass and so
+    many others of each criterion, drawn at random by ``seed``; else all. Raises UserError, and then no
+    campaign is made beyond those before."""
     campaigns = []
+    chosen = None if audit is None else choose_tasks((task for _, task in read_tasks(tasks)), audit, seed)
     for criterion in list_criteria(task for _, task in read_tasks(tasks)):
         settings = CampaignSettings(
             name=f"{dataset.name[:60]}-{criterion.name[:39]}",
@@ -41,10 +48,17 @@ def create_review_campaigns(
             overlap=overlap,
             tag=f"{TAG_PREFIX}{criterion.key}",
         )
-        campaigns.append(
-            create_campaign(settings, override=override, actor=actor, report_progress=report_progress)
-        )
+        who: Any = {"override": override, "actor": actor}
+        if chosen is None:
+            campaigns.append(create_campaign(settings, **who, report_progress=report_progress))
+        elif turns := _find_turns(dataset, criterion.key, chosen.get(criterion.key, set())):
+            campaigns.append(create_with_replies(settings, turns, **who))
     return campaigns
+
+
+def _find_turns(dataset: Dataset, criterion: str, keys: set[str]) -> list[Turn]:
+    tagged = Turn.objects.filter(dataset=dataset, tags__contains=[f"{TAG_PREFIX}{criterion}"])
+    return [turn for turn in tagged if (turn.metadata or {}).get(REVIEW_KEYS, {}).get(criterion) in keys]
 
 
 def _write_guidelines(criterion: ReviewCriterion) -> str:

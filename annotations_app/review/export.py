@@ -43,7 +43,7 @@ def export_review(
     known = _read_previous(previous)
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedReview:
-        opinions = _read_opinions(dataset, tally)
+        opinions = read_opinions(dataset, tally)
         counts = [0, 0, 0, 0]
         for line, task in read_tasks(tasks):
             found = settle(opinions.get(task["review_key"], []))
@@ -68,7 +68,7 @@ def export_review(
     return export_through_gates(dataset, out, write, finish, override=override, actor=actor)
 
 
-def _read_opinions(dataset: Dataset, tally: TextTally) -> dict[str, list[Opinion]]:
+def read_opinions(dataset: Dataset, tally: TextTally) -> dict[str, list[Opinion]]:
     """By the key of the task, in the order in which they were given."""
     rows = (
         Judgment.objects.filter(dataset=dataset, kind__in=(Judgment.Kind.LABEL, Judgment.Kind.ADJUDICATED))

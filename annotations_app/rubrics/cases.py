@@ -16,7 +16,7 @@ class RubricCase(NamedTuple):
 
     session: int
     session_id: str
-    reply: int
+    reply: Turn
     rubrics: tuple[Rubric, ...]
 
 
@@ -32,7 +32,7 @@ def read_cases(dataset: Dataset) -> Iterator[RubricCase]:
         reply = replies.filter(text__regex=r"[^[:space:]]").order_by("-turn_index").first()
         rubrics = read_rubrics((turn.metadata or {})["rubrics"])
         if reply and rubrics:
-            yield RubricCase(turn.session_id, turn.session.session_id, reply.pk, rubrics)
+            yield RubricCase(turn.session_id, turn.session.session_id, reply, rubrics)
 
 
 def name_campaigns(dataset: Dataset) -> str:

@@ -72,7 +72,7 @@ def import_grades(text: str, dataset: Dataset, *, actor: Any = None) -> Imported
         ).judge
         for session_id, verdicts in graded.items():
             case = cases.get(session_id)
-            campaign = campaigns.get(case.reply) if case else None
+            campaign = campaigns.get(case.reply.pk) if case else None
             if case is None or campaign is None or campaign.guidelines != write_guidelines(case.rubrics):
                 counts["unknown"] += len(verdicts)
                 continue
@@ -98,7 +98,7 @@ def compare_rubrics(dataset: Dataset) -> tuple[list[RubricVerdicts], list[Pooled
     pairs: defaultdict[str, list[tuple[bool, bool]]] = defaultdict(list)
     campaigns = find_campaigns(dataset)
     for case in read_cases(dataset):
-        if (campaign := campaigns.get(case.reply)) is None:
+        if (campaign := campaigns.get(case.reply.pk)) is None:
             continue
         labels = campaign.judgments.filter(kind="label", turn=case.reply)
         stale = set(labels.model.objects.stale(campaign).values_list("pk", flat=True))
@@ -161,7 +161,7 @@ def _keep(
     )
     Verdict.objects.update_or_create(
         run=run,
-        turn_id=case.reply,
+        turn_id=case.reply.pk,
         repeat=0,
         defaults={
             "dataset": campaign.dataset,

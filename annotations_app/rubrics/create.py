@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from annotations_app.campaigns.add_replies import add_replies
-from annotations_app.campaigns.announce import announce_assignment
-from annotations_app.campaigns.create import prepare_campaign
+from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.criteria.schemas import save_schema
@@ -72,8 +70,8 @@ def create_rubric_campaigns(
             check_written(dataset, {"rubrics": write_guidelines(case.rubrics)})
             if len(case.rubrics) > MAX_CRITERIA:
                 left_out[TOO_MANY] += 1
-            elif case.reply in known:
-                outcome = _update(known[case.reply], case, actor)
+            elif case.reply.pk in known:
+                outcome = _update(known[case.reply.pk], case, actor)
                 (left_out if outcome == FEWER else counts)[outcome] += 1
             elif case.session in locked:
                 left_out[LOCKED] += 1
@@ -129,11 +127,7 @@ def _create(case: RubricCase, settings: CampaignSettings, *, override: str, acto
         "schema": _ask_rubrics(len(case.rubrics), actor),
         "guidelines": write_guidelines(case.rubrics),
     }
-    campaign = prepare_campaign(CampaignSettings(**own), override=override, actor=actor)
-    campaign.status = Campaign.Status.OPEN
-    campaign.save(update_fields=["status"])
-    add_replies(campaign, [case.session], turns=[case.reply], override=override, actor=actor)
-    announce_assignment(campaign, [member.user for member in campaign.members.select_related("user")])
+    create_with_replies(CampaignSettings(**own), [case.reply], override=override, actor=actor)
 
 
 def _ask_rubrics(count: int, actor: Any) -> LabelSchema:

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations_app.labels.persona_facts import get_persona
+from annotations_app.models.campaign import DEFAULT_SEED
 from annotations_app.review.create import create_review_campaigns
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
@@ -20,7 +21,8 @@ Import the file first, which makes a dataset of its conversations:
   alignmenter review-import RUN --annotations reviewed.jsonl
 
 There is one campaign for each criterion. It asks for the outcome and for the reason, which
-Alignmenter requires; the rubric is the guidelines. What the machine said isn't shown.
+Alignmenter requires; the rubric is the guidelines. What the machine said isn't shown. With
+--audit, estimate_review says from the judged part how many of all answers violate a criterion.
 
 exit codes:
   0  created and open
@@ -41,6 +43,14 @@ class Command(BaseCommand):
         parser.add_argument(
             "--overlap", type=int, default=1, metavar="N", help="annotators for each reply (default: 1)"
         )
+        parser.add_argument(
+            "--audit",
+            type=int,
+            metavar="N",
+            help="only tasks that the machine didn't pass, and N others of each criterion, drawn at random "
+            "(default: all tasks)",
+        )
+        parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N", help="of the draw")
         parser.add_argument("--override", metavar="REASON", default="", help="why to judge unscrubbed data")
 
     def handle(self, *, tasks: Path, dataset: str, persona: str, annotators: str, **options: Any) -> None:
@@ -52,6 +62,8 @@ class Command(BaseCommand):
                 get_persona(persona),
                 annotators.split(","),
                 overlap=options["overlap"],
+                audit=options["audit"],
+                seed=options["seed"],
                 override=options["override"],
                 report_progress=progress,
             )

@@ -1,0 +1,57 @@
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from annotations_app.domain.review_audit import ReviewEstimate, Stratum
+from annotations_app.review.estimate import estimate_review
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.management.base import BaseCommand
+
+HELP = """\
+Estimate how many answers of a run violate each criterion, from judged review tasks.
+
+  manage.py create_review tasks.jsonl --dataset review-may --persona default_v1 \\
+      --annotators ana,ben --audit 50
+  manage.py estimate_review tasks.jsonl --dataset review-may
+
+The tasks that the machine didn't pass are a selection and say nothing of the others. With --audit,
+create_review has people judge all of these and a random sample of the others, so that both
+together stand for all tasks. The 95 % interval is conservative; only settled judgments count.
+
+exit codes:
+  0  estimated
+  2  could not run: no review tasks, no campaign for them
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("tasks", metavar="FILE", type=Path, help="review tasks, as they were exported")
+        parser.add_argument("--dataset", metavar="NAME", required=True)
+        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+
+    def handle(self, *, tasks: Path, dataset: str, **options: Any) -> None:
+        found = estimate_review(tasks, get_dataset(dataset))
+        if options["format"] == "json":
+            self.stdout.write(json.dumps([one.as_json() for one in found], indent=2, allow_nan=False))
+            return
+        for one in found:
+            self.stdout.write(_format_estimate(one))
+
+
+def _format_estimate(one: ReviewEstimate) -> str:
+    low, high = one.interval
+    rate = "no estimate yet" if one.rate is None else f"{one.rate:.1%} violated ({low:.1%} to {high:.1%})"
+    return (
+        f"{one.criterion}: {rate} of {one.total:,} tasks\n"
+        f"    not passed by the machine: {_format_stratum(one.selected)}\n"
+        f"    passed, audited at random: {_format_stratum(one.others)}"
+    )
+
+
+def _format_stratum(part: Stratum) -> str:
+    chance = "" if part.probability is None else f", each with probability {part.probability:.3g}"
+    return f"{part.included:,} of {part.total:,}{chance}; {part.judged:,} judged, {part.violated:,} violated"

@@ -1,0 +1,91 @@
+"""A random audit of what the machine passed: drawn with known probabilities, and an estimate from it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from annotations_app.domain.review_audit import choose_tasks, estimate_tasks
+from annotations_app.labeling.lease_next import lease_next
+from annotations_app.models import Campaign
+from tests.campaigns import get_user, make_annotators, make_persona, submit
+from tests.factories import write_jsonl
+
+
+def make_task(number: int, *, passed: bool) -> dict[str, Any]:
+    said = [
+        {"role": "user", "content": f"Question {number}?"},
+        {"role": "assistant", "content": f"Answer {number}."},
+    ]
+    return {
+        "review_key": f"key-{number}",
+        "evaluation_id": "6f6c1c51-9b5c-4f9b-a7b0-0f6ad3c0a001",
+        "input": {"session_id": f"s{number}", "payload": {"conversation": said}},
+        "criterion": {"id": "polite", "rubric": "Says please."},
+        "machine_result": {"status": "met" if passed else "violated"},
+        "annotation": {"schema_version": 1, "outcome": None},
+    }
+
+
+def test_the_estimate_is_right_on_average_and_its_interval_holds() -> None:
+    """The machine misses a tenth of what it passes, and half of what it stops is fine."""
+    tasks = [make_task(number, passed=number % 5 != 0) for number in range(500)]
+    truth = {
+        f"key-{number}": "violated" if number % (10 if number % 5 == 0 else 11) == 0 else "met"
+        for number in range(500)
+    }
+    rate = sum(outcome == "violated" for outcome in truth.values()) / 500
+    estimates, covered, seeds = [], 0, 300
+    for seed in range(seeds):
+        chosen = choose_tasks(tasks, 60, seed)["polite"]
+        [one] = estimate_tasks(tasks, chosen, truth)
+        assert (one.selected.probability, one.others.probability) == (1.0, 60 / 400)
+        assert one.rate is not None
+        estimates.append(one.rate)
+        covered += one.interval[0] <= rate <= one.interval[1]
+    assert abs(sum(estimates) / seeds - rate) < 0.004
+    assert covered / seeds >= 0.95
+    # What the tool selects alone says something else.
+    selected = [truth[task["review_key"]] for task in tasks if task["machine_result"]["status"] != "met"]
+    assert abs(selected.count("violated") / len(selected) - rate) > 0.2
+
+
+def test_whatever_is_judged_in_full_has_no_interval() -> None:
+    tasks = [make_task(number, passed=number > 2) for number in range(10)]
+    truth = {f"key-{number}": "violated" if number < 2 else "met" for number in range(10)}
+    [one] = estimate_tasks(tasks, set(truth), truth)
+    assert (one.rate, one.interval) == (0.2, (0.2, 0.2))
+    [one] = estimate_tasks(tasks, set(truth), {})
+    assert (one.rate, one.interval) == (None, (0.0, 1.0))
+
+
+@pytest.mark.django_db
+def test_people_judge_what_was_selected_and_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = write_jsonl(
+        tmp_path / "tasks.jsonl", [make_task(number, passed=number > 3) for number in range(20)]
+    )
+    call_command("import_dataset", str(tasks), name="review", origin="synthetic")
+    make_annotators("ana")
+    make_persona()
+    with pytest.raises(CommandError, match="No campaign of review asks about these tasks"):
+        call_command("estimate_review", tasks, dataset="review")
+    call_command("create_review", tasks, dataset="review", persona="warm_v1", annotators="ana", audit=8)
+    campaign = Campaign.objects.get()
+    assert campaign.item_count == 4 + 8
+    while (current := lease_next(campaign, get_user("ana")).current) is not None:
+        outcome = "violated" if current.item.turn.text in ("Answer 0.", "Answer 1.") else "met"
+        submit(current, label=None, answers={"outcome": outcome, "rationale": "Read it."})
+    capsys.readouterr()
+    call_command("estimate_review", tasks, dataset="review", format="json")
+    [one] = json.loads(capsys.readouterr().out)
+    assert one["rate"] == 2 / 20
+    assert one["low"] == 2 / 20 < one["high"] < 0.5
+    assert one["others"] == {"total": 16, "included": 8, "judged": 8, "violated": 0, "probability": 0.5}
+    call_command("estimate_review", tasks, dataset="review")
+    assert "polite: 10.0% violated" in capsys.readouterr().out
+    # The file goes back as ever: what nobody judged stays blank.
+    call_command("export_review", tasks, dataset="review", out=str(tmp_path / "done.jsonl"))
+    done = [json.loads(line) for line in (tmp_path / "done.jsonl").read_text().splitlines()]
+    assert sum(line["annotation"]["outcome"] is None for line in done) == 8

@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+from django.contrib.auth.models import Group, User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.models import SessionComment
 from tests import factories
+from tests.browser.conftest import DESKTOP, sign_in
 from tests.browser.faults import find_violations_in_both_schemes
 
 CODE = "Run **this**:\n\n```\n" + "print('a long line') " * 20 + "\n```"
@@ -127,4 +129,13 @@ def test_a_turn_is_commented_where_it_stands(page: Page, transactional_db: Any, 
     page.keyboard.press("Control+Enter")
     expect(page.locator("#turn-2 .ad-comments").get_by_text("Too short")).to_be_visible()
     expect(page.locator("#comments")).to_contain_text("On turn 2.")
+    assert find_violations_in_both_schemes(page) == []
+
+
+def test_withheld_turns_can_be_read_as_such(open_page: Any, curator: User, tmp_path: Path) -> None:
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(1), origin="external")
+    curator.groups.set([Group.objects.get(name="viewer")])
+    page: Page = open_page(viewport=DESKTOP)
+    sign_in(page, path=reverse("admin:datasets_app_session_change", args=[dataset.sessions.get().pk]))
+    expect(page.get_by_text("characters, withheld").first).to_be_visible()
     assert find_violations_in_both_schemes(page) == []

@@ -118,8 +118,10 @@ class CampaignAdmin(ReadOnlyAdmin):
             remaining = target - labels - campaign.unassignable
             left = say_time_left(remaining, campaign.rate) if remaining > 0 else "needs another annotator"
         bar = '<progress class="ad-progress" value="{}" max="100" aria-hidden="true"></progress>'
-        text = bar + '<span>{} of {} ({} %)</span> <span class="ad-subtle">{}</span>'
-        return format_html(text, percent, f"{labels:,}", f"{target:,}", percent, left)
+        text = '<span>{} of {} ({} %)</span> <span class="ad-subtle">{}</span>'
+        return format_html(
+            f'<div class="ad-grow">{bar}{text}</div>', percent, f"{labels:,}", f"{target:,}", percent, left
+        )
 
     @display(description="Agreement")
     def show_alpha(self, campaign: Campaign) -> str:

@@ -98,6 +98,12 @@ JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = i.turn_id
 CROSS JOIN LATERAL unnest(t.tags) AS tag
 WHERE i.campaign_id = %(campaign)s GROUP BY tag ORDER BY count(*) DESC, tag LIMIT %(limit)s
 """
+_LENGTHS_SQL = """
+SELECT string_agg(int8send(t.id) || int8send(char_length(t.text)::bigint), ''::bytea)
+FROM annotations_app_campaignitem i
+JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = i.turn_id
+WHERE i.campaign_id = %(campaign)s GROUP BY i.turn_id >> 16
+"""
 _FAILURES_SQL = """
 SELECT failure, count(*) FROM annotations_app_verdict WHERE run_id = %s GROUP BY failure ORDER BY 2 DESC
 """
@@ -185,6 +191,20 @@ def read_tags(campaign: Campaign) -> dict[str, IntArray]:
     return {
         tag: np.frombuffer(packed, ">i8").astype(np.int64) for tag, packed in fetch_all(_TAGS_SQL, values)
     }
+
+
+def read_lengths(campaign: Campaign) -> dict[str, IntArray]:
+    """The turns of each third of the replies by their characters; fewer parts if many are equally long."""
+    turn, length = read_packed(_LENGTHS_SQL, 2, campaign=campaign.pk, dataset=campaign.dataset_id)
+    if not len(turn):
+        return {}
+    first, second = np.quantile(length, [1 / 3, 2 / 3], method="lower").astype(int)
+    parts = {
+        f"up to {first:,} characters": turn[length <= first],
+        f"{first + 1:,} to {second:,} characters": turn[(length > first) & (length <= second)],
+        f"more than {second:,} characters": turn[length > second],
+    }
+    return {name: turns for name, turns in parts.items() if len(turns)}
 
 
 def count_not_judged(run: JudgeRun) -> tuple[int, dict[str, int]]:

@@ -15,6 +15,7 @@ from annotations_app.judges.alternative import check_epsilon, measure_alternativ
 from annotations_app.judges.judge_rows import (
     count_not_judged,
     look_up,
+    read_lengths,
     read_people_at_random,
     read_raters,
     read_repeats,
@@ -24,6 +25,7 @@ from annotations_app.judges.judge_rows import (
 )
 from annotations_app.judges.reveal import Following, measure_following
 from annotations_app.judges.run_judge import compute_cost, schema_of
+from annotations_app.judges.versions import VersionChange, compare_versions, find_earlier
 from annotations_app.models import JudgeRun
 from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.model_calls.budget import TokensUsed
@@ -65,6 +67,7 @@ class MeasuredCriterion(NamedTuple):
     parts: dict[str, list[Compared]]
     itself: Comparison | None
     alternative: AlternativeTest | None
+    change: VersionChange | None
 
     @property
     def title(self) -> str:
@@ -86,6 +89,7 @@ class MeasuredCriterion(NamedTuple):
             "agreement": self.whole.as_json(),
             "by": {kind: [one.as_json() for one in parts] for kind, parts in self.parts.items()},
             "itself": self.itself and self.itself.as_json(),
+            "earlier_version": self.change and self.change.as_json(),
             "alternative_annotator": self.alternative and self.alternative.as_json(),
         }
 
@@ -137,12 +141,12 @@ def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEF
     is that of the test of :mod:`alternative`. Raises UserError."""
     check_epsilon(epsilon)
     sessions = read_sessions(run.campaign)
-    tags = read_tags(run.campaign) if with_tags else {}
+    parts = {"tag": read_tags(run.campaign) if with_tags else {}, "length": read_lengths(run.campaign)}
     criteria = [
         measured
         for criterion in schema_of(run.campaign).criteria
         if criterion.levels
-        for measured in _measure(run, criterion, sessions, tags, epsilon)
+        for measured in _measure(run, criterion, sessions, parts, epsilon)
     ]
     judged, reasons = count_not_judged(run)
     cost = compute_cost(run)
@@ -179,17 +183,23 @@ def find_replies(
 
 
 def _measure(
-    run: JudgeRun, criterion: Criterion, sessions: Any, tags: dict[str, IntArray], epsilon: float
+    run: JudgeRun,
+    criterion: Criterion,
+    sessions: Any,
+    parts: dict[str, dict[str, IntArray]],
+    epsilon: float,
 ) -> Iterator[MeasuredCriterion]:
     verdict_turn, verdict = read_verdicts(run, criterion)
     if not len(verdict_turn):
         return
     label_turn, label = read_people_at_random(run.campaign, criterion)
     again_turn, first, again = read_repeats(run, criterion)
-    raters = read_raters(run.campaign, criterion)
+    raters, earlier = read_raters(run.campaign, criterion), find_earlier(run)
+    before = read_verdicts(earlier, criterion) if earlier else None
     for tag, names, read in _list_scales(criterion):
         turns, codes, ties = find_consensus(label_turn, read(label), len(names))
-        matched = _match(turns, look_up(turns, verdict_turn, read(verdict)), codes, sessions)
+        now = look_up(turns, verdict_turn, read(verdict))
+        matched = _match(turns, now, codes, sessions)
         scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
         weights = scale.weights(len(names))
         itself = None
@@ -204,13 +214,18 @@ def _measure(
             ties,
             _compare_whole("all", matched, names, weights),
             {
-                "split": _compare_parts(_split_parts(matched, sessions), matched, names, weights),
-                "tag": _compare_parts(tags, matched, names, weights),
+                kind: _compare_parts(turns_of, matched, names, weights)
+                for kind, turns_of in {"split": _split_parts(matched, sessions), **parts}.items()
             },
             itself,
             measure_alternative(
                 raters, (verdict_turn, verdict), sessions, criterion, len(names), read, epsilon
             ),
+            compare_versions(
+                earlier, codes, look_up(turns, before[0], read(before[1])), now, sessions.session_of(turns)
+            )
+            if earlier and before
+            else None,
         )
 
 

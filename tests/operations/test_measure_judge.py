@@ -89,3 +89,29 @@ def test_it_is_told_whether_a_judge_may_replace_one_of_the_people(run: JudgeRun)
     assert generous.as_json()["alternative_annotator"]["epsilon"] == 0.5
     with pytest.raises(UserError, match="Epsilon must be"):
         measure_judge(run, epsilon=0.9)
+
+
+def test_a_version_is_compared_with_the_one_before_on_the_same_replies(run: JudgeRun) -> None:
+    """The later one is right where the first was wrong, but for one reply that only the first had right."""
+    assert measure_judge(run).criteria[0].change is None
+    later = JudgeRun.objects.create(
+        campaign=run.campaign, judge=run.judge, prompt_digest="f" * 64, persona_digest=run.persona_digest
+    )
+    labels = dict(Annotation.objects.filter(annotator="cy").values_list("turn_id", "label"))
+    for place, turn in enumerate(sorted(labels)[:30]):
+        said = labels[turn] if place != 12 else 1 - labels[turn]
+        Verdict.objects.create(
+            dataset=run.campaign.dataset, turn_id=turn, run=later, codes={"on_brand": said}
+        )
+    [measured] = measure_judge(later).criteria
+    change = measured.change
+    assert change is not None
+    assert (change.earlier, change.gained, change.lost) == ("offline@1", 6, 1)
+    assert (change.now - change.before, change.replies) == (5, measured.whole.comparison.n)
+    assert change.difference.value == pytest.approx(5 / change.replies)
+    assert change.difference.low is not None
+    assert change.difference.low < 5 / change.replies < change.difference.high  # type: ignore[operator]
+    assert measured.as_json()["earlier_version"]["gained"] == 6
+    by_length = measured.parts["length"]
+    assert sum(part.comparison.n for part in by_length) == measured.whole.comparison.n
+    assert by_length[0].name.startswith("up to ")

@@ -1,0 +1,59 @@
+"""A version of a judge, or a run under another prompt, against the one before, on the same replies."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
+from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.models import JudgeRun
+
+
+class VersionChange(NamedTuple):
+    """Of ``replies`` that both judged, how many each answers as most people do; ``gained`` are right now and
+    weren't before, ``lost`` the reverse. ``difference`` has an interval by sessions."""
+
+    earlier: str
+    prompt_digest: str
+    replies: int
+    before: int
+    now: int
+    gained: int
+    lost: int
+    difference: Statistic
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "difference": self.difference.as_json()}
+
+
+def find_earlier(run: JudgeRun) -> JudgeRun | None:
+    """The run before of a judge of the same name in the same campaign."""
+    runs = JudgeRun.objects.filter(campaign=run.campaign_id, judge__name=run.judge.name, pk__lt=run.pk)
+    return runs.select_related("judge").order_by("-pk").first()
+
+
+def compare_versions(
+    earlier: JudgeRun, people: IntArray, before: FloatArray, now: FloatArray, session: IntArray
+) -> VersionChange | None:
+    """Verdicts by reply, NaN where there is none; None if there is no reply that both judged."""
+    both = ~np.isnan(before) & ~np.isnan(now)
+    if not both.any():
+        return None
+    order = np.argsort(session[both], kind="stable")
+    people, session = people[both][order], session[both][order]
+    was, is_right = before[both][order] == people, now[both][order] == people
+    change = is_right.astype(np.float64) - was
+    mean = float(change.mean())
+    group = np.zeros(len(change), np.int64)
+    squares, sessions = sum_squared_influence(group, session, ((change - mean) / len(change))[None], 1)
+    return VersionChange(
+        earlier.judge.full_name,
+        earlier.prompt_digest,
+        len(change),
+        int(was.sum()),
+        int(is_right.sum()),
+        int((is_right & ~was).sum()),
+        int((was & ~is_right).sum()),
+        jackknife_interval(mean, float(squares[0][0]), int(sessions[0]), -1.0),
+    )

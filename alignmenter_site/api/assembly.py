@@ -10,7 +10,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.security import HttpBearer
 
 from alignmenter_site.middleware.second_factor import has_second_factor, needs_second_factor
-from annotations_app.api import campaigns, labels
+from annotations_app.api import campaigns, labels, running_campaigns
 from datasets_app.api import (
     audit,
     datasets,
@@ -107,6 +107,7 @@ for _module in (
     runs,
     personas,
     campaigns,
+    running_campaigns,
     labels,
     people,
     audit,

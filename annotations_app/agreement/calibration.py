@@ -8,6 +8,7 @@ from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.calibration import open_rest
 from annotations_app.domain.agreement.agreement_report import HeadlineStats
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Judgment
+from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import describe_stored
@@ -78,6 +79,14 @@ def open_if_agreed(campaign: Campaign) -> bool:
         return False
     open_rest(campaign, reason=f"alpha of at least {campaign.calibration_alpha}", actor=None)
     return True
+
+
+def end_round(campaign: Campaign, *, reason: str = "", actor: Any) -> None:
+    """End a round; while annotators don't agree as far as was asked, only with a reason. Raises UserError."""
+    reason = reason.strip()
+    if not reason and campaign.is_calibrating and not measure_round(campaign).is_agreed:
+        raise UserError("The annotators don't agree as far as was asked; say why the rest opens.")
+    open_rest(campaign, reason=reason, actor=actor)
 
 
 def list_differences(campaign: Campaign) -> list[Difference]:

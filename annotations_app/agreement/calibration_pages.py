@@ -6,8 +6,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from annotations_app.agreement.calibration import list_differences, measure_round
-from annotations_app.campaigns.calibration import MAX_REASON_LENGTH, open_rest
+from annotations_app.agreement.calibration import end_round, list_differences, measure_round
+from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.campaigns.pages_common import (
     campaign_url,
     render_campaign_page,
@@ -29,7 +29,7 @@ def show_round(request: HttpRequest, pk: int) -> HttpResponse:
     state = measure_round(campaign) if campaign.is_calibrating else None
     if request.method == "POST":
         require_permissions(request, "change_campaign")
-        return _open(request, campaign, bool(state and state.is_agreed))
+        return _open(request, campaign)
     differences = list_differences(campaign)
     withheld = not raw_access.may_read(request.user, campaign.dataset)
     turns = {} if withheld else _read_turns(campaign, [one.turn for one in differences])
@@ -46,12 +46,9 @@ def show_round(request: HttpRequest, pk: int) -> HttpResponse:
     return render_campaign_page(request, campaign, "calibration", "Calibration", context)
 
 
-def _open(request: HttpRequest, campaign: Campaign, is_agreed: bool) -> HttpResponse:
-    reason = request.POST.get("reason", "").strip()
+def _open(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
-        if not (is_agreed or reason):
-            raise UserError("The annotators don't agree as far as was asked; say why the rest opens.")
-        open_rest(campaign, reason=reason, actor=request.user)
+        end_round(campaign, reason=request.POST.get("reason", ""), actor=request.user)
     except UserError as refusal:
         messages.error(request, refusal.message)
     else:

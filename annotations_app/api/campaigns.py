@@ -71,7 +71,7 @@ def list_campaigns(request: Any, after: str = After, limit: int = Limit) -> Any:
 
 @route(router, "GET", "/campaigns/{name}", CampaignOut, needs=VIEW_CAMPAIGNS)
 def get_campaign(request: Any, name: str) -> Any:
-    return _describe_one(request, find_campaign(request, name))
+    return describe_campaign(request, find_campaign(request, name))
 
 
 @route(
@@ -99,7 +99,7 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
     with transaction.atomic():
         campaign = prepare_campaign(settings, actor=request.person)
         start_job(request, "create_campaign", dataset, CampaignParameters(campaign=campaign.pk))
-    return _describe_one(request, campaign)
+    return describe_campaign(request, campaign)
 
 
 @route(router, "GET", "/campaigns/{name}/agreement", AgreementOut, needs=VIEW_LABELS)
@@ -243,7 +243,7 @@ def find_campaign(request: Any, name: str) -> Campaign:
     return campaign
 
 
-def _describe_one(request: Any, campaign: Campaign) -> dict[str, Any]:
+def describe_campaign(request: Any, campaign: Campaign) -> dict[str, Any]:
     return _describe(request, campaign, not raw_access.may_read(request.person, campaign.dataset))
 
 

@@ -6,6 +6,8 @@ from typing import Any, Literal
 from ninja import Schema
 from pydantic import Field
 
+from annotations_app.agreement.failure_modes import MAX_NAME_LENGTH
+from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import (
     MAX_CALIBRATION_REPLIES,
@@ -14,6 +16,7 @@ from annotations_app.models.campaign import (
     MAX_REPLIES,
     MAX_SHARE,
 )
+from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.api.schemas import NAME_PATTERN, Input
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 
@@ -70,6 +73,77 @@ class CampaignIn(Input):
     calibration_alpha: float | None = Field(None, gt=0, le=1)
     lease_minutes: int = Field(15, ge=1, le=MAX_LEASE_MINUTES)
     seed: int = Field(42, gt=-(2**53), lt=2**53)
+
+
+class CampaignChangesIn(Input):
+    """What is given is changed. `annotators` are all who stay or join; `overlap` can only be raised;
+    `label_schema` is a later version of the campaign's."""
+
+    guidelines: str = Field("", max_length=50_000)
+    annotators: list[str] = Field([], max_length=1000)
+    overlap: int = Field(2, ge=1, le=MAX_OVERLAP)
+    lease_minutes: int = Field(15, ge=1, le=MAX_LEASE_MINUTES)
+    label_schema: str | None = Field(None, max_length=120)
+    status: Literal["open", "paused", "closed"] = "open"
+
+
+class RequeueIn(Input):
+    causes: list[Literal["persona", "guidelines", "schema"]] = Field(list(STALE_CAUSES), min_length=1)
+
+
+class RequeuedOut(Schema):
+    labels: int
+
+
+class RoundOut(Schema):
+    """`missing` are labels still to come; `agreement` has the statistics of each criterion, `differences` the
+    number of replies that were answered differently."""
+
+    calibrating: bool
+    missing: int
+    agreed: bool
+    agreement: list[dict[str, Any]]
+    differences: int
+
+
+class RoundEndIn(Input):
+    reason: str = Field("", max_length=MAX_REASON_LENGTH)
+
+
+class NoteOut(Schema):
+    id: int
+    session_id: str
+    turn_index: int
+    notes: str
+    mode: str | None
+
+
+class NotePage(Schema):
+    items: list[NoteOut]
+    next: str | None
+
+
+class GroupedNotesIn(Input):
+    """`notes` are ids of labels with notes."""
+
+    notes: list[int] = Field(min_length=1, max_length=1000)
+    mode: str = Field("", max_length=MAX_NAME_LENGTH)
+
+
+class FailureModesOut(Schema):
+    """`richness` estimates how many modes there are in all, with a 95 % interval; null without notes."""
+
+    modes: list[dict[str, Any]]
+    ungrouped: int
+    richness: dict[str, float] | None
+
+
+class PromotedModeIn(Input):
+    kind: Literal["tag", "criterion"]
+
+
+class PromotedModeOut(Schema):
+    label_schema: str
 
 
 class LabelExportIn(Input):

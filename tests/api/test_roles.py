@@ -35,6 +35,8 @@ BODIES: dict[str, Any] = {
     "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
     "push_run": {"manifest": {}, "results": {}},
     "compare_versions": {"before": "1.0.0"},
+    "group_campaign_notes": {"notes": [1]},
+    "promote_failure_mode": {"kind": "tag"},
     "save_persona": {"yaml": "id: x"},
     "create_campaign": {"name": "c", "dataset": "harbour-data", "persona": "x", "annotators": ["a"]},
 }

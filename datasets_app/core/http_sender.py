@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 # The host is resolved once, each address it has must be public or in a listed network, and the connection
 # goes to what was checked: a name that resolves to something else a moment later changes nothing.
 PORTS = {"http": 80, "https": 443}
-# What precedes the IPv4 address in an IPv6 address of ISATAP, but for a bit that says whether it is unique.
+# Before the IPv4 address in an IPv6 one of ISATAP, but for a bit that says whether it is unique.
 _ISATAP, _ISATAP_MASK = 0x00005EFE, 0xFDFFFFFF
 _NETWORKS_PATH = Path(__file__).with_name("special_networks.txt")
 

@@ -12,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces.converted_file import open_conversation_file
 from datasets_app.domain.traces.describe import list_warnings
 from datasets_app.domain.traces.messages import read_messages
 from datasets_app.domain.traces.records import (
@@ -573,3 +575,31 @@ def test_ids_that_a_float_has_rounded_are_said(tmp_path: Path) -> None:
     assert (
         "different ones may have become one" in list_warnings(convert(write(tmp_path, rows, "a.jsonl"))[1])[0]
     )
+
+
+def test_a_single_message_of_an_unknown_role_is_asked_for(tmp_path: Path) -> None:
+    roles = ("user", "moderator", "assistant")
+    lines = [{"conversation_id": "u1", "role": role, "content": f"Said by {role}."} for role in roles]
+    for value in (lines, lines[1:2]):
+        _, report = convert(write(tmp_path, value, "roles.jsonl"))
+        assert report.left_out["messages of unknown roles"].kinds == {"moderator": 1}
+
+
+def test_lines_before_the_first_message_are_counted(tmp_path: Path) -> None:
+    head = "Chat with Minji\nSaved on: 5 January\n\n"
+    said = "5/1/2026, 14:28 - Minji: Hello\n5/1/2026, 14:29 - Shop: How can I help?\n"
+    sessions, report = convert(write(tmp_path, head + said, "chat.txt"))
+    assert [len(turns) for turns in sessions.values()] == [2]
+    assert report.left_out["lines before the first message"].total == 2
+
+
+def test_damaged_json_in_an_archive_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
+        good = [{"conversation_id": "k", "role": role, "content": "Yes."} for role in ("user", "assistant")]
+        archive.writestr("01.jsonl", "".join(json.dumps(line) + "\n" for line in good))
+        archive.writestr("02.jsonl", '{"conversation_id": "m", "role": "user", "content": "brok')
+    file = open_conversation_file(tmp_path / "logs.zip")
+    problems = [item.message for item in file.turns() if isinstance(item, LineError)]
+    assert len(problems) == 1
+    assert "02.jsonl: is not valid JSON" in problems[0]
+    assert "line 1, column" in problems[0]

@@ -4,7 +4,7 @@ import tempfile
 from array import array
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 from datasets_app.domain.conversations.chat import CHAT_FORMATS
@@ -165,6 +165,8 @@ def _open_member(path: Path, limits: Limits, name: str, options: ConvertOptions)
         raise UnreadableFile("is an archive within the archive; unpack it first")
     file = open_conversation_file(path, format=format, limits=limits, name=name, options=options)
     if format == "turns" and find_first_object(islice(read_lines(path, limits, None), 20)) is None:
+        if PurePosixPath(name).name.endswith((".json", *LINE_ENDINGS)):
+            _check_syntax(path, limits)
         raise UnreadableFile("is in no known format")
     return file
 

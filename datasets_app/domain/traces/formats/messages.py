@@ -353,9 +353,11 @@ def _is_message(value: dict[str, Any]) -> bool:
     says = any(
         inner.get(key) is not None for key in ("content", "parts", "text", "value", "tool_calls", "blocks")
     )
-    return bool(find_role(inner) or find_role(value)) and (
-        says or inner.get("type") in ("function_call", "reasoning")
-    )
+    if find_role(inner) or find_role(value):
+        return says or inner.get("type") in ("function_call", "reasoning")
+    # A role that nobody knows is asked for; a pair of a question and its answer has none.
+    named = inner.get("role")
+    return says and type(named) is str and bool(named.strip()) and find_pair(value) is None
 
 
 def _describe(value: dict[str, Any], *used: str) -> dict[str, Any]:

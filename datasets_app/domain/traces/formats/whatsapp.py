@@ -8,7 +8,14 @@ from typing import NamedTuple
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
 from datasets_app.domain.traces.formats.messengers import MEDIA, SERVICE_MESSAGES, assign_roles
 from datasets_app.domain.traces.formats.own_words import is_own_words
-from datasets_app.domain.traces.records import BACKWARDS, UNCLEAR_DATES, Conversation, LeftOut, Remark
+from datasets_app.domain.traces.records import (
+    BACKWARDS,
+    LINES_BEFORE,
+    UNCLEAR_DATES,
+    Conversation,
+    LeftOut,
+    Remark,
+)
 
 _MARKS = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SPACES = re.compile("[\u00a0\u202f\u2007\u2009]")
@@ -65,7 +72,9 @@ def read_whatsapp(
 ) -> Iterator[Conversation | LeftOut | Remark]:
     """The whole file is one conversation; the first sender is the user. ``order`` of dates: day-first or
     month-first, else told by the lines, whose times don't run backwards."""
-    found, own = _read_lines(lines)
+    found, own, unread = _read_lines(lines)
+    if unread:
+        yield LeftOut(LINES_BEFORE, 0, unread)
     if own:
         yield LeftOut(SERVICE_MESSAGES, 0, own)
     media = [line for line in found if is_own_words(line.text)]
@@ -86,16 +95,18 @@ def read_whatsapp(
         yield Conversation("", assign_roles(spoken), {}, found[0].number, separate=True)
 
 
-def _read_lines(lines: Iterable[tuple[int, str]]) -> tuple[list[_Line], int]:
-    """(messages, how many lines are WhatsApp's own)."""
+def _read_lines(lines: Iterable[tuple[int, str]]) -> tuple[list[_Line], int, int]:
+    """(messages, how many lines are WhatsApp's own, how many before them belong to no message)."""
     found: list[_Line] = []
-    own = 0
+    own = unread = 0
     for number, raw in lines:
         line = _clean(raw).rstrip("\r\n")
         match = _LINE.fullmatch(line)
         if not match:
             if found:
                 found[-1] = found[-1]._replace(text=f"{found[-1].text}\n{line}".rstrip("\n"))
+            else:
+                unread += bool(line.strip())
             continue
         sender = _SENDER.fullmatch(match["rest"])
         # iPhones mark what WhatsApp itself says in the name of a sender.
@@ -108,7 +119,7 @@ def _read_lines(lines: Iterable[tuple[int, str]]) -> tuple[list[_Line], int]:
             text = _EDITED.sub("", text).rstrip(" ")
         half = match["before"] or match["half"] or ""
         found.append(_Line(number, sender["name"].strip(), text, match["date"], match["time"], half))
-    return found, own
+    return found, own, unread
 
 
 def _read_times(lines: Sequence[_Line], order: str) -> tuple[list[float | None], int, bool]:

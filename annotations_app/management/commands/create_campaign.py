@@ -73,19 +73,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--compare", metavar="NAME", help="ask which reply is better, of this dataset or --dataset"
         )
-        parser.add_argument(
-            "--overlap",
-            type=int,
-            default=DEFAULT_OVERLAP,
-            metavar="N",
-            help="annotators for each reply (default: 2)",
-        )
-        parser.add_argument(
-            "--max-overlap",
-            type=int,
-            metavar="N",
-            help="ask up to N annotators where those so far differ or are unsure (default: as many of each)",
-        )
+        _add_overlap_arguments(parser)
         _add_share_arguments(parser)
         _add_selection_arguments(parser)
         parser.add_argument(
@@ -151,6 +139,22 @@ def _find_schema(options: dict[str, Any]) -> LabelSchema | None:
     if options["schema"]:
         return get_schema(options["schema"])
     return preference_schema() if options["compare"] else None
+
+
+def _add_overlap_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--overlap",
+        type=int,
+        default=DEFAULT_OVERLAP,
+        metavar="N",
+        help="annotators for each reply (default: 2)",
+    )
+    parser.add_argument(
+        "--max-overlap",
+        type=int,
+        metavar="N",
+        help="ask up to N annotators where those so far differ or are unsure (default: as many of each)",
+    )
 
 
 def _add_share_arguments(parser: ArgumentParser) -> None:

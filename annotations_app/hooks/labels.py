@@ -157,7 +157,7 @@ def _read_shared(every: list[QuerySet[Any]], tally: TextTally | None = None) -> 
             tally.add_label(record._replace(extra=split_hashed_ids(record.extra)[1] or None))
         yield _SharedLabel(record, [encode_label(record)])
     for schema in LabelSchema.objects.filter(pk__in=judgments.values("schema")).order_by("name", "version"):
-        for decision in read_decisions(judgments.filter(schema=schema)):
+        for decision in read_decisions(judgments.filter(schema=schema), hidden=True):
             shared = decision._replace(record=_select_shared(decision.record))
             if tally:
                 tally_decision(tally, shared)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import IO, Any, NamedTuple
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from annotations_app.domain.answer_files.decisions import FiledDecision
 from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
@@ -13,12 +13,12 @@ from annotations_app.domain.answer_tallies import choose_answers
 from annotations_app.domain.evidence import list_offsets
 from annotations_app.labels.gated_export import describe_notes, export_through_gates, find_format
 from annotations_app.labels.label_places import kept_place, place_of, split_hashed_ids, without_place
-from annotations_app.models import Campaign, Judgment, LabelSchema
+from annotations_app.models import Campaign, Judgment, LabelSchema, PairedReply
 from datasets_app.catalog import policies
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.annotation_lines import describe_label
+from datasets_app.domain.annotation_lines import PAIR, PAIR_SIDES, describe_label, name_chosen
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.records import Answer, LabelRecord
 from datasets_app.domain.labels.rater import Rater, RaterKind
@@ -33,8 +33,10 @@ _RATER_FIELDS = ("rater__kind", "rater__version", "rater__prompt_digest")
 _FIELDS = (
     *("turn__text", "persona_id", "turn__session__session_id", "turn__turn_index", "kept", "rater__name"),
     *("notes", "timestamp", "confidence", "extra", *_RATER_FIELDS, "kind", "codes", "texts"),
-    *("schema", "evidence"),
+    *("schema", "evidence", "swapped", "dataset__name", "campaign__other_dataset__name"),
 )
+# Who doesn't see the other dataset of a pair doesn't get its name.
+HIDDEN_SOURCE = "another dataset"
 
 
 class JudgmentScope(NamedTuple):
@@ -96,7 +98,8 @@ def export_judgments(
     def write(lines: IO[bytes], tally: TextTally) -> ExportedAnswers:
         is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
         counts, undecided, notes = Counter[str](), Counter[str](), Counter[str]()
-        chosen = _select_decisions(scope, is_left_out, labels, undecided)
+        hidden = _hides_other(scope, actor)
+        chosen = _select_decisions(scope, is_left_out, labels, undecided, hidden=hidden)
         for piece in encode(_file_decisions(chosen, tally, counts, report_progress), notes):
             lines.write(piece)
         report_progress(counts["labels"], counts["labels"])
@@ -142,17 +145,23 @@ def _describe_omissions(left_out: int, undecided: Mapping[str, int], labels: str
     ]
 
 
+def _hides_other(scope: JudgmentScope, actor: Any) -> bool:
+    """Whether ``actor`` doesn't see all datasets that this one is compared with."""
+    others = Dataset.objects.filter(compared_campaigns__dataset=scope.dataset).distinct()
+    return actor is not None and others.count() > others.visible_to(actor).count()
+
+
 def _select_decisions(
-    scope: JudgmentScope, is_left_out: Q, labels: str, undecided: Counter[str]
+    scope: JudgmentScope, is_left_out: Q, labels: str, undecided: Counter[str], *, hidden: bool
 ) -> Iterator[Decision]:
     rows = scope.rows()
     if labels == "all":
-        yield from read_decisions(rows.exclude(is_left_out))
+        yield from read_decisions(rows.exclude(is_left_out), hidden=hidden)
         return
     if labels == "adjudicated":
         # As adjudicated labels, those of any campaign.
         rows = rows | scope._replace(campaign=None).rows(Judgment.Kind.ADJUDICATED)
-    for _, group in groupby(read_decisions(rows.exclude(is_left_out)), key=_find_reply):
+    for _, group in groupby(read_decisions(rows.exclude(is_left_out), hidden=hidden), key=_find_reply):
         yield from _decide_reply(list(group), scope.schema.content, labels, undecided)
 
 
@@ -172,22 +181,37 @@ def _decide_reply(
     undecided.update(missing)
     first, name = decisions[0].record, "unanimous" if is_unanimous else labels
     record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
+    if sides := (first.extra or {}).get(PAIR):
+        record = record._replace(extra={PAIR: sides})
     if chosen.codes:
         yield Decision(record, chosen, decisions[-1].schema)
 
 
-def read_decisions(rows: QuerySet[Judgment]) -> Iterator[Decision]:
-    """By persona, session and turn."""
+def _name_sides(swapped: bool | None, own: str, other: str | None, *, hidden: bool) -> dict[str, Any]:
+    """The field that says whose replies were shown as A and B."""
+    if swapped is None or other is None:
+        return {}
+    sides = (
+        [HIDDEN_SOURCE if hidden else other, own] if swapped else [own, HIDDEN_SOURCE if hidden else other]
+    )
+    return {PAIR: dict(zip(PAIR_SIDES, sides, strict=True))}
+
+
+def read_decisions(rows: QuerySet[Judgment], *, hidden: bool = False) -> Iterator[Decision]:
+    """By persona, session and turn. With ``hidden``, other datasets of pairs aren't named."""
     ordered = rows.order_by("persona_id", "turn__session_id", "turn__turn_index", "id")
     schemas: dict[int, LabelSchema] = {}
-    said = ordered.annotate(kept=kept_place("turn", Judgment)).values_list(*_FIELDS)
+    pairs = PairedReply.objects.filter(item__campaign=OuterRef("campaign"), item__turn=OuterRef("turn"))
+    swapped = Subquery(pairs.values("swapped")[:1])
+    said = ordered.annotate(kept=kept_place("turn", Judgment), swapped=swapped).values_list(*_FIELDS)
     for text, persona, session_id, turn_index, kept, *more in said.iterator(chunk_size=BATCH_SIZE):
         name, notes, timestamp, confidence, extra, rater, version, prompt_digest, kind, *answered = more
-        codes, texts, schema, marked = answered
+        codes, texts, schema, marked, *pair = answered
         place = place_of(session_id, turn_index, kept)
         model = Rater(RaterKind.MODEL, name, version, prompt_digest) if rater == RaterKind.MODEL else None
         record = LabelRecord(text, None, persona, *place, name, notes, timestamp, confidence, rater=model)
-        record = without_place(record._replace(extra={**(extra or {}), **list_offsets(marked, text)} or None))
+        fields = {**(extra or {}), **list_offsets(marked, text), **_name_sides(*pair, hidden=hidden)}
+        record = without_place(record._replace(extra=fields or None))
         if schema not in schemas:
             schemas[schema] = LabelSchema.objects.get(pk=schema)
         is_adjudicated = kind == Judgment.Kind.ADJUDICATED
@@ -205,11 +229,12 @@ def file_decision(decision: Decision) -> FiledDecision:
         found = schema.content.find(criterion)
         of = "session" if found and found.is_of_session else ""
         record = decision.record._replace(answer=Answer(criterion, value, schema.full_name, of))
-        lines.append(describe_label(record))
+        lines.append(describe_label(record) | name_chosen(record.extra, found, value))
     return FiledDecision(schema.content, lines)
 
 
 def tally_decision(tally: TextTally, decision: Decision) -> None:
     """Count personal data in what people wrote: notes, answers and other fields."""
     extra = {**split_hashed_ids(decision.record.extra)[1], **decision.answers.texts}
+    extra.pop(PAIR, None)
     tally.add_label(decision.record._replace(extra=extra or None))

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from datasets_app.domain.conversations.jsonl import (
@@ -15,11 +16,31 @@ from datasets_app.domain.conversations.jsonl import (
     make_field_error,
 )
 from datasets_app.domain.conversations.records import Answer, LabelRecord, LineError
+from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.rater import InvalidRater, Rater, RaterKind, make_rater
 from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_level
 
 _SCHEMA_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}@[1-9][0-9]{0,8}")
+
+
+# Whose replies were shown as A and B; which of them was chosen follows from it.
+PAIR, PAIR_SIDES = "pair", ("a", "b")
+CHOSEN = ("chosen", "rejected")
+
+
+def name_chosen(extra: Mapping[str, Any] | None, criterion: Criterion | None, value: Any) -> dict[str, str]:
+    """The fields that name the source of the better and of the other reply; written, not read."""
+    sides = (extra or {}).get(PAIR)
+    is_preference = criterion is not None and criterion.kind == Kind.PREFERENCE
+    if (
+        not is_preference
+        or value not in PAIR_SIDES
+        or type(sides) is not dict
+        or set(sides) != set(PAIR_SIDES)
+    ):
+        return {}
+    return dict(zip(CHOSEN, (sides[value], sides["b" if value == "a" else "a"]), strict=True))
 
 
 def parse_label(line: int, raw: bytes) -> LabelRecord | LineError:
@@ -103,6 +124,9 @@ def _pop_answer(value: dict[str, Any]) -> Answer:
     """Whether the schema and the criterion are known, and the value is one of theirs, is not looked at."""
     criterion, schema = check_name("criterion", value.pop("criterion")), value.pop("schema", None)
     said = value.pop("value", None)
+    if type(value.get(PAIR)) is dict:
+        for field in CHOSEN:
+            value.pop(field, None)
     if value.get("of") in ("session", "reply"):
         del value["of"]
     if type(schema) is not str or not _SCHEMA_PATTERN.fullmatch(schema):

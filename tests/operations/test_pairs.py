@@ -2,6 +2,7 @@
 
 import json
 import re
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,12 @@ from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings, InvalidSetting
 from annotations_app.criteria.schemas import import_schema, preference_schema
+from annotations_app.domain.answer_files.formats import FORMATS
 from annotations_app.labeling.lease_next import lease_next
+from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment, PairedReply
+from datasets_app.access import limit_access
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, Session
@@ -59,6 +64,49 @@ def compare(versions: tuple[Dataset, Dataset], *names: str, **options: Any) -> C
     june, may = versions
     options = {"overlap": len(names), "schema": preference_schema(), **options}
     return make_campaign(june, *names, other_dataset=may, **options)
+
+
+def test_exports_name_what_was_chosen(versions: tuple[Dataset, Dataset], tmp_path: Path) -> None:
+    campaign = compare(versions, "ana")
+    while current := lease_next(campaign, get_user("ana")).current:
+        current.annotator = get_user("ana")
+        # The campaign's own reply, wherever it is.
+        better = "b" if current.item.pair.swapped else "a"
+        submit(current, label=None, answers={campaign.schema.content.criteria[0].key: better})
+    for labels in ("all", "majority"):
+        lines = export_pairs(campaign, labels=labels)
+        assert len(lines) == 24
+        assert {(line["chosen"], line["rejected"]) for line in lines} == {("june", "may")}
+        assert all(line["pair"][line["value"]] == "june" for line in lines)
+        assert len({line["value"] for line in lines}) == 2
+    # Who doesn't see the other dataset doesn't learn its name; what is read again says the same.
+    limit_access.restrict_dataset(versions[1], actor=None)
+    limited = make_user_with(excluded=("datasets_app.limit_access",))
+    hidden = export_pairs(campaign, actor=limited)
+    assert {(line["chosen"], line["rejected"]) for line in hidden} == {("june", "another dataset")}
+    make_version(tmp_path, "copy", make_sessions(12, 4))
+    for format in FORMATS:
+        path = tmp_path / f"file.{FORMATS[format].ending}"
+        path.write_bytes(export_lines(campaign, format=format))
+        added = import_annotations(path, dataset_name="copy").saved.added
+        assert added == (24 if format == "jsonl" else 0), format
+    copied = JudgmentScope(Dataset.objects.get(name="copy"), campaign.schema)
+    export_judgments(copied, out=(out := BytesIO()))
+    again = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["pair"], line["chosen"]) for line in again] == [
+        (line["pair"], line["chosen"]) for line in export_pairs(campaign)
+    ]
+
+
+def export_pairs(campaign: Campaign, **options: Any) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in export_lines(campaign, **options).splitlines()]
+
+
+def export_lines(campaign: Campaign, **options: Any) -> bytes:
+    export_judgments(
+        JudgmentScope(campaign.dataset, campaign.schema, campaign), out=(out := BytesIO()), **options
+    )
+    return out.getvalue()
 
 
 def test_what_has_no_pair_is_counted_and_said(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from datasets_app.domain.annotation_lines import CHOSEN, PAIR
 from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Question, Schema
@@ -37,7 +38,8 @@ class FiledDecision(NamedTuple):
     @property
     def details(self) -> Line:
         """All that isn't the text or an answer."""
-        line = {key: value for key, value in self.lines[0].items() if key not in _ANSWER_FIELDS}
+        answered = (*_ANSWER_FIELDS, *(CHOSEN if PAIR in self.lines[0] else ()))
+        line = {key: value for key, value in self.lines[0].items() if key not in answered}
         return without_labeler(line)
 
     @property

@@ -224,12 +224,14 @@ def _measure_preference(labels: _Labels, answers: _Answers) -> Preference:
     of_turn = np.empty_like(session)
     of_turn[order] = session
     swapped = fetch_value(_SWAPPED_SQL, [labels.campaign.pk])
+    campaign = labels.campaign
     return measure_preference(
         answers.value,
         np.isin(answers.turn, np.array(swapped or [], np.int64)),
         of_turn[turn],
         resamples=labels.resamples,
         seed=labels.seed,
+        planned=campaign.item_count * campaign.overlap,
     )
 
 

@@ -60,3 +60,28 @@ def test_what_wins_and_what_is_undefined() -> None:
     assert (always.win_rate.value, always.side_a.value, always.is_side_biased) == (0.5, 1.0, True)
     never = measure([TIE] * 8, [False, True] * 4)
     assert (never.side_a.value, never.side_p) == (0.5, None)
+
+
+def test_who_looks_at_any_time_misses_no_more_than_one_time_in_twenty() -> None:
+    chance, missed, ratios = np.random.default_rng(36), 0, []
+    for _ in range(60):
+        session = np.repeat(np.arange(80), 3)
+        order = chance.permutation(len(session))
+        won = chance.random(len(session)) < chance.beta(3 * 0.6, 3 * 0.4, size=80)[session]
+        held = True
+        for labels in range(20, 241, 10):
+            kept = order[:labels]
+            code, swapped = np.where(won[kept], SIDE_A, SIDE_B), np.zeros(labels, bool)
+            found = measure_preference(code, swapped, session[kept], resamples=0, seed=1, planned=240)
+            low, high = found.win_rate_any_time.low, found.win_rate_any_time.high
+            held = held and (low is None or high is None or low <= 0.6 <= high)
+        missed += not held
+        once = measure_preference(code, swapped, session[kept], resamples=200, seed=1).win_rate
+        assert once.low is not None
+        assert once.high is not None
+        assert low is not None
+        assert high is not None
+        ratios.append((high - low) / (once.high - once.low))
+    # Of 60 with 5 % each more than seven miss once in a hundred times.
+    assert missed <= 7
+    assert np.mean(ratios) == pytest.approx(1.2, abs=0.1)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import NO_LABELS_NOTE, Statistic
 from annotations_app.domain.agreement.intervals import MIN_SESSIONS, percentile_interval, resample_sums
+from annotations_app.domain.estimates.rates import Replies, estimate_from_people
 from datasets_app.domain.labels.preference import SIDE_A, SIDE_B, TIE
 
 SIGNIFICANT_BELOW = 0.05
@@ -19,7 +20,8 @@ class Preference(NamedTuple):
 
     In ``win_rate`` a tie is half a win, and so is a pair of which both are bad. ``side_a`` is the same for
     the reply shown as A, whichever it was: 0.5 where sides don't matter. ``side_p`` is the probability of a
-    share as far from 0.5 by chance.
+    share as far from 0.5 by chance. The interval of ``win_rate`` is for one look, that of
+    ``win_rate_any_time`` holds however often one looks.
     """
 
     wins: int
@@ -29,6 +31,7 @@ class Preference(NamedTuple):
     win_rate: Statistic
     side_a: Statistic
     side_p: float | None
+    win_rate_any_time: Statistic = Statistic(None, note=NO_LABELS_NOTE)
 
     @property
     def is_side_biased(self) -> bool:
@@ -38,6 +41,7 @@ class Preference(NamedTuple):
         return {
             **self._asdict(),
             "win_rate": self.win_rate.as_json(),
+            "win_rate_any_time": self.win_rate_any_time.as_json(),
             "side_a": self.side_a.as_json(),
             "side_biased": self.is_side_biased,
         }
@@ -50,9 +54,11 @@ def measure_preference(
     *,
     resamples: int,
     seed: int,
+    planned: int | None = None,
 ) -> Preference:
     """Labels as three arrays: the answer, whether A was the reply of the other dataset, and the session;
-    sessions are numbered from 0."""
+    sessions are numbered from 0. At ``planned`` labels (default: those at hand) the interval for any number
+    of looks is shortest."""
     side_a = np.select([code == SIDE_A, code == SIDE_B], [1.0, 0.0], 0.5)
     won = np.where(swapped, 1 - side_a, side_a)
     wins, losses, ties = (int((won == score).sum()) for score in (1.0, 0.0, 0.5))
@@ -68,7 +74,15 @@ def measure_preference(
     total = sums.sum(axis=0)
     share, probability = _measure_side(sums, total, drawn)
     win_rate = percentile_interval(float(_win_rate(total)), _win_rate(drawn), len(sums))
-    return Preference(wins, losses, even, ties - even, win_rate, share, probability)
+    any_time = _measure_at_any_time(won, session, planned or len(code))
+    return Preference(wins, losses, even, ties - even, win_rate, share, probability, any_time)
+
+
+def _measure_at_any_time(won: NDArray[np.float64], session: NDArray[np.int64], planned: int) -> Statistic:
+    """As estimates of rates have it: see :mod:`annotations_app.domain.estimates.quantiles`."""
+    replies = Replies(session, won, np.ones(len(won)), np.zeros((0, len(won))))
+    found = estimate_from_people(replies, planned=planned)
+    return Statistic(found.value, found.low, found.high, found.note)
 
 
 def describe_preference(found: Preference) -> list[str]:
@@ -93,6 +107,10 @@ def describe_preference(found: Preference) -> list[str]:
         sentences.insert(0, f"{verdict}: a win rate of {100 * win_rate.value:.1f} % ({between}).")
     else:
         sentences.insert(0, f"A win rate of {100 * win_rate.value:.1f} %; {win_rate.note}.")
+    any_time = found.win_rate_any_time
+    if any_time.low is not None and any_time.high is not None:
+        between = f"{100 * any_time.low:.1f} to {100 * any_time.high:.1f} %"
+        sentences.insert(1, f"However often you look while labels come in: {between}.")
     if found.is_side_biased and side.value is not None:
         shown = "A" if side.value > 0.5 else "B"
         sentences.append(

@@ -178,6 +178,11 @@ def _keep(chosen: list[int] | None, turn: IntArray, value: IntArray) -> tuple[In
     return turn[kept], value[kept]
 
 
+def read_characters(campaign: Campaign) -> tuple[IntArray, IntArray]:
+    """(turn, characters) of each reply."""
+    return read_packed(_LENGTHS_SQL, 2, campaign=campaign.pk, dataset=campaign.dataset_id)  # type: ignore[return-value]
+
+
 def read_sessions(campaign: Campaign) -> Sessions:
     values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "splits": list(SPLITS)}
     turn, session, split = read_packed(_SESSIONS_SQL, 3, **values)
@@ -195,7 +200,7 @@ def read_tags(campaign: Campaign) -> dict[str, IntArray]:
 
 def read_lengths(campaign: Campaign) -> dict[str, IntArray]:
     """The turns of each third of the replies by their characters; fewer parts if many are equally long."""
-    turn, length = read_packed(_LENGTHS_SQL, 2, campaign=campaign.pk, dataset=campaign.dataset_id)
+    turn, length = read_characters(campaign)
     if not len(turn):
         return {}
     first, second = np.quantile(length, [1 / 3, 2 / 3], method="lower").astype(int)

@@ -8,6 +8,7 @@ import numpy as np
 from annotations_app.domain.agreement.agreement_report import Comparison, Statistic
 from annotations_app.domain.agreement.comparisons import Observations, compare_observations
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
+from annotations_app.domain.agreement.length_bias import measure_length_bias
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
@@ -15,6 +16,7 @@ from annotations_app.judges.alternative import check_epsilon, measure_alternativ
 from annotations_app.judges.judge_rows import (
     count_not_judged,
     look_up,
+    read_characters,
     read_lengths,
     read_people_at_random,
     read_raters,
@@ -68,6 +70,8 @@ class MeasuredCriterion(NamedTuple):
     itself: Comparison | None
     alternative: AlternativeTest | None
     change: VersionChange | None
+    # None where answers have no order.
+    length_bias: Statistic | None = None
 
     @property
     def title(self) -> str:
@@ -91,6 +95,7 @@ class MeasuredCriterion(NamedTuple):
             "itself": self.itself and self.itself.as_json(),
             "earlier_version": self.change and self.change.as_json(),
             "alternative_annotator": self.alternative and self.alternative.as_json(),
+            "length_bias": self.length_bias and self.length_bias.as_json(),
         }
 
 
@@ -196,6 +201,7 @@ def _measure(
     again_turn, first, again = read_repeats(run, criterion)
     raters, earlier = read_raters(run.campaign, criterion), find_earlier(run)
     before = read_verdicts(earlier, criterion) if earlier else None
+    lengths = read_characters(run.campaign)
     for tag, names, read in _list_scales(criterion):
         turns, codes, ties = find_consensus(label_turn, read(label), len(names))
         now = look_up(turns, verdict_turn, read(verdict))
@@ -226,7 +232,17 @@ def _measure(
             )
             if earlier and before
             else None,
+            None if criterion.kind == Kind.CHOICE else _measure_length_bias(matched, lengths, len(names)),
         )
+
+
+def _measure_length_bias(matched: _Matched, lengths: tuple[IntArray, IntArray], levels: int) -> Statistic:
+    length = look_up(matched.turn, *lengths)
+    there = ~np.isnan(length)
+    judge = matched.judge[there] / (levels - 1)
+    return measure_length_bias(
+        matched.session[there], length[there].astype(np.int64), judge, matched.people[there]
+    )
 
 
 def _list_scales(criterion: Criterion) -> Iterator[tuple[str, list[str], Any]]:

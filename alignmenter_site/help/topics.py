@@ -52,6 +52,7 @@ _TOPICS = {
     "annotations_app_campaign_adjudicate": "annotation#adjudication",
     "annotations_app_campaign_agreement": "agreement",
     "annotations_app_campaign_dataset_agreement": "agreement",
+    "annotations_app_campaign_dataset_review": "review",
     "annotations_app_campaign_dataset_calibration": "alignmenter#labels-for-a-calibration",
     "annotations_app_campaign_judges": "judges",
     "annotations_app_campaign_judged": "judges",

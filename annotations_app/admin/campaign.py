@@ -25,6 +25,7 @@ from annotations_app.estimates.pages import campaign_quality, order_campaign
 from annotations_app.judges import pages as judge_pages
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign
+from annotations_app.review.pages import dataset_review
 from datasets_app.core.web.model_admin import ReadOnlyAdmin, VisibleRelatedFilter
 from datasets_app.core.web.pages import dataset_breadcrumbs
 from datasets_app.models import Dataset
@@ -158,6 +159,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("demo/", demo_pages.load_demo_data, "load_demo"),
             ("dataset/<int:pk>/", agreement_pages.dataset_labels, "dataset_labels"),
             ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),
+            ("review/<int:pk>/", dataset_review, "dataset_review"),
             ("calibration/<int:pk>/", dataset_calibration, "dataset_calibration"),
             ("agreement/<int:pk>/measured/", partial(report, scope_of=dataset), "dataset_measured"),
             ("agreement/<int:pk>/parts/", partial(breakdown, scope_of=dataset), "dataset_parts"),

@@ -1,5 +1,8 @@
 """Campaigns and their agreement."""
 
+import io
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
@@ -20,6 +23,8 @@ from annotations_app.api.schemas import (
     LabelExportIn,
     OrderOut,
     QualityOut,
+    ReviewIn,
+    ReviewOut,
 )
 from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.campaigns.create import prepare_campaign
@@ -38,6 +43,8 @@ from annotations_app.judges.parameters import JudgeParameters
 from annotations_app.labels.label_counts import list_personas
 from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign, JudgeRun
+from annotations_app.review.estimate import estimate_review
+from annotations_app.review.export import export_review
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import start_job
 from datasets_app.api.problems import ApiError, not_found
@@ -160,6 +167,28 @@ def get_dataset_agreement(request: Any, name: str, persona: str = "") -> Any:
     if persona and not readable:
         raise not_found()
     return _measure(dataset.name, None, measure_agreement(dataset=dataset, persona_id=persona or None))
+
+
+@route(
+    router,
+    "POST",
+    "/datasets/{name}/review",
+    ReviewOut,
+    needs=(*VIEW_CAMPAIGNS, "annotations_app.export_annotation"),
+    errors=(409,),
+)
+def export_reviewed_tasks(request: Any, name: str, options: ReviewIn) -> Any:
+    """Review tasks of Alignmenter with what people judged, and an estimate for all answers."""
+    dataset = get_dataset(request, name)
+    with tempfile.TemporaryDirectory() as folder:
+        tasks, previous = Path(folder) / "tasks.jsonl", Path(folder) / "previous.jsonl"
+        tasks.write_text(options.tasks, encoding="utf-8")
+        previous.write_text(options.previous, encoding="utf-8")
+        out = io.BytesIO()
+        before = previous if options.previous else None
+        done = export_review(tasks, dataset, out=out, previous=before, actor=request.person)
+        estimates = [one.as_json() for one in estimate_review(tasks, dataset)]
+    return {**done._asdict(), "tasks": out.getvalue().decode(), "estimates": estimates}
 
 
 @route(router, "GET", "/datasets/{name}/calibration", CalibrationOut, needs=VIEW_LABELS, errors=(409,))

@@ -192,6 +192,23 @@ class OrderOut(Schema):
     replies: int
 
 
+class ReviewIn(Input):
+    """`tasks` are lines of `alignmenter review-export`, `previous` those of a file imported before."""
+
+    tasks: str = Field(max_length=20_000_000)
+    previous: str = Field("", max_length=20_000_000)
+
+
+class ReviewOut(Schema):
+    """`tasks` are lines for `alignmenter review-import`; `estimates` as `estimate_review` has them."""
+
+    tasks: str
+    judged: int
+    annotations: int
+    adjudications: int
+    estimates: list[dict[str, Any]]
+
+
 class CalibrationOut(Schema):
     """As the command `calibration_ready` prints it. `parts` are the training and the validation split;
     findings that block have a `remedy`."""

@@ -45,6 +45,10 @@ class ReviewEstimate(NamedTuple):
         return self.selected.total + self.others.total
 
     @property
+    def judged(self) -> int:
+        return self.selected.judged + self.others.judged
+
+    @property
     def rate(self) -> float | None:
         """None as long as nobody has judged a part of the tasks."""
         if any(part.total and not part.judged for part in (self.selected, self.others)):
@@ -68,6 +72,11 @@ class ReviewEstimate(NamedTuple):
             for name, part in (("selected", self.selected), ("others", self.others))
         }
         return {"criterion": self.criterion, "rate": self.rate, "low": low, "high": high, **parts}
+
+
+def describe_rate(one: ReviewEstimate) -> str:
+    low, high = one.interval
+    return "no estimate yet" if one.rate is None else f"{one.rate:.1%} violated ({low:.1%} to {high:.1%})"
 
 
 def choose_tasks(tasks: Iterable[dict[str, Any]], audit: int, seed: int) -> dict[str, set[str]]:

@@ -111,6 +111,7 @@ def list_label_pages(dataset: Any, user: Any) -> list[tuple[str, str, str]]:
         ("labels", "Labels", admin_url("campaign_dataset_labels", dataset.pk)),
         ("agreement", "Agreement", admin_url("campaign_dataset_agreement", dataset.pk)),
         ("calibration", "Calibration", admin_url("campaign_dataset_calibration", dataset.pk)),
+        ("review", "Review", admin_url("campaign_dataset_review", dataset.pk)),
     ]
 
 

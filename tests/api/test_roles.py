@@ -33,6 +33,7 @@ BODIES: dict[str, Any] = {
     "import_labels": b"x",
     "find_person": {"person": "jane.roe@example.org"},
     "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
+    "export_reviewed_tasks": {"tasks": "{}"},
     "push_run": {"manifest": {}, "results": {}},
     "compare_versions": {"before": "1.0.0"},
     "group_campaign_notes": {"notes": [1]},

@@ -5,12 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 
 from annotations_app.domain.review_audit import choose_tasks, estimate_tasks
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign
+from datasets_app.models import Dataset
+from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_annotators, make_persona, submit
+from tests.everything import make_user_with
 from tests.factories import write_jsonl
 
 
@@ -89,3 +95,36 @@ def test_people_judge_what_was_selected_and_drawn(tmp_path: Path, capsys: pytest
     call_command("export_review", tasks, dataset="review", out=str(tmp_path / "done.jsonl"))
     done = [json.loads(line) for line in (tmp_path / "done.jsonl").read_text().splitlines()]
     assert sum(line["annotation"]["outcome"] is None for line in done) == 8
+
+
+@pytest.mark.django_db
+def test_page_and_api_exchange_the_same_file(tmp_path: Path, client: Client) -> None:
+    tasks = write_jsonl(
+        tmp_path / "tasks.jsonl", [make_task(number, passed=number > 3) for number in range(9)]
+    )
+    call_command("import_dataset", str(tasks), name="review", origin="synthetic")
+    make_annotators("ana")
+    make_persona()
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    address = reverse("admin:annotations_app_campaign_dataset_review", args=[Dataset.objects.get().pk])
+
+    def send(action: str, **fields: Any) -> Any:
+        upload = SimpleUploadedFile("tasks.jsonl", tasks.read_bytes())
+        return client.post(address, {"tasks": upload, "action": action, **fields}, follow=True)
+
+    assert "Choose the persona" in send("create", annotators="ana").content.decode()
+    page = send("create", persona="warm_v1", annotators="ana", overlap=1, audit=2).content.decode()
+    assert "Created 1 campaign." in page
+    campaign = Campaign.objects.get()
+    assert campaign.item_count == 4 + 2
+    assert "has been judged" in send("export").content.decode()
+    while (current := lease_next(campaign, get_user("ana")).current) is not None:
+        submit(current, label=None, answers={"outcome": "met", "rationale": "Read it."})
+    assert "0.0% violated" in send("estimate").content.decode()
+    done = send("export").content.decode()
+    assert sum(json.loads(line)["annotation"]["outcome"] == "met" for line in done.splitlines()) == 6
+
+    answer = Caller(make_user("lead"))("POST", "/datasets/review/review", {"tasks": tasks.read_text()})
+    assert answer.status_code == 200, answer.content
+    found = answer.json()
+    assert (found["tasks"], found["judged"], found["estimates"][0]["rate"]) == (done, 6, 0.0)

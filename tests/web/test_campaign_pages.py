@@ -70,6 +70,7 @@ PAGES = {
     "dataset_measured": SEES,
     "dataset_parts": SEES,
     "dataset_calibration": SEES,
+    "dataset_review": SEES,
     "adjudicate": {"superuser", "lead"},
     "counted": {"superuser", "lead"},
 }

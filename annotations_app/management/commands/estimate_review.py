@@ -3,7 +3,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotations_app.domain.review_audit import ReviewEstimate, Stratum
+from annotations_app.domain.review_audit import ReviewEstimate, Stratum, describe_rate
 from annotations_app.review.estimate import estimate_review
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.management.base import BaseCommand
@@ -43,10 +43,8 @@ class Command(BaseCommand):
 
 
 def _format_estimate(one: ReviewEstimate) -> str:
-    low, high = one.interval
-    rate = "no estimate yet" if one.rate is None else f"{one.rate:.1%} violated ({low:.1%} to {high:.1%})"
     return (
-        f"{one.criterion}: {rate} of {one.total:,} tasks\n"
+        f"{one.criterion}: {describe_rate(one)} of {one.total:,} tasks\n"
         f"    not passed by the machine: {_format_stratum(one.selected)}\n"
         f"    passed, audited at random: {_format_stratum(one.others)}"
     )

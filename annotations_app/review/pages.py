@@ -1,0 +1,105 @@
+"""The page of Alignmenter's review exchange: tasks in, campaigns for them, tasks with judgments out."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from annotations_app.campaigns.pages_common import admin_url, require_permissions
+from annotations_app.domain.review_audit import describe_rate
+from annotations_app.models import Campaign
+from annotations_app.review.create import create_review_campaigns
+from annotations_app.review.estimate import estimate_review
+from annotations_app.review.export import export_review
+from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
+from datasets_app.core.web.dataset_page import frame_context
+from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, render_page
+from datasets_app.core.web.uploads import accepts_files
+from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX
+from datasets_app.domain.wording import format_count
+from datasets_app.models import Dataset, Persona
+
+MAX_TASKS_BYTES = 50 << 20
+NEEDS = {"create": "add_campaign", "export": "export_annotation", "estimate": "view_annotation"}
+
+
+class ReviewForm(forms.Form):
+    tasks = forms.FileField(
+        label="Review tasks", help_text="From review-export, and imported into this dataset."
+    )
+    persona = forms.ModelChoiceField(Persona.objects.all(), required=False, to_field_name="persona_id")
+    annotators = fields.Text(required=False, help_text="User names, separated by commas.")
+    overlap = fields.Integer(label="Annotators per reply", min_value=1, initial=2, required=False)
+    audit = fields.Integer(
+        label="Random audit",
+        min_value=0,
+        required=False,
+        help_text="How many tasks of each criterion that the machine passed; empty for all.",
+    )
+
+
+@accepts_files(lambda user: MAX_TASKS_BYTES if user.is_staff else 0)
+def dataset_review(request: HttpRequest, pk: int) -> HttpResponse:
+    dataset = get_visible_dataset(request, pk)
+    require_permissions(request, "view_annotation", "view_campaign")
+    form = ReviewForm(request.POST or None, request.FILES or None)
+    context: dict[str, Any] = {}
+    if request.method == "POST" and form.is_valid():
+        action = request.POST.get("action", "")
+        require_permissions(request, NEEDS.get(action, "add_campaign"))
+        try:
+            with _save(form.cleaned_data["tasks"]) as path:
+                if action == "create":
+                    return _create(request, dataset, path, form.cleaned_data)
+                if action == "export":
+                    return _export(request, dataset, path)
+                context["estimates"] = [(one, describe_rate(one)) for one in estimate_review(path, dataset)]
+        except UserError as refusal:
+            form.add_error(None, refusal.message)
+    campaigns = Campaign.objects.filter(dataset=dataset, tag__startswith=TAG_PREFIX)
+    may = {action: request.user.has_perm(f"annotations_app.{needed}") for action, needed in NEEDS.items()}
+    context |= {**frame_context(request, dataset, "review"), "form": form, "campaigns": campaigns, "may": may}
+    crumbs = dataset_breadcrumbs(dataset, ("Review", None))
+    return render_page(request, "annotations_app/dataset_review.html", crumbs, context)
+
+
+@contextmanager
+def _save(file: Any) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tasks.jsonl"
+        with path.open("wb") as out:
+            for chunk in file.chunks():
+                out.write(chunk)
+        yield path
+
+
+def _create(request: HttpRequest, dataset: Dataset, tasks: Path, chosen: dict[str, Any]) -> HttpResponse:
+    if chosen["persona"] is None:
+        raise UserError("Choose the persona that the replies are judged for.")
+    made = create_review_campaigns(
+        tasks,
+        dataset,
+        chosen["persona"],
+        [name.strip() for name in chosen["annotators"].split(",") if name.strip()],
+        overlap=chosen["overlap"] or 1,
+        audit=chosen["audit"],
+        actor=request.user,
+    )
+    messages.success(request, f"Created {format_count(len(made), 'campaign')}.")
+    return redirect(admin_url("campaign_dataset_review", dataset.pk))
+
+
+def _export(request: HttpRequest, dataset: Dataset, tasks: Path) -> HttpResponse:
+    out = BytesIO()
+    export_review(tasks, dataset, out=out, actor=request.user)
+    response = HttpResponse(out.getvalue(), content_type="application/x-ndjson")
+    response["Content-Disposition"] = f'attachment; filename="{dataset.name}.reviewed.jsonl"'
+    return response

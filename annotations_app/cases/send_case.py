@@ -10,7 +10,7 @@ from annotations_app.models import Campaign, LabelSchema
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.cases import read_rubrics
-from datasets_app.domain.generation.families import GROUP_TAG
+from datasets_app.domain.generation.families import CASE_TAG, GROUP_TAG
 from datasets_app.domain.labels.schema_document import read_document
 from datasets_app.models import Dataset, JobRun, Persona, Turn
 from datasets_app.scrubbing.defaults import make_default_policy
@@ -54,8 +54,8 @@ def _count_alike(dataset: Dataset, family: str) -> int:
 def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], actor: Any) -> Campaign:
     if campaign := Campaign.objects.filter(dataset=dataset, name=family).first():
         return campaign  # by an attempt of the job that ended after it
-    tag = f"{GROUP_TAG}{family}"
-    turns = list(Turn.objects.filter(dataset=dataset, tags__contains=[tag]).select_related("session")[:200])
+    group = f"{GROUP_TAG}{family}"
+    turns = list(Turn.objects.filter(dataset=dataset, tags__contains=[group]).select_related("session")[:200])
     persona = Persona.objects.filter(persona_id__in={turn.session.persona_id for turn in turns}).first()
     if persona is None:
         raise UserError(f"{family} can't be sent to people: its persona isn't in the list of personas.")
@@ -69,7 +69,7 @@ def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], act
         annotators=annotators,
         schema=_make_schema(family, rubric.criterion, actor) if rubric else None,
         overlap=min(OVERLAP, len(annotators)),
-        tag=tag,
+        tag=f"{CASE_TAG}{family}",
     )
     return create_campaign(settings, actor=actor)
 

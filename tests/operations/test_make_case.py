@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotations_app.cases.make_case import CaseOptions, make_case
@@ -106,7 +107,7 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert event.details["seen_by"] == ["cleo"]
     assert "Fontane" not in json.dumps(event.details)
     assert "trace-1" not in json.dumps(event.details) + stored
-    assert check_dataset(cases, actor=None).errors == 0
+    assert check_dataset(cases, actor=None).error_count == 0
     assert "W214" not in cases.check_reports.get().totals
     assert "trace-1" not in json.dumps(list(JobRun.objects.values("parameters", "result")))
 
@@ -129,6 +130,9 @@ def test_the_real_tool_splits_and_compares_a_family(session: Session, tmp_path: 
     assert sorted(line["case_id"] for line in replies if line["case_id"].startswith(made.family)) == [
         made.family, f"{made.family}-changed_fact", f"{made.family}-distraction", f"{made.family}-typos",
     ]  # fmt: skip
+    assert {line["case_id"] for line in lines if f"case:{made.family}" in line["tags"]} == {
+        line["case_id"] for line in replies if line["case_id"].startswith(made.family)
+    }
     answers = {tag for line in replies for tag in line["tags"] if tag.startswith("answer:")}
     assert answers == {"answer:same", "answer:change"}
     questions = [line for line in lines if "rubrics" in line["metadata"]]
@@ -149,7 +153,7 @@ def test_the_real_tool_splits_and_compares_a_family(session: Session, tmp_path: 
     suite = {
         "schema_version": 1, "id": "cases", "revision": "v1", "dataset": "cases.jsonl",
         "evaluation": {"schema_version": 1, "id": "cases", "revision": "v1",
-                       "criteria": [{"id": "grounded", "evaluator": "grounding"}]},
+                       "criteria": [{"id": "grounded", "revision": "v1", "evaluator": "grounding"}]},
     }  # fmt: skip
     (tmp_path / "suite.yaml").write_text(yaml.safe_dump(suite))
     compared = json.loads(run_code_with_alignmenter(tmp_path, COMPARE, "suite.yaml").stdout)
@@ -167,6 +171,25 @@ def test_variants_that_the_scrub_makes_alike_are_counted(session: Session) -> No
         session, 4, "c", CaseOptions(3, "", "", [Variant("changed_fact", "change", m) for m in mails])
     )
     assert send_case(made.dataset, made.family, []) == (None, 2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_takes_variants_of_people(session: Session, tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "variants.json"
+    file.write_text(json.dumps([{"kind": "rephrase", "answer": "same", "text": "Where did it go?"}]))
+    options = {"turn": 4, "into": "cases", "variants": file, "annotators": "ana,ben", "rubric": RUBRIC}
+    call_command("make_case", "prod", "trace-1", **options)
+    said = capsys.readouterr().out
+    assert "is in cases, with 1 variant." in said
+    campaign = Campaign.objects.get()
+    assert f"The campaign {campaign.name} is open." in said
+    assert campaign.item_count == 2
+    assert "Where did it go?" in Turn.objects.filter(dataset__name="cases").values_list("text", flat=True)
+    job = JobRun.objects.get(operation="send_case")
+    assert (job.state, job.parameters["case"]) == ("done", campaign.name)
+    file.write_text('[{"kind": "rephrase"}]')
+    with pytest.raises(CommandError, match="is no list of variants"):
+        call_command("make_case", "prod", "trace-1", **options)
 
 
 @pytest.mark.django_db

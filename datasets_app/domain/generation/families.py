@@ -1,9 +1,10 @@
 """Test cases and their variants: sessions that Alignmenter evaluates, compares and splits as one family.
 
 Each session ends with the reply that is the case. Its keys are those that Alignmenter reads: ``case_id``,
-``metadata.rubrics`` and ``metadata.split_group``, which its splits and comparisons keep together. Tags name
-the family (``group:…``), the variant (``variant:typos``) and what is expected of its answer (``answer:same``,
-``answer:change``), so that a gate or a table of Alignmenter can be about them.
+``metadata.rubrics`` and ``metadata.split_group``, which its splits and comparisons keep together. All turns
+name the family (``group:…``); the reply names itself a case (``case:…``), the variant (``variant:typos``) and
+what is expected of the answer (``answer:same``, ``answer:change``), so that a gate or a table of Alignmenter
+can be about them.
 """
 
 import re
@@ -14,7 +15,8 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.style import expand_contractions, split_sentences
 
-GROUP_TAG, VARIANT_TAG, ANSWER_TAG, FAILURE_TAG = "group:", "variant:", "answer:", "failure:"
+GROUP_TAG, CASE_TAG = "group:", "case:"
+VARIANT_TAG, ANSWER_TAG, FAILURE_TAG = "variant:", "answer:", "failure:"
 SAME, CHANGE = "same", "change"
 ANSWERS = {SAME: "The answer must stay the same", CHANGE: "The answer must change"}
 # Of the session that the variants are of.
@@ -103,7 +105,8 @@ def _make_session(
     turns: Sequence[TurnRecord], facts: CaseFacts, variant: Variant, name: str
 ) -> list[TurnRecord]:
     asked = _last_question(turns)
-    tags = [f"{GROUP_TAG}{facts.family}", f"{VARIANT_TAG}{variant.kind}"]
+    group = f"{GROUP_TAG}{facts.family}"
+    tags = [group, f"{CASE_TAG}{facts.family}", f"{VARIANT_TAG}{variant.kind}"]
     tags += [f"{ANSWER_TAG}{variant.answer}"] if variant.answer else []
     tags += [f"{FAILURE_TAG}{facts.failure_mode}"] if facts.failure_mode else []
     made = []
@@ -122,7 +125,7 @@ def _make_session(
                 session_id=f"{name}-session",
                 turn_index=index,
                 text=variant.text.strip() if variant.text and turn is asked else turn.text,
-                tags=list(dict.fromkeys([*turn.tags, *tags])),
+                tags=list(dict.fromkeys([*turn.tags, *(tags if is_case else [group])])),
                 metadata=metadata,
                 extra={**extra, "case_id": name} if is_case else extra or None,
                 line=0,

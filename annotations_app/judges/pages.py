@@ -15,7 +15,7 @@ from annotations_app.campaigns.pages_common import (
     visible_campaign,
 )
 from annotations_app.judges.alternative import ASSUMPTIONS
-from annotations_app.judges.certify import describe_certificate, list_certificates
+from annotations_app.judges.certify import list_certificates, state_certificate
 from annotations_app.judges.forms import JudgeForm
 from annotations_app.judges.measure import find_replies, measure_judge
 from annotations_app.judges.reveal import reveal_judge
@@ -23,6 +23,7 @@ from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
+from datasets_app.domain.packages.quality_statement import describe_certificate
 from datasets_app.jobs.pages import start_and_show_job
 
 _QUERY = ("criterion", "tag", "judge", "people")
@@ -47,7 +48,11 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
         "alternative_assumptions": ASSUMPTIONS,
-        "certificates": [(one, describe_certificate(one)) for one in list_certificates(campaign)],
+        "certificates": [
+            (one, stated, describe_certificate(stated))
+            for one in list_certificates(campaign)
+            for stated in [state_certificate(one)]
+        ],
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)
 

@@ -69,6 +69,7 @@ class FoundDrift(NamedTuple):
     after: float
     checks: int
     labels: int
+    baseline: int = BASELINE
 
 
 class FoundPace(NamedTuple):

@@ -322,12 +322,11 @@ def test_a_signature_stays_where_no_label_was(world: World) -> None:
 UNCHANGING_ACTIONS = set(
     """
 activate_retention add_comment add_to_campaign allow_company_sign_in backup cancel_job
-certify_judge check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
+check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
 discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook end_calibration
 end_attestation end_sessions expire_request export export_annotations export_audit export_table
 finish_scrub_audit generate hold import import_grades import_judge import_retention_rules import_run
-import_schema
-import_table invite judge lift_hold make_case order_replies override pull_source reissue release
+import_schema import_table invite lift_hold make_case order_replies override pull_source reissue release
 request_approval restore restrict retry_job reveal_judge revoke_token sample scrub second_factor
 share_view sign_review unshare_view
 verify_releases

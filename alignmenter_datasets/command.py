@@ -24,6 +24,7 @@ from datasets_app.command_line.streams import (
     exit_quietly,
 )
 from datasets_app.domain.traces.convert import format_columns
+from datasets_app.domain.wording import format_count
 
 PROGRAM = "alignmenter-datasets"
 EPILOG = """
@@ -184,8 +185,8 @@ def _push(options: argparse.Namespace) -> int:
             print(escape_terminal(f"  {line}"), file=sys.stderr)
     if (job["result"] or {}).get("assumed_origin"):
         print(f"  warning: {ASSUMED_ORIGIN}", file=sys.stderr)
-    print(f"{options.file}: imported by job {job['id']}. {found['name']} has {found['sessions']:,} sessions "
-          f"and {found['turns']:,} turns.")  # fmt: skip
+    sessions, turns = (format_count(found[f"{what}s"], what) for what in ("session", "turn"))
+    print(f"{options.file}: imported by job {job['id']}. {found['name']} has {sessions} and {turns}.")
     return 0
 
 
@@ -213,6 +214,8 @@ def _check(options: argparse.Namespace) -> int:
         report = client.check(options.dataset)
     for code, count in sorted(report["totals"].items()):
         print(f"{code}: {count:,}")
-    print(f"{options.dataset}: {report['errors']:,} errors and {report['warnings']:,} warnings in "
-          f"{report['turns']:,} turns.")  # fmt: skip
+    errors, warnings, turns = (
+        format_count(report[f"{what}s"], what) for what in ("error", "warning", "turn")
+    )
+    print(f"{options.dataset}: {errors} and {warnings} in {turns}.")
     return EXIT_FINDINGS if report["errors"] or (options.strict and report["warnings"]) else 0

@@ -36,6 +36,7 @@ from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import explain_missing_sessions
 from datasets_app.domain.traces.targets import TARGETS
+from datasets_app.domain.wording import format_count
 from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file
 
 KEY_VARIABLE = "ALIGNMENTER_HASH_KEY"
@@ -95,7 +96,8 @@ def _sanitize(options: argparse.Namespace) -> int:
         return EXIT_FINDINGS
     except UnreadableFile as error:
         raise CommandFailure(f"{options.file} {error}") from None
-    print(f"{result.total:,} values replaced in {result.found_turns:,} of {result.turns:,} turns.")
+    replaced, turns = format_count(result.total, "value"), format_count(result.turns, "turn")
+    print(f"{replaced} replaced in {result.found_turns:,} of {turns}.")
     print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
     return 0
 

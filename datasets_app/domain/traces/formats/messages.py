@@ -355,7 +355,7 @@ def _is_message(value: dict[str, Any]) -> bool:
     )
     if find_role(inner) or find_role(value):
         return says or inner.get("type") in ("function_call", "reasoning")
-    # A role that nobody knows is asked for; a pair of a question and its answer has none.
+    # The curator says what an unknown role is; a pair of a question and its answer has none.
     named = inner.get("role")
     return says and type(named) is str and bool(named.strip()) and find_pair(value) is None
 

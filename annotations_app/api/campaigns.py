@@ -200,6 +200,8 @@ def get_calibration(request: Any, name: str, persona: str = "") -> Any:
     readable = raw_access.filter_personas(request.person, dataset, known)
     if persona and not readable:
         raise not_found()
+    if not persona and readable and raw_access.may_read(request.person, dataset):
+        raw_access.record_access(dataset, request.person, place="calibration", personas=1)
     return {"dataset": dataset.name, **calibration_ready(dataset, next(iter(readable), "")).as_json()}
 
 

@@ -48,6 +48,8 @@ def dataset_calibration(request: HttpRequest, pk: int) -> HttpResponse:
         request.user, scope.dataset, list_personas(scope.dataset.pk)[:MAX_PERSONAS]
     )
     scope = scope._replace(persona_id=scope.persona_id or next(iter(personas), ""))
+    if personas and raw_access.may_read(request.user, scope.dataset):
+        raw_access.record_access(scope.dataset, request.user, place="calibration", personas=len(personas))
     if request.method == "POST" and "turn" in request.POST:
         return _requeue(request, scope)
     form = ReportForm(request.POST or None, request.FILES or None)

@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
 
 from annotations_app.models import Campaign, JudgeRun, Verdict
 from datasets_app.models import AuditEvent, JobRun
@@ -25,7 +28,12 @@ def campaign(tmp_path: Path) -> Campaign:
 
 
 def test_a_killed_command_is_resumed_and_nothing_says_the_key(
-    campaign: Campaign, subprocess_environment: Any, wait_until: Any, manage: Any, monkeypatch: Any
+    campaign: Campaign,
+    subprocess_environment: Any,
+    wait_until: Any,
+    manage: Any,
+    monkeypatch: Any,
+    client: Client,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     environment = {**os.environ, **subprocess_environment, "OPENAI_API_KEY": CANARY}
@@ -50,7 +58,10 @@ def test_a_killed_command_is_resumed_and_nothing_says_the_key(
     assert answered - 60 <= 4 * 4
     assert used["prompt"] > 0
     rows = [*JobRun.objects.values(), *JudgeRun.objects.values(), *AuditEvent.objects.values("details")]
-    everything = json.dumps(rows, default=str) + said + resumed.stdout + resumed.stderr
+    client.force_login(User.objects.create_superuser("lena"))
+    page = client.get(reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])).content.decode()
+    assert "60" in page
+    everything = json.dumps(rows, default=str) + said + resumed.stdout + resumed.stderr + page
     assert CANARY not in everything
 
 

@@ -11,6 +11,7 @@ from django.core.files.base import ContentFile
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
+from annotations_app.cases.send_case import send_case
 from datasets_app.catalog import activity
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
@@ -82,6 +83,7 @@ DESTROYING: dict[str, Callable[[Dataset], Any]] = {
     "nightly": lambda dataset: apply_retention(dataset=dataset),
     "scrub_dataset": lambda dataset: scrub_dataset(dataset, QUICK),
     "scrub_part": start_and_help,
+    "send_case": lambda dataset: send_case(dataset, "late-parcel", []),
 }
 
 

@@ -7,8 +7,9 @@
 
     document.addEventListener("DOMContentLoaded", () => {
         const place = document.querySelector("[data-dispute]");
-        if (!place) return;
         const form = document.getElementById("settle-form");
+        // There is none for those who may not decide, or not read the text.
+        if (!place || !form) return;
         const reason = document.getElementById("reason");
         const hint = document.getElementById("settle-hint");
         const keys = document.getElementById("keys");

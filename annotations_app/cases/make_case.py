@@ -5,16 +5,24 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.access.limit_access import copy_restriction
+from datasets_app.access.limit_access import check_restriction, copy_restriction
 from datasets_app.catalog import facts, gates, raw_access
 from datasets_app.catalog.rows.partitions import loading_partition
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
-from datasets_app.domain.generation.families import GROUP_TAG, CaseFacts, InvalidFamily, Variant, make_family
+from datasets_app.domain.generation.families import (
+    GROUP_TAG,
+    ORIGIN,
+    CaseFacts,
+    InvalidFamily,
+    Variant,
+    make_family,
+)
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
 
 DIGEST_CHARACTERS, NAME_CHARACTERS = 32, 10
@@ -69,9 +77,13 @@ def make_case(
     facts.check_dataset_name(name)
     with transaction.atomic():
         gates.check_can_copy(source)
+        _check_visible(name, actor)
         made, is_new = facts.lock_for_import(name, origin=source.origin, actor=actor)
         if made.pk == source.pk:
             raise UserError("Choose another dataset for the case than that of the conversation.")
+        if not is_new:
+            check_holds_cases(made)
+            check_restriction(made, source)
         if Turn.objects.filter(dataset=made, tags__contains=[f"{GROUP_TAG}{family}"]).exists():
             raise UserError(f"{name} already has a case of this reply: {family}.")
         _insert(made, sessions)
@@ -94,12 +106,27 @@ def make_case(
     return MadeCase(made, family, len(sessions), seen_by)
 
 
+def check_holds_cases(dataset: Dataset) -> None:
+    """Making a case takes no permission to scrub anything else. Raises UserError."""
+    cases = Turn.objects.filter(dataset=dataset, session=OuterRef("pk"), metadata__has_key=ORIGIN)
+    if dataset.sessions.filter(~Exists(cases)).exists():
+        raise UserError(
+            f"{dataset.name} holds other sessions than test cases, which would be scrubbed with them. Choose "
+            "another dataset for the case."
+        )
+
+
 def list_readers(session: Session) -> list[str]:
     """Who was shown the page of the session while its text was raw; the audit log has the other places."""
     events = AuditEvent.objects.filter(
         action=raw_access.ACTION, dataset_name=session.dataset.name, details__session=session.pk
     )
     return sorted(set(events.values_list("actor", flat=True)))
+
+
+def _check_visible(name: str, actor: Any) -> None:
+    if actor is not None and Dataset.objects.hidden_from(actor).filter(name=name).exists():
+        raise UserError(f"You can't add cases to {name}; choose another name.")
 
 
 def _read_turns(session: Session, first: int, last: int) -> list[TurnRecord]:

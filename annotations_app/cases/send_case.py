@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.cases.make_case import check_holds_cases
 from annotations_app.criteria.schemas import save_schema
 from annotations_app.models import Campaign, LabelSchema
 from datasets_app.core.errors import UserError
@@ -38,6 +39,7 @@ def send_case(
 ) -> SentCase:
     """Scrub what is new, then open a campaign for the family unless there are no annotators. Don't call it in
     a transaction: a scrub commits as it goes. Raises UserError."""
+    check_holds_cases(dataset)
     scrub_dataset(
         dataset, make_default_policy(dataset), actor=actor, job_run=job_run, report_progress=report_progress
     )

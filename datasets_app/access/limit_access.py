@@ -60,6 +60,20 @@ def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
     audit.record("restrict", actor=actor, dataset_name=copy.name, like=source.name, grants=len(grants))
 
 
+def check_restriction(copy: Dataset, source: Dataset) -> None:
+    """For copies into a dataset that exists: raises UserError if it has a grant that ``source`` hasn't."""
+    if not Dataset.objects.filter(pk=source.pk, restricted=True).exists():
+        return
+    of_copy, of_source = (
+        set(DatasetGrant.objects.filter(dataset=one).values_list("user", "group")) for one in (copy, source)
+    )
+    if not Dataset.objects.filter(pk=copy.pk, restricted=True).exists() or of_copy - of_source:
+        raise UserError(
+            f"{copy.name} is seen by people who don't see {source.name}. Restrict it to the same people and "
+            "groups, or choose a new dataset."
+        )
+
+
 def restrict_first_import(
     dataset: Dataset, turns: int, grantees: Iterable[Grantee] = (), *, actor: Any
 ) -> dict[str, bool]:

@@ -18,7 +18,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import KINDS, Variant, draft_variant
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.export_dataset import export_to_path
-from datasets_app.models import AuditEvent, Dataset, JobRun, Session, Turn
+from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
 from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
@@ -205,6 +205,41 @@ def test_what_is_no_case(session: Session) -> None:
     with pytest.raises(UserError, match="Choose another dataset"):
         make_case(session, 4, "prod", OPTIONS)
     assert Session.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_only_datasets_of_cases_are_added_to_and_scrubbed(session: Session, tmp_path: Path) -> None:
+    asked = {"session_id": "other", "turn_index": 1, "role": "user", "text": ASKED}
+    other = factories.make_dataset(tmp_path, [asked], name="other", origin="production")
+    with pytest.raises(UserError, match="holds other sessions than test cases"):
+        make_case(session, 4, "other", OPTIONS)
+    made = make_case(session, 4, "prod-cases", OPTIONS)
+    send_case(made.dataset, made.family, [])
+    again = make_case(session, 2, "prod-cases", CaseOptions())
+    factories.make_dataset(tmp_path, [asked], name="prod-cases", origin="production")
+    with pytest.raises(UserError, match="holds other sessions than test cases"):
+        send_case(again.dataset, again.family, [])
+    other.refresh_from_db()
+    assert (other.status, other.session_count) == (Dataset.Status.RAW, 1)
+    assert Turn.objects.filter(text=ASKED, session__session_id="other").count() == 2
+
+
+@pytest.mark.django_db
+def test_a_case_is_seen_by_nobody_who_does_not_see_its_conversation(session: Session) -> None:
+    cleo = make_user("curator", "cleo")
+    make_case(session, 4, "prod-cases", OPTIONS, actor=cleo)
+    Dataset.objects.filter(pk=session.dataset_id).update(restricted=True)
+    DatasetGrant.objects.create(dataset=session.dataset, user=cleo)
+    with pytest.raises(UserError, match="is seen by people who don't see prod"):
+        make_case(session, 2, "prod-cases", CaseOptions(), actor=cleo)
+    made = make_case(session, 2, "own-cases", CaseOptions(), actor=cleo).dataset
+    DatasetGrant.objects.create(dataset=made, user=make_user("viewer", "vic"))
+    with pytest.raises(UserError, match="is seen by people who don't see prod"):
+        make_case(session, 4, "own-cases", OPTIONS, actor=cleo)
+    DatasetGrant.objects.filter(dataset=made).delete()
+    with pytest.raises(UserError, match="You can't add cases to own-cases"):
+        make_case(session, 4, "own-cases", OPTIONS, actor=cleo)
+    assert make_case(session, 4, "own-cases", OPTIONS).sessions == 4
 
 
 @pytest.mark.django_db

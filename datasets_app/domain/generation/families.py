@@ -17,6 +17,8 @@ from datasets_app.domain.generation.style import expand_contractions, split_sent
 
 GROUP_TAG, CASE_TAG = "group:", "case:"
 VARIANT_TAG, ANSWER_TAG, FAILURE_TAG = "variant:", "answer:", "failure:"
+# The key of a reply's metadata that says where the case came from.
+ORIGIN = "case_origin"
 SAME, CHANGE = "same", "change"
 ANSWERS = {SAME: "The answer must stay the same", CHANGE: "The answer must change"}
 # Of the session that the variants are of.
@@ -117,7 +119,7 @@ def _make_session(
         if turn is asked and facts.rubric:
             metadata["rubrics"] = [{"criterion": facts.rubric, "points": 1}]
         if is_case:
-            metadata["case_origin"] = dict(facts.origin)
+            metadata[ORIGIN] = dict(facts.origin)
         extra = {key: value for key, value in (turn.extra or {}).items() if key != "case_id"}
         made.append(
             turn._replace(

@@ -81,17 +81,18 @@ def dataset_calibration(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _read_report(request: HttpRequest, scope: AgreementScope, file: Any) -> dict[str, Any]:
     report = parse_report(file.read(MAX_REPORT_BYTES).decode("utf-8", "replace"))
-    wrong = find_wrong_replies(scope.dataset, scope.persona_id, report)
-    turns = sorted({turn.pk for _, found in wrong for turn in found})
     withheld = not raw_access.may_read(request.user, scope.dataset)
-    if turns and not withheld:
+    # Which replies begin like a text of the report would tell their texts, letter by letter.
+    wrong = [] if withheld else find_wrong_replies(scope.dataset, scope.persona_id, report)
+    turns = sorted({turn.pk for _, found in wrong for turn in found})
+    if turns:
         raw_access.record_access(scope.dataset, request.user, place="calibration report", turns=len(turns))
     return {
         "report": report,
         "written_by": KINDS[report.kind],
         "figures": [(name.replace("_", " "), value) for name, value in report.figures.items()],
         "wrong": wrong[:MAX_SHOWN],
-        "more": max(0, len(wrong) - MAX_SHOWN) + report.unlisted,
+        "more": max(0, len(report.errors) - (0 if withheld else MAX_SHOWN)) + report.unlisted,
         "turns": turns,
         "withheld": withheld,
     }

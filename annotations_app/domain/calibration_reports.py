@@ -1,9 +1,10 @@
 """Reads what Alignmenter's calibration wrote: weights, the metrics of a validation, diagnosed errors."""
 
-import json
 from typing import Any, NamedTuple
 
-MAX_ERRORS = 10_000
+from datasets_app.domain.untrusted_json import parse_storable
+
+MAX_ERRORS, MAX_START_CHARACTERS = 10_000, 200
 KINDS = {
     "weights": "calibrate-persona",
     "validation": "calibrate validate",
@@ -37,8 +38,8 @@ class CalibrationReport(NamedTuple):
 def read_report(text: str) -> CalibrationReport:
     """Raises :class:`InvalidReport`."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_storable(text)
+    except ValueError:
         raise InvalidReport("it is not valid JSON") from None
     try:
         if "validation_metrics" in value:
@@ -47,22 +48,24 @@ def read_report(text: str) -> CalibrationReport:
             return _read_weights(value)
         if "total_errors" in value:
             return _read_diagnosis(value)
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
         raise InvalidReport("it is damaged") from None
     raise InvalidReport(f"it was not written by {', '.join(KINDS.values())}")
 
 
 def _read_validation(value: dict[str, Any]) -> CalibrationReport:
     analysis, sizes = value["error_analysis"], value["data_split"]
-    figures = {name: float(number) for name, number in value["validation_metrics"].items()}
+    figures: dict[str, float | int] = {
+        name: float(number) for name, number in value["validation_metrics"].items()
+    }
     figures |= {"training_rows": int(sizes["train_size"]), "validation_rows": int(sizes["validation_size"])}
     errors = [
-        ReportedError(str(one["text"]), label, float(one["score"]))
+        ReportedError(str(one["text"])[:MAX_START_CHARACTERS], label, float(one["score"]))
         for label, name in enumerate(("false_positives", "false_negatives"))
         for one in analysis[name]
     ]
     total = int(analysis["num_false_positives"]) + int(analysis["num_false_negatives"])
-    return CalibrationReport("validation", figures, errors, max(0, total - len(errors)))
+    return _make_report("validation", figures, errors, total)
 
 
 def _read_weights(value: dict[str, Any]) -> CalibrationReport:
@@ -77,10 +80,20 @@ def _read_weights(value: dict[str, Any]) -> CalibrationReport:
 def _read_diagnosis(value: dict[str, Any]) -> CalibrationReport:
     errors = [
         ReportedError(
-            str(one["text"]), label, float(one["calibrated_score"]), str(one.get("judge_reasoning") or "")
+            str(one["text"])[:MAX_START_CHARACTERS],
+            label,
+            float(one["calibrated_score"]),
+            str(one.get("judge_reasoning") or ""),
         )
         for label, name in enumerate(("false_positives", "false_negatives"))
         for one in value[name]
     ]
     total = int(value["total_errors"])
-    return CalibrationReport("diagnosis", {"errors": total}, errors[:MAX_ERRORS], max(0, total - len(errors)))
+    return _make_report("diagnosis", {"errors": total}, errors, total)
+
+
+def _make_report(
+    kind: str, figures: dict[str, float | int], errors: list[ReportedError], total: int
+) -> CalibrationReport:
+    named = errors[:MAX_ERRORS]
+    return CalibrationReport(kind, figures, named, max(0, max(total, len(errors)) - len(named)))

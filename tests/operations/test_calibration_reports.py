@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.models import Annotation, Campaign
-from datasets_app.models import AuditEvent, Turn
+from datasets_app.models import AuditEvent, Dataset, Turn
 from tests.api.calls import Caller, make_user
 from tests.campaigns import label_all_replies, lease_for, make_campaign, make_replies
 from tests.everything import make_user_with
@@ -87,6 +87,22 @@ def test_the_page_shows_what_blocks_reads_a_report_and_requeues(
     assert "can&#x27;t be read" in page
 
 
+def test_a_report_does_not_tell_raw_replies_letter_by_letter(
+    campaign: Campaign, client: Client, tmp_path: Path
+) -> None:
+    Dataset.objects.update(origin="production")
+    client.force_login(make_user_with(name="lena", excluded=("datasets_app.read_raw",)))
+    address = reverse("admin:annotations_app_campaign_dataset_calibration", args=[campaign.dataset_id])
+    pages = []
+    for number, start in enumerate((Turn.objects.filter(role="assistant")[0].text[:1], "\u4e00")):
+        report = write_validation(tmp_path / f"{number}.json", start)
+        upload = SimpleUploadedFile("report.json", report.read_bytes())
+        answer = client.post(f"{address}?persona=warm_v1", {"report": upload})
+        assert answer.context["report"].errors
+        pages.append((answer.context["wrong"], answer.context["turns"], answer.context["more"]))
+    assert pages[0] == pages[1] == ([], [], 1)
+
+
 def test_replies_of_a_closed_campaign_are_left(
     campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,7 +132,18 @@ def test_weights_and_diagnoses_are_read(
     assert figure in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "7", '{"validation_metrics": {}}', '{"total_errors": 1}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", "7", '{"validation_metrics": {}}', '{"total_errors": 1}', "[" * 100_000,
+        '{"trait_model": {"token_weights": {}, "bias": 1%s}}' % ("0" * 400),
+        '{"total_errors": 1e400, "false_positives": [], "false_negatives": []}',
+        '{"total_errors": 1, "false_negatives": [], "false_positives": '
+        '[{"text": "\\u0000", "calibrated_score": 1}]}',
+        '{"total_errors": 1, "false_negatives": [], "false_positives": '
+        '[{"text": "\\ud800", "calibrated_score": 1}]}',
+    ],
+)  # fmt: skip
 def test_other_files_are_refused(campaign: Campaign, tmp_path: Path, text: str) -> None:
     (tmp_path / "report.json").write_text(text)
     with pytest.raises(CommandError, match="can't be read: it "):

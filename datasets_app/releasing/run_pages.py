@@ -66,14 +66,14 @@ def _make_dots(label: str, scores: Scores, note: str = "") -> Dots:
     return Dots(label, numbers, int(replies), note)
 
 
-def _chart_run(run: EvaluationRun, *, withheld: bool) -> list[DotChart]:
+def _chart_run(run: EvaluationRun, *, withheld: bool, tags_withheld: bool) -> list[DotChart]:
     reported = {"Scenario": "scenarios", "Persona": "personas"}
     charts = [make_dots("All replies", "", [_make_dots("All", run.whole)], series=_SERIES, unit="replies")]
     for head, name in {} if withheld else reported.items():
         if groups := run.groups.get(name):
             rows = [_make_dots(label.removeprefix("scenario:"), scores) for label, scores in groups.items()]
             charts.append(make_dots(f"By {head.lower()}", head, rows, series=_SERIES, unit="replies"))
-    measured = {"Split": score_splits(run), "Tag": [] if withheld else score_tags(run)}
+    measured = {"Split": score_splits(run), "Tag": [] if tags_withheld else score_tags(run)}
     for head, scored in measured.items():
         if scored:
             rows = [Dots(group.name, [Estimate(group.mean)], group.replies) for group in scored]
@@ -97,11 +97,12 @@ def show_run(request: HttpRequest, pk: int, version: str, evaluation_pk: int) ->
         raw_access.record_access(
             dataset, request.user, place="run", versions=(shown.release,), release=shown.release.version
         )
+    tags_withheld = not raw_access.may_read(request.user, dataset)
     context = {
         "run": shown,
         "release": shown.release,
         "withheld": withheld,
-        "charts": _chart_run(shown, withheld=withheld),
+        "charts": _chart_run(shown, withheld=withheld, tags_withheld=tags_withheld),
         "worst": _list_worst(request, shown),
         "panel": hooks.panels.score_panel(shown, request.user),
     }

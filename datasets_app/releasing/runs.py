@@ -62,6 +62,9 @@ def import_run(release: Release, report: RunReport, *, actor: Any = None) -> Imp
     keys = _find_sessions(release.dataset, {reply.session_id for reply in report.replies})
     found: list[ReplyScore] = [reply for reply in report.replies if reply.session_id in keys]
     with transaction.atomic():
+        # Its destruction takes the names of groups away, and those of runs that come later.
+        is_destroyed = Release.objects.select_for_update(no_key=True).get(pk=release.pk).destroyed_at
+        groups = {} if is_destroyed else {"scenarios": report.scenarios, "personas": report.personas}
         run, is_new = EvaluationRun.objects.get_or_create(
             release=release,
             run_id=report.run_id,
@@ -72,7 +75,7 @@ def import_run(release: Release, report: RunReport, *, actor: Any = None) -> Imp
                 "dataset_digest": report.dataset_digest,
                 "persona_digest": report.persona_digest,
                 "whole": report.whole,
-                "groups": {"scenarios": report.scenarios, "personas": report.personas},
+                "groups": groups,
                 "session_keys": [keys[reply.session_id] for reply in found],
                 "turn_indexes": [reply.turn_index for reply in found],
                 "reply_scores": [reply.score for reply in found],

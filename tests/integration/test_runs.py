@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
@@ -176,6 +177,80 @@ def test_a_run_on_anything_else_is_refused(release: Release, report: Path, tmp_p
         change(changed)
         with pytest.raises(InvalidReport, match=message):
             read_report(manifest, changed)
+
+
+def _edit(value: Any, *path: Any, to: Any) -> Any:
+    """A copy with another value at the path."""
+    if not path:
+        return to
+    copy = list(value) if isinstance(value, list) else dict(value)
+    known = copy if isinstance(copy, dict) else dict(enumerate(copy))
+    copy[path[0]] = _edit(known.get(path[0], {}), *path[1:], to=to)
+    return copy
+
+
+MANIFEST = {
+    "id": "0b7f6a34-5b0f-4c1e-9b3f-1f6a3e0c2a11",
+    "targets": [{"model": "m"}],
+    "created_at": "2026-11-28T10:00:00+00:00",
+    "package_version": "1",
+    "dataset_digest": "",
+}
+RESULTS = {
+    "scores": {
+        "primary": {"authenticity": {"mean": 0.5}, "replies": {"scores": [["s", 2, 0.5]]}},
+        "analytics": {"scenarios": {"scenario:a": {"scores": {"authenticity": {"mean": 0.5}}}}},
+    }
+}
+
+
+@pytest.mark.django_db
+def test_hostile_reports_are_refused_on_the_page_and_by_the_api(release: Release) -> None:
+    path = ("scores", "primary", "replies", "scores", 0)
+    hostile = [
+        (MANIFEST | {"targets": [{"model": "\ud800"}]}, RESULTS),
+        (MANIFEST | {"targets": [{"model": "a\0"}]}, RESULTS),
+        (MANIFEST | {"created_at": "0001-01-01T00:00:00+23:59"}, RESULTS),
+        (MANIFEST, _edit(RESULTS, *path, 0, to="\ud800")),
+        (MANIFEST, _edit(RESULTS, *path, 1, to=2**31)),
+        (MANIFEST, _edit(RESULTS, *path, 2, to=10**400)),
+        (MANIFEST, _edit(RESULTS, "scores", "analytics", "scenarios", "\0", to={"scores": {}})),
+        (MANIFEST, _edit(RESULTS, "scores", "analytics", "scenarios", to=dict.fromkeys(
+            map(str, range(6000)), {"scores": {}}))),
+    ]  # fmt: skip
+    earlier = {"dataset_digest": "", "ran_at": "2026-11-28T10:00:00+00:00", "whole": {}}
+    EvaluationRun.objects.create(release=release, run_id="0b7f6a34-5b0f-4c1e-9b3f-1f6a3e0c2a12", **earlier)
+    client, token = (
+        sign_in("curator"),
+        Caller(make_user("curator", "ci"), ["datasets:read", "releases:read", "releases:write"]),
+    )
+    page = reverse("admin:datasets_app_dataset_upload_run", args=[release.dataset_id, "1.0.0"])
+    api = f"/datasets/{release.dataset.name}/releases/1.0.0/runs"
+    for manifest, results in hostile:
+        sent = {
+            "manifest": SimpleUploadedFile("manifest.json", json.dumps(manifest).encode()),
+            "results": SimpleUploadedFile("results.json", json.dumps(results).encode()),
+        }
+        assert "can&#x27;t be imported" in client.post(page, sent, follow=True).content.decode()
+        assert token("POST", api, {"manifest": manifest, "results": results}).status_code in (400, 409)
+    deep = b"[" * 100_000
+    with pytest.raises(InvalidReport, match="isn't valid JSON"):
+        parse_report(deep, deep)
+    assert EvaluationRun.objects.count() == 1
+
+
+def test_names_of_scorers_are_names() -> None:
+    named = _edit(RESULTS, "scores", "primary", "Maria Fontane, Rue 3", to={"a": 1})
+    named = _edit(named, "scores", "primary", "authenticity", "of maria@example.org", to=1)
+    assert read_report(MANIFEST, named).whole == {"authenticity": {"mean": 0.5}, "replies": {}}
+
+
+@pytest.mark.django_db
+def test_a_run_after_the_destruction_of_its_version_has_no_names(release: Release) -> None:
+    earlier = {"dataset_digest": "", "ran_at": "2026-11-28T10:00:00+00:00", "whole": {}}
+    EvaluationRun.objects.create(release=release, run_id="0b7f6a34-5b0f-4c1e-9b3f-1f6a3e0c2a12", **earlier)
+    files.destroy_files(release, reason="erased")
+    assert import_run(release, read_report(MANIFEST, RESULTS)).run.groups == {}
 
 
 def test_a_report_without_scores_of_replies_says_so(release: Release, tmp_path: Path) -> None:

@@ -7,18 +7,24 @@ Alignmenter itself scores no single reply; ``alignmenter_datasets/reply_scores.p
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from datasets_app.domain.releases.manifest import encode_canonical_json
+from datasets_app.domain.untrusted_json import check_storable
 
 # The scorer with a score for each reply, and the one whose mean these must have: both are rounded.
 REPLIES, AUTHENTICITY = "replies", "authenticity"
 MAX_ROUNDING = 0.0011
 # What is shown of each of Alignmenter's scorers first.
 HEADLINES = {AUTHENTICITY: "mean", "safety": "score", "stability": "stability"}
+# Names of scorers and of what they measure are shown to everybody.
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,79}")
+MAX_GROUPS, MAX_TURN_INDEX = 5_000, 2**31 - 1
+EARLIEST_YEAR, LATEST_YEAR = 2000, 9000
 
 Scores = dict[str, dict[str, float]]
 
@@ -52,14 +58,16 @@ class RunReport(NamedTuple):
 def parse_report(manifest: bytes, results: bytes) -> RunReport:
     """Raises InvalidReport."""
     try:
-        return read_report(json.loads(manifest), json.loads(results))
-    except ValueError as error:
-        raise error if isinstance(error, InvalidReport) else InvalidReport("isn't valid JSON") from None
+        parsed = [json.loads(part) for part in (manifest, results)]
+    except (ValueError, RecursionError):
+        raise InvalidReport("isn't valid JSON") from None
+    return read_report(*parsed)
 
 
 def read_report(manifest: Any, results: Any) -> RunReport:
     """Raises InvalidReport."""
     try:
+        check_storable([manifest, results])
         scores = results["scores"]
         primary, analytics = scores["primary"], scores.get("analytics") or {}
         report = RunReport(
@@ -82,26 +90,38 @@ def read_report(manifest: Any, results: Any) -> RunReport:
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise InvalidReport("isn't a report of alignmenter run that was finished") from None
-    if report.ran_at.tzinfo is None or not report.whole:
+    if report.ran_at.tzinfo is None or not EARLIEST_YEAR <= report.ran_at.year <= LATEST_YEAR:
+        raise InvalidReport("doesn't say when it was made")
+    if not report.whole:
         raise InvalidReport("has no scores")
+    if len(report.scenarios) + len(report.personas) > MAX_GROUPS:
+        raise InvalidReport(f"has more than {MAX_GROUPS:,} scenarios and personas")
     _check_replies(report)
     return report
 
 
 def _read_scores(scorers: Mapping[str, Any]) -> Scores:
     return {
-        scorer: {name: value for name, value in metrics.items() if _is_number(value)}
+        scorer: {
+            name: value for name, value in metrics.items() if _NAME.fullmatch(name) and _is_number(value)
+        }
         for scorer, metrics in scorers.items()
-        if isinstance(metrics, Mapping)
+        if isinstance(metrics, Mapping) and _NAME.fullmatch(scorer)
     }
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    """JSON may have one that is too large for any other."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _read_reply(session_id: Any, turn_index: Any, score: Any) -> ReplyScore:
     if not isinstance(session_id, str) or type(turn_index) is not int or not _is_number(score):
+        raise ValueError
+    if not 0 < turn_index <= MAX_TURN_INDEX:
         raise ValueError
     return ReplyScore(session_id, turn_index, float(score))
 

@@ -82,15 +82,26 @@ def read_task(line: str) -> dict[str, Any]:
     """Raises :class:`InvalidTask`."""
     try:
         value = json.loads(line)
-    except ValueError:
+        # It is written again: half of a character can't be.
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         raise InvalidTask("is not valid JSON") from None
     if not matches(value) or type(value["criterion"]) is not dict:
         raise InvalidTask("is no review task: export them with `alignmenter review-export RUN --out FILE`")
-    if not all(type(value[key]) is str for key in ("review_key", "evaluation_id")) or (
-        type(value["criterion"].get("id")) is not str or type(value["annotation"]) is not dict
+    asked = value["criterion"]
+    texts = (value["review_key"], asked.get("id"), asked.get("rubric") or "")
+    if not all(type(text) is str for text in texts) or (
+        not _is_uuid(value.get("evaluation_id")) or type(value["annotation"]) is not dict
     ):
         raise InvalidTask("is a damaged review task: export it again")
     return dict(value)
+
+
+def _is_uuid(value: Any) -> bool:
+    try:
+        return type(value) is str and bool(uuid.UUID(value))
+    except ValueError:
+        return False
 
 
 def settle(opinions: list[Opinion]) -> list[Opinion]:

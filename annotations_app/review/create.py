@@ -13,8 +13,9 @@ from annotations_app.domain.review_audit import choose_tasks
 from annotations_app.models import Campaign
 from annotations_app.models.campaign import DEFAULT_SEED
 from annotations_app.review.tasks_file import read_tasks
+from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.traces.formats.review_tasks import REVIEW_KEYS, TAG_PREFIX
+from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX, find_key
 from datasets_app.models import Dataset, Persona, Turn
 
 
@@ -38,6 +39,8 @@ def create_review_campaigns(
     campaigns = []
     chosen = None if audit is None else choose_tasks((task for _, task in read_tasks(tasks)), audit, seed)
     for criterion in list_criteria(task for _, task in read_tasks(tasks)):
+        if not criterion.key.isprintable():
+            raise UserError("The id of a criterion has a control character, so nobody can be asked about it.")
         settings = CampaignSettings(
             name=f"{dataset.name[:60]}-{criterion.name[:39]}",
             dataset=dataset,
@@ -58,7 +61,7 @@ def create_review_campaigns(
 
 def _find_turns(dataset: Dataset, criterion: str, keys: set[str]) -> list[Turn]:
     tagged = Turn.objects.filter(dataset=dataset, tags__contains=[f"{TAG_PREFIX}{criterion}"])
-    return [turn for turn in tagged if (turn.metadata or {}).get(REVIEW_KEYS, {}).get(criterion) in keys]
+    return [turn for turn in tagged if find_key(turn.metadata, criterion) in keys]
 
 
 def _write_guidelines(criterion: ReviewCriterion) -> str:

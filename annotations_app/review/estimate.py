@@ -9,7 +9,7 @@ from annotations_app.review.export import read_opinions
 from annotations_app.review.tasks_file import read_tasks
 from datasets_app.core.errors import UserError
 from datasets_app.domain.quality.text_tally import TextTally
-from datasets_app.domain.traces.formats.review_tasks import REVIEW_KEYS, TAG_PREFIX
+from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX, find_key
 from datasets_app.models import Dataset
 
 
@@ -34,5 +34,5 @@ def _list_included(dataset: Dataset) -> set[str]:
         campaign__dataset=dataset, campaign__tag__startswith=TAG_PREFIX, turn__dataset=dataset
     )
     rows = items.values_list("campaign__tag", "turn__metadata")
-    keys = ((metadata or {}).get(REVIEW_KEYS, {}).get(tag.removeprefix(TAG_PREFIX)) for tag, metadata in rows)
+    keys = (find_key(metadata, tag.removeprefix(TAG_PREFIX)) for tag, metadata in rows)
     return {key for key in keys if key}

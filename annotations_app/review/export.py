@@ -13,7 +13,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import LabelRecord
 from datasets_app.domain.labels.schema import decode_answers
 from datasets_app.domain.quality.text_tally import TextTally
-from datasets_app.domain.traces.formats.review_tasks import REVIEW_KEYS, TAG_PREFIX
+from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX, find_key
 from datasets_app.models import Dataset
 
 
@@ -80,9 +80,9 @@ def read_opinions(dataset: Dataset, tally: TextTally) -> dict[str, list[Opinion]
     for judgment in rows:
         assert judgment.campaign is not None  # filtered by it  # nosec B101
         criterion = judgment.campaign.tag.removeprefix(TAG_PREFIX)
-        key = ((judgment.turn.metadata or {}).get(REVIEW_KEYS) or {}).get(criterion)
+        key = find_key(judgment.turn.metadata, criterion)
         said = decode_answers(judgment.schema.content, judgment.answers)
-        if key is None or OUTCOME not in said or RATIONALE not in said:
+        if not key or OUTCOME not in said or RATIONALE not in said:
             continue
         tally.add_label(_as_record(judgment, str(said[RATIONALE])))
         opinions[key].append(

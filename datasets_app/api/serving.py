@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -27,6 +28,7 @@ MAX_KEY_LENGTH = 200
 # Their body is a file, not JSON.
 FILE_ROUTES = {"append_part", "import_labels"}
 _NUL = ("\0", "%00")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 View = Callable[..., HttpResponseBase]
 # Names why a token may not be used now; empty if it may.
@@ -105,6 +107,21 @@ def _check_body(request: Any) -> None:
         raise ApiError(415, "unsupported_media_type", "Send the body as application/json.")
     if b"\\u0000" in request.body or b"\0" in request.body:
         raise ApiError(400, "bad_request", "The body contains a NUL character.")
+    if _has_half_character(request.body):
+        raise ApiError(400, "bad_request", "The body contains half of a character (a lone surrogate).")
+
+
+def _has_half_character(body: bytes) -> bool:
+    """Which can be neither stored nor written. What is no JSON at all is refused later."""
+    if not _SURROGATE.search(body):
+        return False
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 # --- requests that are sent again -----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotations_app.domain.review_audit import choose_tasks, estimate_tasks
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Turn
 from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_annotators, make_persona, submit
 from tests.everything import make_user_with
@@ -128,3 +128,57 @@ def test_page_and_api_exchange_the_same_file(tmp_path: Path, client: Client) -> 
     assert answer.status_code == 200, answer.content
     found = answer.json()
     assert (found["tasks"], found["judged"], found["estimates"][0]["rate"]) == (done, 6, 0.0)
+
+
+@pytest.mark.django_db
+def test_hostile_tasks_are_refused(tmp_path: Path, client: Client) -> None:
+    task = make_task(1, passed=False)
+    tasks = write_jsonl(tmp_path / "tasks.jsonl", [make_task(number, passed=False) for number in range(4)])
+    call_command("import_dataset", str(tasks), name="review", origin="synthetic")
+    make_annotators("ana")
+    make_persona()
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    address = reverse("admin:annotations_app_campaign_dataset_review", args=[Dataset.objects.get().pk])
+    api = Caller(make_user("lead"))
+
+    def send(action: str, content: bytes) -> str:
+        upload = SimpleUploadedFile("tasks.jsonl", content)
+        fields = {"tasks": upload, "action": action, "persona": "warm_v1", "annotators": "ana"}
+        answer = client.post(address, fields, follow=True)
+        assert answer.status_code == 200
+        return str(answer.content.decode())
+
+    hostile: list[bytes] = [
+        b"[" * 100_000,
+        *(
+            json.dumps(task | change).encode()
+            for change in (
+                {"evaluation_id": "none"},
+                {"review_key": "\ud800"},
+                {"criterion": {"id": "polite", "rubric": {"a": 1}}},
+                {"criterion": {"id": "polite\0", "rubric": ""}},
+                {"criterion": {"id": "x" * 5000, "rubric": ""}},
+                {"criterion": {"id": "polite", "rubric": "\0"}},
+            )
+        ),
+    ]
+    for content in hostile:
+        for action in ("create", "estimate", "export"):
+            assert "ad-note ad-bad" in send(action, content)
+        answer = api("POST", "/datasets/review/review", {"tasks": content.decode()})
+        assert answer.status_code in (400, 409), answer.content
+    assert api("POST", "/datasets/review/review", {"tasks": "\ud800"}).status_code == 400
+    deep = json.dumps(task | {"input": {"request": {"prompt": "[" * 100_000}}})
+    assert "ad-note ad-bad" in send("estimate", deep.encode())
+    assert not Campaign.objects.exists()
+
+    assert "Created 1 campaign." in send("create", tasks.read_bytes())
+    campaign = Campaign.objects.get()
+    while (current := lease_next(campaign, get_user("ana")).current) is not None:
+        submit(current, label=None, answers={"outcome": "met", "rationale": "Read it."})
+    replies = Turn.objects.filter(role="assistant").order_by("pk")
+    for turn, keys in zip(replies, (["a"], {"polite": {"a": 1}}, "a"), strict=False):
+        Turn.objects.filter(dataset=turn.dataset_id, pk=turn.pk).update(metadata={"review_keys": keys})
+    assert "0.0% violated" in send("estimate", tasks.read_bytes())
+    done = [json.loads(line) for line in send("export", tasks.read_bytes()).splitlines()]
+    assert [line["annotation"]["outcome"] for line in done].count("met") == 1

@@ -49,6 +49,13 @@ def read_task(value: dict[str, Any]) -> ReviewTask:
     )
 
 
+def find_key(metadata: Any, criterion: str) -> str:
+    """The key of the task that asks about a reply with this metadata, which may say anything; "" without
+    one."""
+    key = as_dict(as_dict(metadata).get(REVIEW_KEYS)).get(criterion)
+    return key if type(key) is str else ""
+
+
 def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
     """A conversation for each session: the longest of its tasks has all that the others have."""
     sessions: dict[str, list[tuple[int, ReviewTask]]] = {}
@@ -93,5 +100,5 @@ def _read_text(value: Any) -> str:
 def _decode(text: Any) -> Any:
     try:
         return json.loads(text) if type(text) is str else None
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

@@ -8,6 +8,7 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.cases.make_case import check_holds_cases
 from annotations_app.criteria.schemas import save_schema
 from annotations_app.models import Campaign, LabelSchema
+from annotations_app.rubrics.create import write_guidelines
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.cases import read_rubrics
@@ -69,19 +70,21 @@ def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], act
         dataset=Dataset.objects.get(pk=dataset.pk),
         persona=persona,
         annotators=annotators,
-        schema=_make_schema(family, rubric.criterion, actor) if rubric else None,
+        schema=_ask_rubric(actor) if rubric else None,
+        guidelines=write_guidelines([rubric]) if rubric else "",
         overlap=min(OVERLAP, len(annotators)),
         tag=f"{CASE_TAG}{family}",
     )
     return create_campaign(settings, actor=actor)
 
 
-def _make_schema(family: str, rubric: str, actor: Any) -> LabelSchema:
-    """Whether the answer meets the rubric, and why."""
+def _ask_rubric(actor: Any) -> LabelSchema:
+    """One for all cases: whether the answer meets the rubric, which the guidelines say, and why."""
     document = {
-        "schema": family,
+        "schema": "case",
+        "description": "The rubric of a test case",
         "criteria": [
-            {"key": "met", "question": rubric, "kind": "yes_no"},
+            {"key": "met", "question": "Is the rubric met?", "kind": "yes_no"},
             {"key": "why", "question": "Why?", "kind": "text", "optional": True},
         ],
     }

@@ -85,7 +85,8 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     raw_access.record_access(
         session.dataset, make_user("curator", "cleo"), place="session", session=session.pk
     )
-    made = make_case(session, 4, "prod-cases", OPTIONS)
+    # As a browser sends lines.
+    made = make_case(session, 4, "prod-cases", OPTIONS._replace(rubric=RUBRIC.replace(", ", ",\r\n")))
     assert (made.sessions, made.seen_by) == (4, ["cleo"])
     with pytest.raises(UserError, match="already has a case of this reply"):
         make_case(session, 4, "prod-cases", OPTIONS)
@@ -93,7 +94,9 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert campaign is not None
     assert alike == 0
     assert (campaign.item_count, campaign.overlap, campaign.status) == (4, 2, Campaign.Status.OPEN)
-    assert campaign.schema.content.criteria[0].question == RUBRIC
+    assert RUBRIC in campaign.guidelines
+    # Everybody who labels anything sees schemas.
+    assert "Apologizes" not in json.dumps(campaign.schema.document)
     assert send_case(made.dataset, made.family, ["ana", "ben"]).campaign == campaign
     cases = Dataset.objects.get(name="prod-cases")
     assert (cases.origin, cases.status, cases.session_count, cases.turn_count) == (

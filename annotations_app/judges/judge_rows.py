@@ -1,11 +1,12 @@
 """SQL for what judges and people say of the replies of a campaign. The server packs it into a few strings."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.labels.random_sample import list_random_turns
+from annotations_app.labels.versions import list_schemas_asking
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column
 from datasets_app.domain.labels.criterion import Criterion
@@ -40,51 +41,56 @@ LEFT JOIN (
     ORDER BY d.assignment_id, d.id
 ) first
 """
-# An adjudicated label replaces those of annotators.
-_ON_BRAND_SQL = f"""
-WITH settled AS (
-    SELECT a.turn_id, a.label FROM annotations_app_annotation a
+# Of the built-in criterion, and of one of a schema: what settles a reply, and what each label says.
+_ON_BRAND_SQL = {
+    "settled": """
+    SELECT a.turn_id, a.label::bigint AS code FROM annotations_app_annotation a
     JOIN annotations_app_campaignitem i ON i.turn_id = a.turn_id AND i.campaign_id = %(campaign)s
     WHERE a.dataset_id = %(dataset)s AND a.persona_id = %(persona)s AND a.kind = 'adjudicated'
-)
-SELECT string_agg(int8send(turn_id) || int8send(label::bigint), ''::bytea) FROM (
-    SELECT turn_id, label FROM settled
-    UNION ALL
-    SELECT l.turn_id, COALESCE(first.label, l.label) FROM annotations_app_annotation l
+    """,
+    "labels": f"""
+    SELECT l.turn_id, l.annotator AS rater, COALESCE(first.label, l.label)::bigint AS code
+    FROM annotations_app_annotation l
     LEFT JOIN annotations_app_assignment s ON s.annotation_id = l.id
     {_COMMITTED} ON first.assignment_id = s.id
     WHERE l.campaign_id = %(campaign)s AND l.kind = 'label'
     AND NOT (%(first_only)s AND COALESCE(s.extra, false))
-    AND NOT EXISTS (SELECT FROM settled WHERE settled.turn_id = l.turn_id)
-) said GROUP BY turn_id >> 16
-"""  # constants of this module # nosec B608
-_ANSWERS_SQL = f"""
-SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea) FROM (
-    SELECT j.turn_id, COALESCE(first.codes, j.codes) AS codes FROM annotations_app_judgment j
+    """,  # constants of this module # nosec B608
+}
+# Labels of a version in which the criterion is another one say nothing of it.
+_ANSWERS_SQL = {
+    "settled": """
+    SELECT DISTINCT ON (j.turn_id) j.turn_id, (j.codes->>%(key)s)::bigint AS code
+    FROM annotations_app_judgment j
+    JOIN annotations_app_campaignitem i ON i.turn_id = j.turn_id AND i.campaign_id = %(campaign)s
+    WHERE j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s AND j.kind = 'adjudicated'
+    AND j.schema_id = ANY(%(schemas)s) AND j.codes ? %(key)s ORDER BY j.turn_id, j.id DESC
+    """,
+    "labels": f"""
+    SELECT j.turn_id, CASE WHEN r.kind = 'person' THEN r.name END AS rater,
+           (COALESCE(first.codes, j.codes)->>%(key)s)::bigint AS code
+    FROM annotations_app_judgment j
+    JOIN annotations_app_rater r ON r.id = j.rater_id
     LEFT JOIN annotations_app_assignment s ON s.id = j.assignment_id
     {_COMMITTED} ON first.assignment_id = j.assignment_id
-    WHERE j.campaign_id = %(campaign)s AND j.kind = 'label'
-    AND NOT (%(first_only)s AND COALESCE(s.extra, false))
-) said WHERE codes ? %(key)s GROUP BY turn_id >> 16
-"""  # constants of this module # nosec B608
+    WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND j.schema_id = ANY(%(schemas)s)
+    AND COALESCE(first.codes, j.codes) ? %(key)s AND NOT (%(first_only)s AND COALESCE(s.extra, false))
+    """,  # constants of this module # nosec B608
+}
+_PEOPLE_SQL = """
+WITH settled AS MATERIALIZED ({settled})
+SELECT string_agg(int8send(turn_id) || int8send(code), ''::bytea) FROM (
+    SELECT turn_id, code FROM settled
+    UNION ALL
+    SELECT turn_id, code FROM ({labels}) label
+    WHERE NOT EXISTS (SELECT FROM settled WHERE settled.turn_id = label.turn_id)
+) said GROUP BY turn_id >> 16
+"""
 # Of each person, without what was adjudicated.
-_ON_BRAND_BY_RATER_SQL = f"""
-SELECT l.annotator, string_agg(
-    int8send(l.turn_id) || int8send(COALESCE(first.label, l.label)::bigint), ''::bytea)
-FROM annotations_app_annotation l
-LEFT JOIN annotations_app_assignment s ON s.annotation_id = l.id
-{_COMMITTED} ON first.assignment_id = s.id
-WHERE l.campaign_id = %(campaign)s AND l.kind = 'label' AND l.annotator IS NOT NULL GROUP BY 1 ORDER BY 1
-"""  # constants of this module # nosec B608
-_ANSWERS_BY_RATER_SQL = f"""
-SELECT r.name, string_agg(
-    int8send(j.turn_id) || int8send((COALESCE(first.codes, j.codes)->>%(key)s)::bigint), ''::bytea)
-FROM annotations_app_judgment j
-JOIN annotations_app_rater r ON r.id = j.rater_id AND r.kind = 'person' AND r.name IS NOT NULL
-{_COMMITTED} ON first.assignment_id = j.assignment_id
-WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND COALESCE(first.codes, j.codes) ? %(key)s
-GROUP BY 1 ORDER BY 1
-"""  # constants of this module # nosec B608
+_RATERS_SQL = """
+SELECT rater, string_agg(int8send(turn_id) || int8send(code), ''::bytea) FROM ({labels}) said
+WHERE rater IS NOT NULL GROUP BY 1 ORDER BY 1
+"""
 _SESSIONS_SQL = """
 SELECT string_agg(int8send(i.turn_id) || int8send(i.session_id) || int8send(
     COALESCE(array_position(%(splits)s::text[], s.split::text), 1) - 1), ''::bytea)
@@ -142,30 +148,39 @@ def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArra
 def read_people(
     campaign: Campaign, criterion: Criterion, *, first_only: bool = False
 ) -> tuple[IntArray, IntArray]:
-    """(turn, stored answer) of each label, as it was before a verdict was shown. ``first_only`` leaves out
-    those of annotators who were asked because others differed."""
+    """(turn, stored answer) of each label, as it was before a verdict was shown; an adjudicated one replaces
+    those of annotators. ``first_only`` leaves out those of annotators who were asked because others
+    differed."""
+    sql, values = _choose_labels(campaign, criterion, first_only)
+    return read_packed(_PEOPLE_SQL.format(**sql), 2, **values)  # type: ignore[return-value]
+
+
+def read_raters(campaign: Campaign, criterion: Criterion) -> dict[str, tuple[IntArray, IntArray]]:
+    """By name: (turn, stored answer) of each label of the random sample of replies and annotators, as it was
+    before a verdict was shown."""
+    sql, values = _choose_labels(campaign, criterion, True)
+    chosen = list_random_turns(campaign)
+    found = {}
+    for name, packed in fetch_all(_RATERS_SQL.format(**sql), values):
+        turn, value = np.frombuffer(packed, ">i8").astype(np.int64).reshape(-1, 2).T
+        found[name] = _keep(chosen, turn, value)
+    return found
+
+
+def _choose_labels(
+    campaign: Campaign, criterion: Criterion, first_only: bool
+) -> tuple[dict[str, str], dict[str, Any]]:
     values = {
         "campaign": campaign.pk,
         "dataset": campaign.dataset_id,
+        "persona": campaign.persona.persona_id,
         "key": criterion.key,
         "first_only": first_only,
     }
     if campaign.schema_id is None:
         assert criterion.key == ON_BRAND.key  # nothing else is asked  # nosec B101
-        return read_packed(_ON_BRAND_SQL, 2, persona=campaign.persona.persona_id, **values)  # type: ignore[return-value]
-    return read_packed(_ANSWERS_SQL, 2, **values)  # type: ignore[return-value]
-
-
-def read_raters(campaign: Campaign, criterion: Criterion) -> dict[str, tuple[IntArray, IntArray]]:
-    """By name: (turn, stored answer) of each label of the random sample, as it was before a verdict was
-    shown."""
-    sql = _ANSWERS_BY_RATER_SQL if campaign.schema_id else _ON_BRAND_BY_RATER_SQL
-    chosen = list_random_turns(campaign)
-    found = {}
-    for name, packed in fetch_all(sql, {"campaign": campaign.pk, "key": criterion.key}):
-        turn, value = np.frombuffer(packed, ">i8").astype(np.int64).reshape(-1, 2).T
-        found[name] = _keep(chosen, turn, value)
-    return found
+        return _ON_BRAND_SQL, values
+    return _ANSWERS_SQL, values | {"schemas": list_schemas_asking(campaign, criterion.digest)}
 
 
 def read_people_at_random(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:

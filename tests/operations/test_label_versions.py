@@ -17,6 +17,10 @@ from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
+from annotations_app.estimates.measure import estimate_quality
+from annotations_app.judges.judge_rows import read_people, read_raters
+from annotations_app.judges.run_judge import schema_of
+from annotations_app.labeling.judgments import find_person
 from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.versions import list_unchanged_criteria, list_versions
@@ -133,6 +137,39 @@ def test_only_what_changed_is_asked_again(quality: Campaign) -> None:
     submit(leased[1], "skip")
     assert count_tones(quality)["correct"] == {"No": 1, "Yes": 6}
     assert not find_inconsistencies()
+
+
+def test_judges_and_rates_read_no_code_by_another_version(quality: Campaign) -> None:
+    """An answer that stays counts for what is the same; a cold tone of before is no warm one."""
+    assert judge_all(quality, "cold") == 8
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    assert requeue_stale(quality, actor=None) == 8
+    asked = {criterion.key: criterion for criterion in schema_of(quality).criteria}
+    assert read_people(quality, asked["correct"])[1].tolist() == [1] * 8
+    assert read_people(quality, asked["tone"])[1].tolist() == []
+    assert set(read_raters(quality, asked["correct"])) == {"ana", "ben"}
+    assert read_raters(quality, asked["tone"]) == {}
+    assert estimate_quality(quality).rates[1].people.labels == 0
+    submit(lease_for(quality, "ana").current, label=None, answers={"correct": 0, "tone": "warm"})
+    assert len(read_people(quality, asked["correct"])[1]) == 8
+    assert read_people(quality, asked["tone"])[1].tolist() == [0]
+
+
+def test_an_adjudicated_answer_replaces_those_of_annotators(quality: Campaign) -> None:
+    """As docs/judges.md says, and as it is with the built-in criterion."""
+    assert judge_all(quality, "cold") == 8
+    judged = Judgment.objects.order_by("turn").first()
+    assert judged is not None
+    lead = find_person(quality.dataset_id, "lena")
+    Judgment.objects.create(
+        dataset=quality.dataset, turn_id=judged.turn_id, rater=lead, schema=quality.schema,
+        kind="adjudicated", persona_id=judged.persona_id, codes={"correct": 0, "tone": 1},
+    )  # fmt: skip
+    asked = schema_of(quality).criteria[0]
+    turn, value = read_people(quality, asked)
+    assert sorted(zip(turn.tolist(), value.tolist(), strict=True))[0] == (judged.turn_id, 0)
+    assert value.tolist().count(0) == 1
+    assert len(value) == 7
 
 
 def test_a_page_from_before_the_change_loses_nothing(quality: Campaign) -> None:

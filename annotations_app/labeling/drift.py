@@ -15,7 +15,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.queries import fetch_all
 
 GOLD, REPEAT = "gold replies", "hidden repeats"
-# A repeat is right if it says what the first label did.
+# A repeat is right if it says what the first label did; texts, and answers under two versions of the schema,
+# can't be compared.
 _ON_BRAND_SQL = """
 SELECT a.annotator_id, a.repeat, a.decided_at, n.label = COALESCE(f.label, g.label)
 FROM annotations_app_assignment a
@@ -36,11 +37,11 @@ JOIN annotations_app_campaignitem i ON i.id = a.item_id AND (i.gold OR a.repeat)
 JOIN annotations_app_judgment n ON n.assignment_id = a.id
 LEFT JOIN annotations_app_assignment fa
   ON a.repeat AND fa.item_id = a.item_id AND fa.annotator_id = a.annotator_id AND NOT fa.repeat
-LEFT JOIN annotations_app_judgment f ON f.assignment_id = fa.id
+LEFT JOIN annotations_app_judgment f ON f.assignment_id = fa.id AND f.schema_id = n.schema_id
 LEFT JOIN annotations_app_judgment g ON NOT a.repeat AND g.turn_id = n.turn_id
   AND g.schema_id = n.schema_id AND g.persona_id = n.persona_id AND g.kind = 'adjudicated'
 WHERE a.campaign_id = %(campaign)s AND a.state = 'labelled'
-AND COALESCE(f.codes, g.codes) IS NOT NULL ORDER BY a.decided_at, a.id
+AND COALESCE(f.codes, g.codes) <> '{}' ORDER BY a.decided_at, a.id
 """
 # A person's latest labels against all before them.
 TIMED_LABELS, MIN_RATIO = 50, 2.0

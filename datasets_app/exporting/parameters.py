@@ -42,7 +42,7 @@ class ExportParameters(OverridableParameters, frozen=True):
     CHOICES: ClassVar = {
         "format": {
             **FORMAT_LABELS,
-            "sessions": "JSONL for calibrate analyze, one session a line",
+            "sessions": "JSONL for calibrate analyze-scenarios, one session a line",
             "csv": "CSV for spreadsheets",
             "parquet": "Parquet, one turn per row",
         },

@@ -311,8 +311,8 @@ def encode_turn(turn: TurnRecord) -> bytes:
 
 
 def encode_session(turns: Sequence[TurnRecord]) -> bytes:
-    """A whole session on one line, as Alignmenter's ``calibrate analyze`` reads it: it takes all tags of the
-    session for scenarios, so the others stay with the turns."""
+    """A whole session on one line, as Alignmenter's ``calibrate analyze-scenarios`` reads it: it takes all
+    tags of the session for scenarios, so the others stay with the turns."""
     tags = dict.fromkeys(tag for turn in turns for tag in turn.tags if tag.startswith("scenario:"))
     session = {
         "session_id": turns[0].session_id,

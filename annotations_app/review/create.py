@@ -36,6 +36,8 @@ def create_review_campaigns(
     criterion. Rubrics become guidelines. With ``audit``, people judge what the machine didn't pass and so
     many others of each criterion, drawn at random by ``seed``; else all. Raises UserError, and then no
     campaign is made beyond those before."""
+    if audit is not None and audit < 0:
+        raise UserError("The number of audited tasks can't be negative.")
     campaigns = []
     chosen = None if audit is None else choose_tasks((task for _, task in read_tasks(tasks)), audit, seed)
     for criterion in list_criteria(task for _, task in read_tasks(tasks)):

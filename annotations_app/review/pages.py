@@ -37,7 +37,7 @@ class ReviewForm(forms.Form):
     )
     persona = forms.ModelChoiceField(Persona.objects.all(), required=False, to_field_name="persona_id")
     annotators = fields.Text(required=False, help_text="User names, separated by commas.")
-    overlap = fields.Integer(label="Annotators per reply", min_value=1, initial=2, required=False)
+    overlap = fields.Integer(label="Annotators per reply", min_value=1, initial=1, required=False)
     audit = fields.Integer(
         label="Random audit",
         min_value=0,

@@ -77,7 +77,10 @@ def test_people_judge_what_was_selected_and_drawn(tmp_path: Path, capsys: pytest
     make_persona()
     with pytest.raises(CommandError, match="No campaign of review asks about these tasks"):
         call_command("estimate_review", tasks, dataset="review")
-    call_command("create_review", tasks, dataset="review", persona="warm_v1", annotators="ana", audit=8)
+    asked: Any = {"dataset": "review", "persona": "warm_v1", "annotators": "ana"}
+    with pytest.raises(CommandError, match="can't be negative"):
+        call_command("create_review", tasks, **asked, audit=-1)
+    call_command("create_review", tasks, **asked, audit=8)
     campaign = Campaign.objects.get()
     assert campaign.item_count == 4 + 8
     while (current := lease_next(campaign, get_user("ana")).current) is not None:
@@ -112,6 +115,9 @@ def test_page_and_api_exchange_the_same_file(tmp_path: Path, client: Client) -> 
         upload = SimpleUploadedFile("tasks.jsonl", tasks.read_bytes())
         return client.post(address, {"tasks": upload, "action": action, **fields}, follow=True)
 
+    # As the command has it.
+    form = client.get(address).context["form"]
+    assert form["overlap"].initial == 1
     assert "Choose the persona" in send("create", annotators="ana").content.decode()
     page = send("create", persona="warm_v1", annotators="ana", overlap=1, audit=2).content.decode()
     assert "Created 1 campaign." in page

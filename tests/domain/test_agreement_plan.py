@@ -48,7 +48,9 @@ def test_a_plan_says_why_no_number_of_labels_is_enough() -> None:
     table = _take(matrix, np.arange(200), np.arange(200))
     assert "not even with two labels of all 210 replies" in plan_agreement(table, 0.02, available=210).note
     assert plan_agreement(table, 1.0).more == 0
-    assert say_agreement_plan(plan_agreement(table, 1.0)) == "an interval of alpha of 1: reached"
+    reached = plan_agreement(table, 1.0)
+    assert say_agreement_plan(reached) == "an interval of alpha of 1: reached"
+    assert (reached.more, reached.overlap, reached.labels) == (0, None, None)
     few = plan_agreement(_take(matrix, session, np.arange(3)), 0.1)
     assert "5 sessions" in few.note
     agreed = make_label_table(np.ones((2, 30)))

@@ -46,6 +46,8 @@ def plan_agreement(table: LabelTable, width: float, *, available: int | None = N
         plan = AgreementPlan(width, note=note)
     else:
         plan = plan._replace(more=max(0, needed - replies))
+    if plan.more == 0:
+        return plan
     overlap, labels = _plan_overlap(table, counts, weighting, own, wanted - shared)
     return plan._replace(overlap=overlap, labels=labels)
 

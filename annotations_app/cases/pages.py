@@ -25,6 +25,7 @@ from datasets_app.core.web.pages import (
     require_permissions,
 )
 from datasets_app.domain.generation.families import Variant
+from datasets_app.domain.wording import format_count
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, Session, Turn
 
@@ -86,10 +87,10 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
     except UserError as refusal:
         form.add_error(None, refusal.message)
         return None
+    variants, readers = format_count(made.sessions - 1, "variant"), ", ".join(made.seen_by) or "nobody"
     messages.success(
         request,
-        f"{made.family} is in {made.dataset.name}, with {made.sessions - 1} variants. Its raw text was "
-        f"seen by {', '.join(made.seen_by) or 'nobody'}.",
+        f"{made.family} is in {made.dataset.name}, with {variants}. Its raw text was seen by {readers}.",
     )
     annotators = ",".join(name.strip() for name in chosen.get("annotators", "").split(",") if name.strip())
     return start_and_show_job(

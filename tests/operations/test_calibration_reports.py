@@ -142,6 +142,7 @@ def test_weights_and_diagnoses_are_read(
         '[{"text": "\\u0000", "calibrated_score": 1}]}',
         '{"total_errors": 1, "false_negatives": [], "false_positives": '
         '[{"text": "\\ud800", "calibrated_score": 1}]}',
+        '{"validation_metrics": {}, "error_analysis": {}, "data_split": {"train_size": Infinity}}',
     ],
 )  # fmt: skip
 def test_other_files_are_refused(campaign: Campaign, tmp_path: Path, text: str) -> None:

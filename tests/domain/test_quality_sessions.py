@@ -85,6 +85,7 @@ def test_variants_of_a_case_form_a_family() -> None:
     [alone] = found(original, Families)
     assert alone.message == "the family 'case-a' has one session"
     assert found([turn("e", 1, tags=["group:of-others"])], Families) == []
+    assert found([turn("f", 1, metadata={"split_group": ["no", "name"]})], Families) == []
 
 
 @settings(max_examples=60, deadline=None)

@@ -3,6 +3,7 @@ from collections import Counter
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.families import ANSWER_TAG, GROUP_TAG, ORIGINAL, VARIANT_TAG
 from datasets_app.domain.quality.base import Check, Findings, format_identifier
+from datasets_app.domain.splits.decision import get_split_group
 
 
 class Families(Check):
@@ -13,13 +14,13 @@ class Families(Check):
 
     def __init__(self) -> None:
         self._last: TurnRecord | None = None
-        self._groups: set[object] = set()
+        self._groups: set[str | None] = set()
         self._sessions: Counter[str] = Counter()
         self._first: dict[str, TurnRecord] = {}
 
     def turn(self, turn: TurnRecord) -> Findings:
         self._last = turn
-        self._groups.add((turn.metadata or {}).get("split_group"))
+        self._groups.add(get_split_group(turn.metadata))
         return None
 
     def session_end(self) -> Findings:

@@ -119,9 +119,12 @@ def _read_certificate(value: dict[str, Any]) -> StatedCertificate:
     known = {name: value[name] for name in StatedCertificate._fields}
     alternative = StatedAlternative(**known["alternative"]) if known["alternative"] else None
     read = StatedCertificate(**known | rates | lists | {"alternative": alternative})
-    numbers = [read.threshold, read.replies, read.not_judged, *read.true_positive, *read.true_negative]
-    numbers += alternative[:-1] if alternative else []
-    _check_kinds(numbers, (read.judge, read.criterion, read.campaign, read.day))
+    rates_read = (read.true_positive, read.true_negative)
+    counts = [read.threshold, read.replies, read.not_judged, *(one.replies for one in rates_read)]
+    counts += alternative[:3] if alternative else []
+    shares = [share for one in rates_read for share in one[:2]]
+    shares += alternative[3:5] if alternative else []
+    _check_kinds(counts, shares, (read.judge, read.criterion, read.campaign, read.day))
     if type(read.certified) is not bool or (alternative and alternative.passes not in (True, False, None)):
         raise ValueError("certified is true or false")
     return read
@@ -130,14 +133,15 @@ def _read_certificate(value: dict[str, Any]) -> StatedCertificate:
 def _read_estimate(value: dict[str, Any]) -> StatedEstimate:
     known = {name: value[name] for name in StatedEstimate._fields}
     read = StatedEstimate(**known | {"judges": tuple(map(str, value["judges"]))})
-    numbers = (read.rate, read.low, read.high, read.labels, read.replies)
-    _check_kinds(numbers, (read.campaign, read.criterion, read.answer, read.note))
+    shares = (read.rate, read.low, read.high)
+    _check_kinds((read.labels, read.replies), shares, (read.campaign, read.criterion, read.answer, read.note))
     return read
 
 
-def _check_kinds(numbers: Iterable[Any], texts: Iterable[Any]) -> None:
-    for number in numbers:
-        if number is not None and (type(number) not in (int, float) or not math.isfinite(number)):
+def _check_kinds(numbers: Iterable[Any], shares: Iterable[Any], texts: Iterable[Any]) -> None:
+    """Shares are numbers, or None where there is no figure."""
+    for number in (*numbers, *(share for share in shares if share is not None)):
+        if type(number) not in (int, float) or not math.isfinite(number):
             raise ValueError("expected a number")
     if not all(type(text) is str for text in texts):
         raise ValueError("expected a text")

@@ -171,6 +171,7 @@ def test_a_run_on_anything_else_is_refused(release: Release, report: Path, tmp_p
         ),
         (lambda value: value["scores"]["primary"]["replies"]["scores"].append(["a", 1]), "isn't a report"),
         (lambda value: value["scores"].pop("primary"), "isn't a report"),
+        (lambda value: value["scores"]["primary"].update(safety={"score": 10**400}), "isn't a report"),
         (lambda value: value["scores"].update(primary={}), "has no scores"),
     ):
         changed = json.loads(json.dumps(results))

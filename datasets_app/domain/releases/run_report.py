@@ -88,7 +88,7 @@ def read_report(manifest: Any, results: Any) -> RunReport:
             },
             [_read_reply(*item) for item in (primary.get(REPLIES) or {}).get("scores", [])],
         )
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
         raise InvalidReport("isn't a report of alignmenter run that was finished") from None
     if report.ran_at.tzinfo is None or not EARLIEST_YEAR <= report.ran_at.year <= LATEST_YEAR:
         raise InvalidReport("doesn't say when it was made")

@@ -6,14 +6,12 @@ from typing import Any, NamedTuple
 from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.cases.make_case import check_holds_cases
-from annotations_app.criteria.schemas import save_schema
-from annotations_app.models import Campaign, LabelSchema
-from annotations_app.rubrics.create import write_guidelines
+from annotations_app.criteria.rubrics import ask_rubrics, write_guidelines
+from annotations_app.models import Campaign
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.cases import read_rubrics
 from datasets_app.domain.generation.families import CASE_TAG, GROUP_TAG
-from datasets_app.domain.labels.schema_document import read_document
 from datasets_app.models import Dataset, JobRun, Persona, Turn
 from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -62,30 +60,16 @@ def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], act
     persona = Persona.objects.filter(persona_id__in={turn.session.persona_id for turn in turns}).first()
     if persona is None:
         raise UserError(f"{family} can't be sent to people: its persona isn't in the list of personas.")
-    rubric = next(
-        (found[0] for turn in turns if (found := read_rubrics((turn.metadata or {}).get("rubrics")))), None
-    )
+    listed = (read_rubrics((turn.metadata or {}).get("rubrics")) for turn in turns)
+    rubrics = next(filter(None, listed), ())
     settings = CampaignSettings(
         name=family,
         dataset=Dataset.objects.get(pk=dataset.pk),
         persona=persona,
         annotators=annotators,
-        schema=_ask_rubric(actor) if rubric else None,
-        guidelines=write_guidelines([rubric]) if rubric else "",
+        schema=ask_rubrics(len(rubrics), actor=actor) if rubrics else None,
+        guidelines=write_guidelines(rubrics) if rubrics else "",
         overlap=min(OVERLAP, len(annotators)),
         tag=f"{CASE_TAG}{family}",
     )
     return create_campaign(settings, actor=actor)
-
-
-def _ask_rubric(actor: Any) -> LabelSchema:
-    """One for all cases: whether the answer meets the rubric, which the guidelines say, and why."""
-    document = {
-        "schema": "case",
-        "description": "The rubric of a test case",
-        "criteria": [
-            {"key": "met", "question": "Is the rubric met?", "kind": "yes_no"},
-            {"key": "why", "question": "Why?", "kind": "text", "optional": True},
-        ],
-    }
-    return save_schema(read_document(document), actor=actor).schema

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.utils import timezone
 
+from annotations_app.criteria.rubrics import key_of, write_guidelines
 from annotations_app.domain.judging.judge_document import MODEL_PREFIX, JudgeDocument
 from annotations_app.judges.judges import save_judge
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from annotations_app.rubrics.cases import RubricCase, read_cases
-from annotations_app.rubrics.create import find_campaigns, key_of, write_guidelines
+from annotations_app.rubrics.create import find_campaigns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset

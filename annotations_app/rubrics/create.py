@@ -9,15 +9,13 @@ from django.db import transaction
 from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.criteria.schemas import save_schema
-from annotations_app.models import Campaign, LabelSchema
+from annotations_app.criteria.rubrics import ask_rubrics, write_guidelines
+from annotations_app.models import Campaign
 from annotations_app.rubrics.cases import RubricCase, name_campaigns, read_cases
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.conversations.cases import Rubric
 from datasets_app.domain.labels.schema import MAX_CRITERIA
-from datasets_app.domain.labels.schema_document import read_document
 from datasets_app.models import Dataset, Persona
 
 MAX_CASES = 500
@@ -94,20 +92,6 @@ def find_campaigns(dataset: Dataset) -> dict[int, Campaign]:
     }
 
 
-def key_of(number: int) -> str:
-    """The criterion of a rubric, by its place from 1."""
-    return f"rubric_{number}"
-
-
-def write_guidelines(rubrics: Sequence[Rubric]) -> str:
-    """The rubrics themselves: schemas are seen by everybody who labels, guidelines only with the dataset."""
-    lines = ["# Rubrics", ""]
-    for number, rubric in enumerate(rubrics, 1):
-        unwanted = " A reply that does this loses points." if rubric.points < 0 else ""
-        lines.append(f"{number}. {' '.join(rubric.criterion.split())} ({rubric.points:g} points){unwanted}")
-    return "\n".join([*lines, ""])
-
-
 def _update(campaign: Campaign, case: RubricCase, actor: Any) -> str:
     if campaign.schema is None or len(campaign.schema.content.questions) != len(case.rubrics):
         return FEWER
@@ -124,17 +108,7 @@ def _create(case: RubricCase, settings: CampaignSettings, *, override: str, acto
         **settings.model_fields(),
         "name": f"{name_campaigns(dataset)}{number}",
         "annotators": settings.annotators,
-        "schema": _ask_rubrics(len(case.rubrics), actor),
+        "schema": ask_rubrics(len(case.rubrics), actor=actor),
         "guidelines": write_guidelines(case.rubrics),
     }
     create_with_replies(CampaignSettings(**own), [case.reply], override=override, actor=actor)
-
-
-def _ask_rubrics(count: int, actor: Any) -> LabelSchema:
-    """One for all cases with so many rubrics."""
-    criteria = [
-        {"key": key_of(number), "question": f"Is rubric {number} met?", "kind": "yes_no"}
-        for number in range(1, count + 1)
-    ]
-    document = {"schema": f"rubrics.{count}", "description": "Rubrics of a case", "criteria": criteria}
-    return save_schema(read_document(document), actor=actor).schema

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.cases.send_case import send_case
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, LabelSchema
 from datasets_app.catalog import raw_access
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
@@ -94,9 +94,9 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert campaign is not None
     assert alike == 0
     assert (campaign.item_count, campaign.overlap, campaign.status) == (4, 2, Campaign.Status.OPEN)
-    assert RUBRIC in campaign.guidelines
-    # Everybody who labels anything sees schemas.
-    assert "Apologizes" not in json.dumps(campaign.schema.document)
+    # The rubric is seen with the dataset only; schemas are seen by everybody who labels.
+    assert (campaign.schema.full_name, RUBRIC in campaign.guidelines) == ("rubrics.1@1", True)
+    assert not LabelSchema.objects.filter(document__icontains=RUBRIC).exists()
     assert send_case(made.dataset, made.family, ["ana", "ben"]).campaign == campaign
     cases = Dataset.objects.get(name="prod-cases")
     assert (cases.origin, cases.status, cases.session_count, cases.turn_count) == (

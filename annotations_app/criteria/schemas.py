@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from annotations_app.criteria.versions import latest_versions, save_version
 from annotations_app.models import LabelSchema
 from annotations_app.models.querysets import find_version
-from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.labels.schema_document import (
@@ -39,35 +38,11 @@ def import_schema(text: str, *, file_name: str = "", actor: Any = None) -> Schem
 
 def save_schema(content: Schema, *, actor: Any = None) -> SchemaImport:
     """Nothing is saved if the latest version says the same."""
-    document = write_document(content)
-    with transaction.atomic():
-        _lock_name(content.name)
-        latest = LabelSchema.objects.filter(name=content.name).order_by("-version").first()
-        if latest and latest.document == document:
-            return SchemaImport(latest, "unchanged")
-        saved = LabelSchema.objects.create(
-            name=content.name,
-            version=latest.version + 1 if latest else 1,
-            digest=content.digest,
-            document=document,
-            created_by=actor,
-        )
-        change = "updated" if latest else "created"
-        audit.record(
-            "import_schema",
-            actor=actor,
-            schema=saved.name,
-            version=saved.version,
-            change=change,
-            digest=saved.digest,
-        )
-    return SchemaImport(saved, change)
+    return SchemaImport(*save_version(LabelSchema, "schema", content, write_document(content), actor=actor))
 
 
 def latest_schemas() -> QuerySet[LabelSchema]:
-    """The latest version of each, by name."""
-    latest = LabelSchema.objects.order_by("name", "-version").distinct("name")
-    return LabelSchema.objects.filter(pk__in=latest.values("pk")).order_by("name")
+    return latest_versions(LabelSchema)
 
 
 def get_schema(name: str) -> LabelSchema:
@@ -90,9 +65,3 @@ def read_ready_made(name: str) -> Schema:
             f"There is no ready-made schema {name!r}; it must be of {', '.join(READY_MADE_NAMES)}."
         )
     return parse_schema((_READY_MADE / f"{name}.yaml").read_text())
-
-
-def _lock_name(name: str) -> None:
-    """Two imports of a name make two versions."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('schema ' || %s, 0))", [name])

@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from django.db import transaction
 from django.db.models import QuerySet
 
+from annotations_app.criteria.versions import latest_versions, save_version
 from annotations_app.domain.judging.judge_document import (
     OFFLINE,
     InvalidJudge,
@@ -14,9 +14,7 @@ from annotations_app.domain.judging.judge_document import (
 )
 from annotations_app.models import Judge
 from annotations_app.models.querysets import find_version
-from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.queries import execute
 
 # Needs no endpoint, and exists without being imported.
 _BUILT_IN = JudgeDocument(OFFLINE, "The persona's lexicon and style rules, without a model.")
@@ -44,40 +42,11 @@ def save_judge(content: JudgeDocument, *, actor: Any = None) -> JudgeImport:
     """Nothing is saved if the latest version says the same. Other prices or another description, which
     change no judgment, are not a new version."""
     document = write_judge(content)
-    with transaction.atomic():
-        # Two imports of a name make two versions.
-        execute("SELECT pg_advisory_xact_lock(hashtextextended('judge ' || %s, 0))", [content.name])
-        latest = Judge.objects.filter(name=content.name).order_by("-version").first()
-        if latest and latest.document == document:
-            return JudgeImport(latest, "unchanged")
-        if latest and latest.digest == content.digest:
-            latest.document = document
-            latest.save(update_fields=["document"])
-            saved = Judge.objects.get(pk=latest.pk)
-        else:
-            saved = Judge.objects.create(
-                name=content.name,
-                version=latest.version + 1 if latest else 1,
-                digest=content.digest,
-                document=document,
-                created_by=actor,
-            )
-        change = "updated" if latest else "created"
-        audit.record(
-            "import_judge",
-            actor=actor,
-            judge=saved.name,
-            version=saved.version,
-            change=change,
-            digest=saved.digest,
-        )
-    return JudgeImport(saved, change)
+    return JudgeImport(*save_version(Judge, "judge", content, document, in_place=True, actor=actor))
 
 
 def latest_judges() -> QuerySet[Judge]:
-    """The latest version of each, by name."""
-    latest = Judge.objects.order_by("name", "-version").distinct("name")
-    return Judge.objects.filter(pk__in=latest.values("pk")).order_by("name")
+    return latest_versions(Judge)
 
 
 def get_judge(name: str) -> Judge:

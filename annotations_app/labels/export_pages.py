@@ -49,11 +49,14 @@ class ExportLabelsForm(OverrideForm):
         initial=DEFAULT_SELECTION,
         help_text="A calibration counts each line as a sample, so it needs exactly one label per reply.",
     )
-    format = fields.Radio(label="Format", choices=FORMAT_LABELS, initial=DEFAULT_FORMAT)
+    format = fields.Radio(label="Format", choices=FORMAT_LABELS, initial=DEFAULT_FORMAT, required=False)
     override = OverrideField(
         "Reason for exporting locked labels",
         help_text="Adds unscrubbed production data and labels of the test split. Recorded in the audit log.",
     )
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or DEFAULT_FORMAT
 
 
 def export_labels(request: HttpRequest, pk: int) -> HttpResponse:

@@ -193,7 +193,7 @@ def test_the_command_pushes_checks_and_pulls(
     pushed = capsys.readouterr()
     assert "left out: 1 private note (line 4)" in pushed.err
     assert "warning: Nothing stated the origin, so external is assumed" in pushed.err
-    assert "desk has 1 sessions and 2 turns" in pushed.out
+    assert "desk has 1 session and 2 turns" in pushed.out
     assert main(["pull", "nothing", "--out", str(out), *at]) == 1
     assert secret not in "".join(capsys.readouterr())
     assert main(["pull", "support", "--out", str(out)]) == 2

@@ -27,7 +27,7 @@ def test_offsets_are_characters_of_the_stored_text() -> None:
     assert quote_evidence(evidence, TEXT) == ["😀", "the"]
     assert evidence is not None
     assert list_page_spans(evidence, TEXT) == [[6, 7], [13, 16]]
-    assert list_offsets(evidence) == {"evidence": [{"start": 6, "end": 7}, {"start": 14, "end": 17}]}
+    assert list_offsets(evidence, TEXT) == {"evidence": [{"start": 6, "end": 7}, {"start": 14, "end": 17}]}
     assert quote_evidence(evidence, f"{TEXT}.") == list_page_spans(evidence, f"{TEXT}.") == []
 
 
@@ -36,7 +36,8 @@ def test_overlapping_spans_are_joined() -> None:
     assert evidence is not None
     assert evidence["spans"] == [[0, 10], [12, 13]]
     assert read_evidence(said(), TEXT) is None
-    assert list_offsets(None) == {}
+    assert list_offsets(None, TEXT) == {}
+    assert list_offsets(evidence, TEXT) == {}  # of another text
 
 
 @pytest.mark.parametrize(

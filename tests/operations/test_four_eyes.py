@@ -364,7 +364,7 @@ def test_those_who_can_approve_get_a_mail(dataset: Dataset, ann: User, ben: User
     (message,) = mail.outbox
     assert message.to == ["ben@example.org"]
     assert message.subject == "Approval requested: support"
-    assert "Erase session waits for a second person." in message.body
+    assert "“Erase session” of support needs the approval of a second person." in message.body
 
 
 def test_without_four_eyes_nothing_waits(dataset: Dataset, ann: User, settings: Any) -> None:

@@ -108,7 +108,7 @@ def test_without_resume_nothing_that_is_paid_for_is_overwritten(tmp_path: Path) 
             run(out, server, sessions=6, resume=True)
         with pytest.raises(UserError, match="another model, version, temperature"):
             run(out, server, sessions=5, resume=True, temperature=0.5)
-        assert len(server.asked) == 5
+        assert len(server.answered()) == 5
     assert journal_path(out).read_bytes() == before
     # The journal of a run that has ended before it began stands in nobody's way.
     only_head = before.splitlines(keepends=True)[0]

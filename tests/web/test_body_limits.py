@@ -113,4 +113,7 @@ def test_only_the_pages_with_a_file_field_take_files(sign_in: SignIn) -> None:
         "admin:datasets_app_persona_import",
         "admin:datasets_app_retentionpolicy_import",
         "admin:annotations_app_annotation_import",
+        "admin:annotations_app_campaign_dataset_calibration",
+        "admin:annotations_app_campaign_dataset_review",
+        "admin:datasets_app_dataset_upload_run",
     }

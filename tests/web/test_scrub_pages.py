@@ -304,7 +304,7 @@ def test_a_scrub_that_stopped_can_be_gone_on_with(curator: Any, dataset: Dataset
     ScrubRun.objects.create(dataset=dataset, job_run=job, policy=Policy().as_json(), error="Still 2 × PHONE.")
     html = curator.get(address("scrub", dataset)).content.decode()
     assert "Still 2 × PHONE." in html
-    assert "0 of 0 turns are done" in html
+    assert "Done: 0 of 0 turns" in html
     assert reverse("admin:datasets_app_jobrun_retry", args=[job.pk]) in html
     JobRun.objects.filter(pk=job.pk).update(foreground=True)
     assert "Resume scrub</button>" not in curator.get(address("scrub", dataset)).content.decode()

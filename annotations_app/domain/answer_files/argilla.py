@@ -84,7 +84,8 @@ def read(record: Any) -> Iterator[ReadDecision]:
 def _read_responses(responses: Any) -> dict[str | None, dict[str, Any]]:
     """Answers by user: of records of version 2, and of version 1, whose responses are a list."""
     found: dict[str | None, dict[str, Any]] = defaultdict(dict)
-    for question, answers in as_dict(responses).items():
+    # The details first: everybody has some, so that people come in the order in which they were written.
+    for question, answers in sorted(as_dict(responses).items(), key=lambda item: item[0] != DETAILS):
         for answer in map(as_dict, as_list(answers)):
             if answer.get("status") not in _UNFINISHED:
                 found[answer.get("user_id")][question] = answer.get("value")

@@ -14,6 +14,7 @@ from datasets_app.domain.conversations.jsonl import (
     encode_line,
     find_session_id,
     make_field_error,
+    refuse_nul,
 )
 from datasets_app.domain.conversations.records import Answer, LabelRecord, LineError
 from datasets_app.domain.labels.criterion import Criterion, Kind
@@ -56,6 +57,8 @@ def parse_label_object(value: dict[str, Any], line: int = 0) -> LabelRecord:
 
     A line without ``label`` but with ``criterion`` is an answer under a schema.
     """
+    # Files of other tools were decoded less strictly than our lines.
+    refuse_nul(value)
     text = value.pop("text", None)
     if type(text) is not str:
         raise make_field_error("text", "a string", text)

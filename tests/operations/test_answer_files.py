@@ -1,7 +1,9 @@
 """Files of label tools and tables: what people answered there, and what of ours they keep."""
 
+import contextlib
 import csv
 import json
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -153,6 +155,34 @@ def test_a_wrong_answer_is_refused_with_its_record(tmp_path: Path, dataset: Data
     with pytest.raises(UserError) as refused:
         import_annotations(write(tmp_path, incomplete, "x.json"), schema="kinds@1", **options)
     assert "mood has no answer" in refused.value.details["problems"][0]["message"]
+    assert not Judgment.objects.exists()
+
+
+def _replace_texts(value: Any, by: Any) -> Iterator[Any]:
+    """The value with another in place of one of its texts, for each of them."""
+    if type(value) is str:
+        yield by
+    if type(value) in (dict, list):
+        for key, item in value.items() if type(value) is dict else enumerate(value):
+            for changed in _replace_texts(item, by):
+                copy = value.copy()
+                copy[key] = changed
+                yield copy
+
+
+@pytest.mark.parametrize("name", [name for name in BY_TOOL if not name.endswith(".csv")])
+def test_hostile_files_of_tools_are_refused(tmp_path: Path, dataset: Dataset, name: str) -> None:
+    details = result("annotation-details", "textarea", ['{"a": "\\ud800"}'], "text")
+    records = [
+        *(one for by in ("a\0b", ["x"]) for one in _replace_texts(BY_TOOL[name][0], by)),
+        {**STUDIO[0], "annotations": [{"result": [details]}]},
+        {**STUDIO[0], "annotations": [{"result": [result("annotation-details", "text", "[" * 5000)]}]},
+    ]
+    for record in records:
+        path = write(tmp_path, [record], name)
+        with contextlib.suppress(UserError), transaction.atomic():
+            import_annotations(path, dataset_name="support", persona="warm_v1", schema="kinds@1")
+            transaction.set_rollback(True)
     assert not Judgment.objects.exists()
 
 

@@ -23,7 +23,7 @@ from annotations_app.domain.answer_files.decisions import (
 )
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.labels.criterion import Criterion, Kind
-from datasets_app.domain.traces.values import as_dict, as_list, pick
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, pick
 
 MAX_RATING = 10
 AS_TEXT = "numbers are texts: Argilla has no question for them"
@@ -88,9 +88,9 @@ def _read_responses(responses: Any) -> dict[str | None, dict[str, Any]]:
     for question, answers in sorted(as_dict(responses).items(), key=lambda item: item[0] != DETAILS):
         for answer in map(as_dict, as_list(answers)):
             if answer.get("status") not in _UNFINISHED:
-                found[answer.get("user_id")][question] = answer.get("value")
+                found[as_name(answer.get("user_id")) or None][question] = answer.get("value")
     for response in map(as_dict, as_list(responses)):
         if response.get("status") not in _UNFINISHED:
             for question, answer in as_dict(response.get("values")).items():
-                found[response.get("user_id")][question] = as_dict(answer).get("value")
+                found[as_name(response.get("user_id")) or None][question] = as_dict(answer).get("value")
     return found

@@ -1,6 +1,5 @@
 """A decision as files have it, and answers as label tools write them."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
@@ -110,10 +109,7 @@ def read_answer(criterion: Criterion, said: Any) -> Any:
 def read_details(said: Any) -> Line:
     """The object in the text of :data:`DETAILS`; empty if it is none."""
     said = said[0] if type(said) is list and len(said) == 1 else said
-    try:
-        details = json.loads(said) if type(said) is str else said
-    except ValueError:
-        return {}
+    details = decode_json(said)
     return details if type(details) is dict else {}
 
 

@@ -247,9 +247,14 @@ def _count_colons(value: Any, depth: int) -> int:
 
 
 def _check_nul_and_repeated_keys(raw: bytes, value: dict[str, Any]) -> None:
+    refuse_nul(value)
+    _refuse_repeated_keys(raw)
+
+
+def refuse_nul(value: Any) -> None:
+    """Raises InvalidRecord."""
     if _has_nul(value):
         raise InvalidRecord("E108", "a NUL character (\\u0000) can't be stored; remove it")
-    _refuse_repeated_keys(raw)
 
 
 def _refuse_repeated_keys(raw: bytes) -> None:

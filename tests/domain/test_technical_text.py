@@ -4,10 +4,12 @@ import pytest
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.detector import ADDRESS, NAME
+from datasets_app.domain.pii.detector import ADDRESS, NAME, Match
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.rules.finder import find_all
+from datasets_app.domain.pii.rules.short_codes import is_thing
 from datasets_app.domain.pii.scrubber import Scrubber, SessionInput
+from tests.domain.growth import assert_linear_time
 
 NOBODYS = [
     # versions
@@ -193,3 +195,8 @@ def test_codes_and_blanks_in_answers_are_nobodys_and_names_beside_them_somebodys
     [scrubbed] = Scrubber(Policy(), key=b"k" * 32).scrub([SessionInput(turns)])
     text = scrubbed.turns[1].text
     assert (name not in text and "[NAME]" in text) if name else text == reply
+
+
+@pytest.mark.parametrize("unit", ["a", "A1", "Straße "])
+def test_looking_for_codes_takes_linear_time(unit: str) -> None:
+    assert_linear_time(lambda text: is_thing(text, Match(ADDRESS, 0, len(text), 0.5)), unit, 4_000)

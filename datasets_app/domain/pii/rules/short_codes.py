@@ -14,7 +14,8 @@ MAX_DOUBTED_SCORE = 0.6
 _SHORT_CODE = re.compile(r"[A-Z]{1,4}\d{1,3}[A-Z]?")
 _LONG_CODE = re.compile(r"[A-Z]{2,4}\d{1,3}[A-Z]?")
 _CODE_BEHIND = re.compile(r" (?:[A-Z]{2,4} )?(?:[A-Z]{1,4}\d|\d+/\d)[\w./-]{0,8}(?!\w)")
-_NUMBERED = re.compile(r"\w*\d\w*")
+# From the beginning of a word only: long ones take no longer for it.
+_NUMBERED = re.compile(r"\b\w*\d\w*")
 # "[Ihr Name] von": what follows a blank belongs to it, as to no name it is joined.
 _BLANK_BEFORE = re.compile(r"\[[^\W\d_]{3,}[^\[\]\d\n]{0,40}\]\s\Z")
 _WORD = re.compile(r"\b[^\W\d_]+\b")

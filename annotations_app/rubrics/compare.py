@@ -1,7 +1,6 @@
 """What people and models say of each rubric: grades of `rubric-grade` are kept as those of a judge."""
 
 import hashlib
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -18,6 +17,7 @@ from annotations_app.rubrics.cases import RubricCase, read_cases
 from annotations_app.rubrics.create import find_campaigns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.domain.untrusted_json import parse_storable
 from datasets_app.models import Dataset
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
@@ -121,11 +121,11 @@ def compare_rubrics(dataset: Dataset) -> tuple[list[RubricVerdicts], list[Pooled
 
 def _read_report(text: str) -> tuple[str, dict[str, list[dict[str, Any]]]]:
     try:
-        report = json.loads(text)
+        report = parse_storable(text)
         graded = {str(case["case_id"]): list(case["verdicts"]) for case in report["cases"]}
         if report["mode"] == "grade" and all(type(one) is dict for case in graded.values() for one in case):
             return str(report["judge"]), graded
-    except (ValueError, RecursionError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         pass
     raise UserError("This is not a report of `alignmenter rubric-grade --out FILE`.")
 

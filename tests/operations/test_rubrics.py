@@ -153,8 +153,13 @@ def test_cases_that_get_no_campaign_are_counted(tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", '{"mode": "agreement", "cases": []}', '{"mode": "grade", "cases": [1]}']
-)
+    "text",
+    [
+        "", "{}", '{"mode": "agreement", "cases": []}', '{"mode": "grade", "cases": [1]}',
+        '{"mode": "grade", "judge": "\\u0000", "cases": []}',
+        '{"mode": "grade", "judge": "\\ud800", "cases": []}',
+    ],
+)  # fmt: skip
 def test_other_files_are_no_grades(dataset: Dataset, tmp_path: Path, text: str) -> None:
     (tmp_path / "grades.json").write_text(text)
     with pytest.raises(CommandError, match="not a report of `alignmenter rubric-grade"):

@@ -77,13 +77,7 @@ def make_case(
     facts.check_dataset_name(name)
     with transaction.atomic():
         gates.check_can_copy(source)
-        _check_visible(name, actor)
-        made, is_new = facts.lock_for_import(name, origin=source.origin, actor=actor)
-        if made.pk == source.pk:
-            raise UserError("Choose another dataset for the case than that of the conversation.")
-        if not is_new:
-            check_holds_cases(made)
-            check_restriction(made, source)
+        made, is_new = _lock_dataset(name, source, actor)
         if Turn.objects.filter(dataset=made, tags__contains=[f"{GROUP_TAG}{family}"]).exists():
             raise UserError(f"{name} already has a case of this reply: {family}.")
         _insert(made, sessions)
@@ -124,9 +118,17 @@ def list_readers(session: Session) -> list[str]:
     return sorted(set(events.values_list("actor", flat=True)))
 
 
-def _check_visible(name: str, actor: Any) -> None:
+def _lock_dataset(name: str, source: Dataset, actor: Any) -> tuple[Dataset, bool]:
+    """The dataset of cases, and whether it is new. Raises UserError."""
     if actor is not None and Dataset.objects.hidden_from(actor).filter(name=name).exists():
         raise UserError(f"You can't add cases to {name}; choose another name.")
+    made, is_new = facts.lock_for_import(name, origin=source.origin, actor=actor)
+    if made.pk == source.pk:
+        raise UserError("Choose another dataset for the case than that of the conversation.")
+    if not is_new:
+        check_holds_cases(made)
+        check_restriction(made, source)
+    return made, is_new
 
 
 def _read_turns(session: Session, first: int, last: int) -> list[TurnRecord]:

@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -12,6 +13,7 @@ from datasets_app.access.limit_access import check_restriction, copy_restriction
 from datasets_app.catalog import facts, gates, raw_access
 from datasets_app.catalog.rows.partitions import loading_partition
 from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
@@ -78,6 +80,7 @@ def make_case(
     with transaction.atomic():
         gates.check_can_copy(source)
         made, is_new = _lock_dataset(name, source, actor)
+        refuse_erased(made, chain(turns, *sessions), actor=actor, override="")
         if Turn.objects.filter(dataset=made, tags__contains=[f"{GROUP_TAG}{family}"]).exists():
             raise UserError(f"{name} already has a case of this reply: {family}.")
         _insert(made, sessions)
@@ -137,8 +140,8 @@ def _read_turns(session: Session, first: int, last: int) -> list[TurnRecord]:
     ).order_by("turn_index")
     return [
         TurnRecord(
-            "", row.turn_index, row.role, row.text, list(row.tags or []), session.persona_id, None,
-            row.metadata, row.extra,
+            session.session_id, row.turn_index, row.role, row.text, list(row.tags or []),
+            session.persona_id, None, row.metadata, row.extra,
         )
         for row in rows
     ]  # fmt: skip

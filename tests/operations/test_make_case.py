@@ -19,6 +19,7 @@ from datasets_app.domain.generation.families import KINDS, Variant, draft_varian
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
+from datasets_app.retention.erase_session import erase_session
 from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
@@ -225,6 +226,14 @@ def test_only_datasets_of_cases_are_added_to_and_scrubbed(session: Session, tmp_
     other.refresh_from_db()
     assert (other.status, other.session_count) == (Dataset.Status.RAW, 1)
     assert Turn.objects.filter(text=ASKED, session__session_id="other").count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_erased_case_does_not_come_back(session: Session) -> None:
+    made = make_case(session, 2, "prod-cases", CaseOptions())
+    erase_session(Session.objects.get(dataset=made.dataset), "Asked for")
+    with pytest.raises(UserError, match="was erased"):
+        make_case(session, 2, "prod-cases", CaseOptions())
 
 
 @pytest.mark.django_db

@@ -68,7 +68,12 @@ def push_run(request: Any, name: str, version: str, report: RunIn) -> Any:
 
 
 def _describe_run(request: Any, run: EvaluationRun) -> dict[str, Any]:
-    withheld = not raw_access.may_read_release(request.person, run.release)
+    release = run.release
+    withheld = not raw_access.may_read_release(request.person, release)
+    if not withheld and run.groups:
+        raw_access.record_access(
+            release.dataset, request.person, place="api", versions=(release,), release=release.version
+        )
     return {
         "id": run.pk,
         "run_id": run.run_id,

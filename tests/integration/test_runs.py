@@ -240,6 +240,19 @@ def test_hostile_reports_are_refused_on_the_page_and_by_the_api(release: Release
     assert EvaluationRun.objects.count() == 1
 
 
+@pytest.mark.django_db
+def test_names_of_raw_versions_are_recorded_or_withheld_by_the_api(release: Release) -> None:
+    Release.objects.update(raw=True)
+    made = {"dataset_digest": "", "ran_at": "2026-11-28T10:00:00+00:00", "whole": {}}
+    groups = {"scenarios": {"scenario:a": {}}, "personas": {}}
+    EvaluationRun.objects.create(release=release, run_id=MANIFEST["id"], groups=groups, **made)
+    path = f"/datasets/{release.dataset.name}/releases/1.0.0/runs"
+    reads = AuditEvent.objects.filter(action="read_raw_text")
+    limited = Caller(make_user("curator", "ci"), ["datasets:read", "releases:read"])
+    assert (limited("GET", path).json()[0]["groups"], reads.count()) == (None, 0)
+    assert (Caller(make_user("curator"))("GET", path).json()[0]["groups"], reads.count()) == (groups, 1)
+
+
 def test_names_of_scorers_are_names() -> None:
     named = _edit(RESULTS, "scores", "primary", "Maria Fontane, Rue 3", to={"a": 1})
     named = _edit(named, "scores", "primary", "authenticity", "of maria@example.org", to=1)

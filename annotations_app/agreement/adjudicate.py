@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotations_app.agreement.disputed_answers import DISPUTED_SQL, find_overruled
+from annotations_app.criteria.disputes import list_asked
 from annotations_app.domain.submission import InvalidSubmission, clean_notes, encode_submitted
 from annotations_app.labeling.judgments import find_person
 from annotations_app.models import Annotation, Campaign, Judgment
@@ -238,6 +239,7 @@ def _query_parameters(
         "campaign": campaign.pk if campaign else None,
         "settled": include_adjudicated,
         "schema": campaign.schema_id if campaign else None,
+        "asked": list_asked(campaign) if campaign else [],
     }
 
 

@@ -1,8 +1,27 @@
 """How divided the answers to a reply are, in SQL: of several criteria the most divided one counts."""
 
+from annotations_app.models import Campaign, LabelSchema
+
+# With the parameter ``asked``, as :func:`list_asked` has it: no code is read by another version.
+IS_ASKED = "(j.schema_id::text || ' ' || answer.key) = ANY(%(asked)s)"
+
+
+def list_asked(campaign: Campaign) -> list[str]:
+    """Versions and keys of the criteria that are the same as those of the campaign now."""
+    if campaign.schema is None:
+        return []
+    digests = {criterion.digest for criterion in campaign.schema.content.criteria}
+    return [
+        f"{version.pk} {criterion.key}"
+        for version in LabelSchema.objects.filter(name=campaign.schema.name)
+        for criterion in version.content.criteria
+        if criterion.digest in digests
+    ]
+
 
 def measure_disputes(which: str) -> str:
-    """A query of (turn_id, labels, dispute) for each reply with decisions ``j`` that meet a condition.
+    """A query of (turn_id, labels, dispute) for each reply with decisions ``j`` (of each, an
+    ``answer``) that meet a condition.
 
     ``dispute`` is 0 where all agree and 1,000,000 where half or fewer gave the most frequent answer. Texts
     can't be compared.

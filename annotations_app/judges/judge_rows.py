@@ -70,7 +70,7 @@ _ANSWERS_SQL = {
     SELECT j.turn_id, CASE WHEN r.kind = 'person' THEN r.name END AS rater,
            (COALESCE(first.codes, j.codes)->>%(key)s)::bigint AS code
     FROM annotations_app_judgment j
-    JOIN annotations_app_rater r ON r.id = j.rater_id
+    LEFT JOIN annotations_app_rater r ON r.id = j.rater_id
     LEFT JOIN annotations_app_assignment s ON s.id = j.assignment_id
     {_COMMITTED} ON first.assignment_id = j.assignment_id
     WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND j.schema_id = ANY(%(schemas)s)

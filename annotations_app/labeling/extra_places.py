@@ -1,6 +1,6 @@
 """Adaptive overlap: opens a reply to one more annotator where those so far differ, or may well be wrong."""
 
-from annotations_app.criteria.disputes import measure_disputes
+from annotations_app.criteria.disputes import IS_ASKED, list_asked, measure_disputes
 from annotations_app.models import Assignment, Campaign
 from datasets_app.core.queries import execute
 from datasets_app.domain.labels.on_brand import ON_BRAND
@@ -22,7 +22,9 @@ _ON_BRAND_DIFFERS_SQL = f"""
 AND (SELECT 2 * {count_minority(ON_BRAND, "label")} >= count(*) FROM annotations_app_annotation
      WHERE campaign_id = %(campaign)s AND turn_id = i.turn_id AND kind = 'label')
 """  # constants # nosec B608
-_DISPUTES = measure_disputes("j.campaign_id = %(campaign)s AND j.turn_id = ANY(%(turns)s::bigint[])")
+_DISPUTES = measure_disputes(
+    f"j.campaign_id = %(campaign)s AND j.turn_id = ANY(%(turns)s::bigint[]) AND {IS_ASKED}"
+)
 _ANSWERS_DIFFER_SQL = f"""
 AND EXISTS (
     SELECT FROM ({_DISPUTES}) d
@@ -34,7 +36,11 @@ def open_if_different(assignment: Assignment, campaign: Campaign) -> None:
     """After a decision, whose item must be locked: without an answer that most gave, one more is asked."""
     if campaign.max_overlap is not None:
         differs = _ANSWERS_DIFFER_SQL if campaign.schema_id else _ON_BRAND_DIFFERS_SQL
-        values = {"campaign": campaign.pk, "turns": [assignment.item.turn_id]}
+        values = {
+            "campaign": campaign.pk,
+            "turns": [assignment.item.turn_id],
+            "asked": list_asked(campaign),
+        }
         execute(_OPEN_SQL + differs, values)
 
 

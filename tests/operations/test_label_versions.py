@@ -12,7 +12,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from annotations_app.agreement.adjudicate import list_disputed
 from annotations_app.agreement.criteria import measure_criteria
+from annotations_app.agreement.disputed_answers import find_overruled
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import InvalidSetting
@@ -150,9 +152,13 @@ def test_judges_and_rates_read_no_code_by_another_version(quality: Campaign) -> 
     assert set(read_raters(quality, asked["correct"])) == {"ana", "ben"}
     assert read_raters(quality, asked["tone"]) == {}
     assert estimate_quality(quality).rates[1].people.labels == 0
-    submit(lease_for(quality, "ana").current, label=None, answers={"correct": 0, "tone": "warm"})
+    submit(lease_for(quality, "ana").current, label=None, answers={"correct": 1, "tone": "cold"})
+    # Cold as before, which is another code by now: nobody differs.
+    assert list_disputed(quality.dataset, quality.persona.persona_id, campaign=quality) == []
+    judged = Judgment.objects.get(schema=quality.schema)
+    assert find_overruled(judged.turn, quality, judged.answers) == []
     assert len(read_people(quality, asked["correct"])[1]) == 8
-    assert read_people(quality, asked["tone"])[1].tolist() == [0]
+    assert read_people(quality, asked["tone"])[1].tolist() == [2]
 
 
 def test_an_adjudicated_answer_replaces_those_of_annotators(quality: Campaign) -> None:

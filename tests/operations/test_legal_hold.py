@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotations_app.cases.send_case import send_case
 from datasets_app.catalog import activity
 from datasets_app.core.errors import UserError
+from datasets_app.domain.generation.families import ORIGIN
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs.registry import operations
@@ -75,6 +76,11 @@ def start_and_help(dataset: Dataset) -> None:
     scrub_part(scrub.pk)
 
 
+def make_and_send_case(dataset: Dataset) -> None:
+    Turn.objects.filter(dataset=dataset).update(metadata={ORIGIN: {}})
+    send_case(dataset, "late-parcel", [])
+
+
 # Operation → what it would do; "nightly" deletes what is due, as apply_retention does.
 DESTROYING: dict[str, Callable[[Dataset], Any]] = {
     "apply_retention": lambda dataset: apply_retention(dataset=dataset, reason="No longer needed"),
@@ -83,7 +89,7 @@ DESTROYING: dict[str, Callable[[Dataset], Any]] = {
     "nightly": lambda dataset: apply_retention(dataset=dataset),
     "scrub_dataset": lambda dataset: scrub_dataset(dataset, QUICK),
     "scrub_part": start_and_help,
-    "send_case": lambda dataset: send_case(dataset, "late-parcel", []),
+    "send_case": make_and_send_case,
 }
 
 

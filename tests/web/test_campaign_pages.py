@@ -445,7 +445,8 @@ def test_an_export_is_asked_for_as_a_job(sign_in: Any, round_1: Campaign, empty_
     response = client.post(address("export", round_1.pk), {"labels": "adjudicated"})
     job = JobRun.objects.get(operation="export_annotations")
     assert response["Location"] == reverse("admin:datasets_app_jobrun_change", args=[job.pk])
-    assert job.parameters == {"campaign": "round-1", "persona": "warm_v1", "labels": "adjudicated"}
+    expected = {"campaign": "round-1", "persona": "warm_v1", "labels": "adjudicated", "format": "jsonl"}
+    assert job.parameters == expected
     assert f"#{job.pk}" in html_of(client, "export", round_1.pk)
     Dataset.objects.update(origin="production")
     assert "Start export" not in html_of(client, "export", round_1.pk)

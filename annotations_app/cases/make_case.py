@@ -26,6 +26,7 @@ from datasets_app.domain.generation.families import (
     make_family,
 )
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
+from datasets_app.retention.session_identity import mark_conversation
 
 DIGEST_CHARACTERS, NAME_CHARACTERS = 32, 10
 # Letters only: a scrub takes digits after "case" for the number of a customer's case.
@@ -66,7 +67,7 @@ def make_case(
     seen_by = list_readers(session)
     origin = {
         "dataset": source.name,
-        "conversation": _keyed_digest(session.session_id),
+        "conversation": mark_conversation(session),
         "turn": turn_index,
         "digest": digest,
         "seen_by": len(seen_by),

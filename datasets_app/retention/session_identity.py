@@ -3,15 +3,18 @@
 import hmac
 from collections.abc import Callable, Iterable
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
+from datasets_app.domain.generation.families import ORIGIN as CASE_ORIGIN
 from datasets_app.domain.pii.session_ids import hash_session_id
-from datasets_app.models import Dataset, Session
+from datasets_app.models import Dataset, Session, Turn
 from datasets_app.models.session_data import list_all
 
 _DIGEST_PREFIX = b"erased session\0"
+_MARK_CHARACTERS = 32
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def find_session(dataset: Dataset, session_id: str) -> Session | None:
@@ -30,13 +33,26 @@ def get_session(key: int) -> Session | None:
 
 
 def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> list[Session]:
-    """The session and its copies in other datasets, which have the same id or the hash of it; only in those
-    ``datasets`` if given."""
+    """The session and its copies in other datasets, which have the same id or the hash of it, and test cases
+    that were made of it; only in those ``datasets`` if given."""
     ids = [session.session_id, hash_session_id(session.session_id, hash_key())]
     searched = (Dataset.objects.all() if datasets is None else datasets).order_by("pk")
-    rows = Session.objects.filter(session_id__in=ids).select_related("dataset")
-    parts = split_datasets(searched.values_list("pk", flat=True))
-    return [copy for part in parts for copy in rows.filter(dataset__in=part)]
+    cases = Turn.objects.filter(
+        metadata__contains={CASE_ORIGIN: {"conversation": mark_conversation(session)}}
+    )
+    found = []
+    for part in split_datasets(searched.values_list("pk", flat=True)):
+        made = cases.filter(dataset__in=part).values("session")
+        is_copy = Q(session_id__in=ids) | Q(pk__in=made)
+        found += Session.objects.select_related("dataset").filter(is_copy, dataset__in=part)
+    return found
+
+
+def mark_conversation(session: Session) -> str:
+    """By which a test case names the conversation it was made of: in letters, which no scrub takes for
+    somebody's number. The same for all copies of the conversation."""
+    digest = digest_session_id(session.session_id, id_hashed=session.id_hashed)
+    return digest[:_MARK_CHARACTERS].translate(_LETTERS)
 
 
 def list_other_datasets(session: Session) -> list[str]:

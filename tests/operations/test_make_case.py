@@ -19,7 +19,8 @@ from datasets_app.domain.generation.families import KINDS, Variant, draft_varian
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
-from datasets_app.retention.erase_session import erase_session
+from datasets_app.retention.erase_session import erase_session, erase_session_by_id
+from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
@@ -114,6 +115,16 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert check_dataset(cases, actor=None).error_count == 0
     assert "W214" not in cases.check_reports.get().totals
     assert "trace-1" not in json.dumps(list(JobRun.objects.values("parameters", "result")))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_erased_everywhere_a_conversation_takes_its_cases_along(session: Session) -> None:
+    made = make_case(session, 4, "prod-cases", OPTIONS)
+    send_case(made.dataset, made.family, ["ana", "ben"])
+    cases = Dataset.objects.get(name="prod-cases")
+    assert preview_erasure(session)["also_in"] == ["prod-cases"]
+    erase_session_by_id("prod", session.session_id, "Request of 3 May", everywhere=True)
+    assert not Session.objects.filter(dataset__in=[session.dataset_id, cases.pk]).exists()
 
 
 @pytest.mark.django_db(transaction=True)

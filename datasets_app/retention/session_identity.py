@@ -40,7 +40,7 @@ def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> 
     cases = Turn.objects.filter(
         metadata__contains={CASE_ORIGIN: {"conversation": mark_conversation(session)}}
     )
-    found = []
+    found: list[Session] = []
     for part in split_datasets(searched.values_list("pk", flat=True)):
         made = cases.filter(dataset__in=part).values("session")
         is_copy = Q(session_id__in=ids) | Q(pk__in=made)

@@ -9,7 +9,8 @@ from psycopg import sql
 
 from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, build_turns_query
 from datasets_app.core.queries import execute, fetch_all, open_copy
-from datasets_app.domain.splits.decision import Conversation, get_split_group
+from datasets_app.domain.splits.decision import Conversation
+from datasets_app.domain.splits.splits import get_split_group
 
 _decode = msgspec.json.Decoder().decode
 

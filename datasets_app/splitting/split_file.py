@@ -19,8 +19,8 @@ from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata, metadata_path
-from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits, get_split_group
-from datasets_app.domain.splits.splits import SPLITS, SplitSettings
+from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits
+from datasets_app.domain.splits.splits import SPLITS, SplitSettings, get_split_group
 from datasets_app.splitting.signing import open_signing
 
 # Metadata key for the name and settings of the split that a file contains.

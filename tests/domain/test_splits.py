@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits, get_split_group
+from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits
 from datasets_app.domain.splits.report import format_report
 from datasets_app.domain.splits.splits import (
     SPLITS,
@@ -16,6 +16,7 @@ from datasets_app.domain.splits.splits import (
     SplitError,
     SplitSettings,
     UnionFind,
+    get_split_group,
     place_sessions,
 )
 from tests.domain.test_near_duplicates import talk

@@ -3,7 +3,7 @@ from collections import Counter
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.families import ANSWER_TAG, GROUP_TAG, ORIGINAL, VARIANT_TAG
 from datasets_app.domain.quality.base import Check, Findings, format_identifier
-from datasets_app.domain.splits.decision import get_split_group
+from datasets_app.domain.splits.splits import get_split_group
 
 
 class Families(Check):

@@ -111,11 +111,8 @@ def _read_scores(scorers: Mapping[str, Any]) -> Scores:
 
 
 def _is_number(value: Any) -> bool:
-    """JSON may have one that is too large for any other."""
-    try:
-        return type(value) in (int, float) and math.isfinite(value)
-    except OverflowError:
-        return False
+    """Raises OverflowError for one that is too large for any other program."""
+    return type(value) in (int, float) and math.isfinite(value)
 
 
 def _read_reply(session_id: Any, turn_index: Any, score: Any) -> ReplyScore:

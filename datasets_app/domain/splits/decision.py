@@ -61,12 +61,6 @@ class SplitDecision(NamedTuple):
         ]
 
 
-def get_split_group(metadata: dict[str, Any] | None) -> str | None:
-    """What Alignmenter's own splits keep together too: ``metadata.split_group`` of a turn."""
-    value = (metadata or {}).get("split_group")
-    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None
-
-
 def decide_splits(
     sessions: Iterable[Conversation],
     settings: SplitSettings,

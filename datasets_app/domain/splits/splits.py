@@ -246,3 +246,9 @@ class UnionFind:
         while self._parents[number] != number:
             self._parents[number] = number = self._parents[self._parents[number]]
         return number
+
+
+def get_split_group(metadata: dict[str, Any] | None) -> str | None:
+    """What Alignmenter's own splits keep together too: ``metadata.split_group`` of a turn."""
+    value = (metadata or {}).get("split_group")
+    return str(value) if isinstance(value, str | int | float) and str(value).strip() else None

@@ -101,7 +101,7 @@ def test_replies_that_were_skipped_are_counted(campaign: Campaign) -> None:
 
 
 def test_a_plan_says_how_many_more_labels_are_needed(campaign: Campaign) -> None:
-    wide, narrow = (estimate_quality(campaign, width=width).rates[0].plan for width in (0.2, 0.01))
+    wide, narrow = (estimate_quality(campaign, width=width).rates[0].plan for width in (0.22, 0.01))
     assert wide is not None
     assert narrow is not None
     assert wide.more is not None

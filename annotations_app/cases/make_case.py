@@ -24,13 +24,12 @@ from datasets_app.domain.generation.families import (
     InvalidFamily,
     Variant,
     make_family,
+    spell_digest,
 )
 from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from datasets_app.retention.session_identity import mark_conversation
 
-DIGEST_CHARACTERS, NAME_CHARACTERS = 32, 10
-# Letters only: a scrub takes digits after "case" for the number of a customer's case.
-_LETTERS = str.maketrans("0123456789", "ghijklmnop")
+NAME_CHARACTERS = 10
 MAX_TEXT_CHARACTERS = 20_000
 
 
@@ -154,8 +153,7 @@ def _compute_digest(turns: Sequence[TurnRecord]) -> str:
 
 def _keyed_digest(text: str) -> str:
     """Tells the same text again, and can't be guessed without the key."""
-    digest = hmac.digest(hash_key(), text.encode("utf-8", "surrogatepass"), "sha256").hex()
-    return digest[:DIGEST_CHARACTERS].translate(_LETTERS)
+    return spell_digest(hmac.digest(hash_key(), text.encode("utf-8", "surrogatepass"), "sha256").hex())
 
 
 def _insert(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> None:

@@ -8,13 +8,12 @@ from django.db.models import Q, QuerySet
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
 from datasets_app.domain.generation.families import ORIGIN as CASE_ORIGIN
+from datasets_app.domain.generation.families import spell_digest
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Dataset, Session, Turn
 from datasets_app.models.session_data import list_all
 
 _DIGEST_PREFIX = b"erased session\0"
-_MARK_CHARACTERS = 32
-_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def find_session(dataset: Dataset, session_id: str) -> Session | None:
@@ -49,10 +48,8 @@ def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> 
 
 
 def mark_conversation(session: Session) -> str:
-    """By which a test case names the conversation it was made of: in letters, which no scrub takes for
-    somebody's number. The same for all copies of the conversation."""
-    digest = digest_session_id(session.session_id, id_hashed=session.id_hashed)
-    return digest[:_MARK_CHARACTERS].translate(_LETTERS)
+    """By which a test case names the conversation it was made of: the same for all copies of it."""
+    return spell_digest(digest_session_id(session.session_id, id_hashed=session.id_hashed))
 
 
 def list_other_datasets(session: Session) -> list[str]:

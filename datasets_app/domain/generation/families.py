@@ -19,6 +19,9 @@ GROUP_TAG, CASE_TAG = "group:", "case:"
 VARIANT_TAG, ANSWER_TAG, FAILURE_TAG = "variant:", "answer:", "failure:"
 # The key of a reply's metadata that says where the case came from.
 ORIGIN = "case_origin"
+DIGEST_CHARACTERS = 32
+# Letters only: a scrub takes digits after "case" for the number of a customer's case.
+_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 SAME, CHANGE = "same", "change"
 ANSWERS = {SAME: "The answer must stay the same", CHANGE: "The answer must change"}
 # Of the session that the variants are of.
@@ -171,3 +174,8 @@ def _change_fact(text: str) -> str:
 
 
 _WRITERS = {"typos": _add_typos, "tone": _change_tone, "distraction": _distract, "changed_fact": _change_fact}
+
+
+def spell_digest(digest: str) -> str:
+    """The beginning of a hexadecimal digest as a case states it: in letters, which no scrub replaces."""
+    return digest[:DIGEST_CHARACTERS].translate(_LETTERS)

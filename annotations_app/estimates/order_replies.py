@@ -18,7 +18,7 @@ from annotations_app.estimates.replies import (
     read_drawn_items,
     read_items,
 )
-from annotations_app.judges.judge_rows import read_all_verdicts, read_people, read_tags
+from annotations_app.judges.judge_rows import read_people, read_tags, read_verdicts
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign
 from datasets_app.core import audit
@@ -95,7 +95,7 @@ def _measure(campaign: Campaign) -> FloatArray:
         if not criterion.levels:
             continue
         turn, value = read_people(campaign, criterion)
-        said = [read_all_verdicts(run, criterion) for run in runs]
+        said = [read_verdicts(run, criterion, repeats=True) for run in runs]
         for code, _ in list_rated_levels(criterion):
             labels.append(average_by_reply(items, turn, match_answer(criterion, code, value)))
             verdicts.append(

@@ -17,12 +17,8 @@ SPLITS = ("none", "train", "validation", "test")
 _VERDICTS_SQL = """
 SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea)
 FROM annotations_app_verdict
-WHERE run_id = %(run)s AND repeat = 0 AND failure = '' AND codes ? %(key)s GROUP BY turn_id >> 16
-"""
-_ALL_VERDICTS_SQL = """
-SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea)
-FROM annotations_app_verdict
-WHERE run_id = %(run)s AND failure = '' AND codes ? %(key)s GROUP BY turn_id >> 16
+WHERE run_id = %(run)s AND (%(repeats)s OR repeat = 0) AND failure = '' AND codes ? %(key)s
+GROUP BY turn_id >> 16
 """
 _REPEATS_SQL = """
 SELECT string_agg(int8send(f.turn_id) || int8send((f.codes->>%(key)s)::bigint)
@@ -130,14 +126,9 @@ class Sessions(NamedTuple):
         return self.split[np.searchsorted(self.turn, turns)]
 
 
-def read_verdicts(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray]:
-    """(turn, stored answer) of each first judgment, without those that failed."""
-    return read_packed(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
-
-
-def read_all_verdicts(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray]:
-    """The same of each judgment, repeated ones too."""
-    return read_packed(_ALL_VERDICTS_SQL, 2, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+def read_verdicts(run: JudgeRun, criterion: Criterion, *, repeats: bool = False) -> tuple[IntArray, IntArray]:
+    """(turn, stored answer) of each first judgment, or of repeated ones too, without those that failed."""
+    return read_packed(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key, repeats=repeats)  # type: ignore[return-value]
 
 
 def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray, IntArray]:

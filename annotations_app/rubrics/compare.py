@@ -6,10 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
 from annotations_app.criteria.rubrics import key_of, write_guidelines
+from annotations_app.domain.agreement.coefficients import cohen_kappa
 from annotations_app.domain.judging.judge_document import MODEL_PREFIX, JudgeDocument
 from annotations_app.judges.judges import save_judge
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
@@ -183,7 +185,7 @@ def _read_verdicts(campaign: Campaign) -> dict[str, dict[str, int]]:
 
 
 def _pool(name: str, pairs: list[tuple[bool, bool]]) -> Pooled:
-    agreed, total = sum(one == other for one, other in pairs), len(pairs)
-    first, second = (sum(pair[place] for pair in pairs) / total for place in (0, 1))
-    chance = first * second + (1 - first) * (1 - second)
-    return Pooled(name, total, agreed, None if chance == 1 else (agreed / total - chance) / (1 - chance))
+    table = np.zeros((2, 2), np.int64)
+    np.add.at(table, tuple(np.array(pairs, np.int64).T), 1)
+    kappa = float(cohen_kappa(table))
+    return Pooled(name, len(pairs), int(table.trace()), None if np.isnan(kappa) else kappa)

@@ -12,6 +12,7 @@ from annotations_app.agreement.failure_modes import (
     group_notes,
     list_modes,
     list_notes,
+    needs_wording,
     promote_mode,
 )
 from annotations_app.campaigns.pages_common import (
@@ -43,13 +44,15 @@ def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
     if chosen:
         notes = notes.filter(grouped__mode=None if chosen == "none" else parse_pk(chosen))
     page = paginate_newest_first(notes.filter(turn__dataset=campaign.dataset_id), request.GET)
-    withheld = not raw_access.may_read(request.user, campaign.dataset)
+    withheld = not all(raw_access.may_read(request.user, dataset) for dataset in campaign.datasets)
     for note in page.rows:
         text = note.turn.text
         note.start = text[:MAX_TEXT_CHARACTERS] + ("…" if len(text) > MAX_TEXT_CHARACTERS else "")
         if withheld:
             note.start = note.notes = raw_access.WITHHELD
             raw_access.withhold_session(note.turn.session)
+    for mode in modes if withheld else ():
+        mode.name = f"{raw_access.WITHHELD} ({mode.pk})"
     if page.rows and not withheld:
         raw_access.record_access(
             campaign.dataset, request.user, place="notes", campaign=campaign.pk, turns=len(page.rows)
@@ -62,6 +65,7 @@ def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
         "ungrouped": ungrouped,
         "richness": estimate_richness(mode.noted for mode in modes),
         "max_name_length": MAX_NAME_LENGTH,
+        "needs_wording": needs_wording(campaign),
     }
     return render_campaign_page(request, campaign, "notes", "Notes", context)
 
@@ -81,7 +85,8 @@ def _do(request: Any, campaign: Campaign) -> str:
         if action == "delete":
             delete_mode(mode)
             return f"{mode.name} was deleted; its notes are in no mode."
-        saved = promote_mode(mode, as_tag=action == "tag", actor=request.user)
+        wording = request.POST.get(f"wording:{mode.pk}", "")
+        saved = promote_mode(mode, as_tag=action == "tag", actor=request.user, wording=wording)
         where = "Choose it in the settings." if campaign.schema else "Create a campaign with it."
         return f"{saved.schema} asks about {mode.name}. {where}"
     name = request.POST.get("name", "")

@@ -9,6 +9,7 @@ from django.db.models import Count, QuerySet
 
 from annotations_app.criteria.schemas import SchemaImport, save_schema
 from annotations_app.models import Annotation, Campaign, FailureMode, GroupedNote, Judgment, LabelSchema
+from datasets_app.catalog import gates
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -37,9 +38,7 @@ def list_modes(campaign: Campaign) -> QuerySet[Any]:
 def group_notes(campaign: Campaign, labels: Sequence[int], name: str, *, actor: Any) -> FailureMode | None:
     """Put the notes of these labels (primary keys) into the mode of this name, made if there is none; an
     empty name takes them out of theirs. Raises UserError."""
-    name = " ".join(_CONTROL_CHARACTERS.sub(" ", name).split())
-    if len(name) > MAX_NAME_LENGTH:
-        raise UserError(f"The name of a failure mode has at most {MAX_NAME_LENGTH} characters.")
+    name = _join_words(name)
     chosen = list(list_notes(campaign).filter(pk__in=labels).values_list("pk", flat=True))
     if not chosen:
         raise UserError("Choose at least one note.")
@@ -59,15 +58,39 @@ def group_notes(campaign: Campaign, labels: Sequence[int], name: str, *, actor: 
     return mode
 
 
+def _join_words(text: str) -> str:
+    """On one line. Raises UserError for more than a name."""
+    words = " ".join(_CONTROL_CHARACTERS.sub(" ", text).split())
+    if len(words) > MAX_NAME_LENGTH:
+        raise UserError(f"The name of a failure mode has at most {MAX_NAME_LENGTH} characters.")
+    return words
+
+
 def delete_mode(mode: FailureMode) -> None:
     """Its notes are in none then."""
     mode.delete()
 
 
-def promote_mode(mode: FailureMode, *, as_tag: bool, actor: Any) -> SchemaImport:
+def needs_wording(campaign: Campaign) -> bool:
+    """Whether fewer people may read what its replies say than see schemas, which all leads and viewers do: a
+    mode is named after notes, which quote replies."""
+    return any(dataset.restricted or gates.is_raw(dataset) for dataset in campaign.datasets)
+
+
+def promote_mode(mode: FailureMode, *, as_tag: bool, actor: Any, wording: str = "") -> SchemaImport:
     """Ask about a mode: the next version of the campaign's schema has it as a tag of the criterion
-    "failure_modes", or as a criterion of its own. Raises UserError."""
+    "failure_modes", or as a criterion of its own, in the words of ``wording`` or else under the mode's name.
+    Raises UserError."""
     campaign = mode.campaign
+    text = _join_words(wording)
+    if not text and needs_wording(campaign):
+        raise UserError(
+            f"Everyone who sees campaigns can read a schema, but not what {campaign.dataset.name} says. Give "
+            "the words under which the schema may name the failure mode."
+        )
+    text = text or mode.name
+    for dataset in campaign.datasets:
+        check_written(dataset, {"wording": text}, always=True)
     document = _find_document(campaign)
     criteria: list[dict[str, Any]] = document["criteria"]
     if as_tag:
@@ -80,14 +103,14 @@ def promote_mode(mode: FailureMode, *, as_tag: bool, actor: Any) -> SchemaImport
                 "answers": [],
             }
             criteria.append(tags)
-        if any(_value_of(answer) == mode.name for answer in tags["answers"]):
-            raise UserError(f"The schema has the tag {mode.name} already.")
-        tags["answers"].append({"value": mode.name, "name": mode.name})
+        if any(_value_of(answer) == text for answer in tags["answers"]):
+            raise UserError(f"The schema has the tag {text} already.")
+        tags["answers"].append({"value": text, "name": text})
     else:
-        key = _make_key(mode)
+        key = _make_key(text, mode)
         if any(one["key"] == key for one in criteria):
             raise UserError(f"The schema has the criterion {key} already.")
-        criteria.append({"key": key, "question": f"{mode.name}?", "kind": "yes_no"})
+        criteria.append({"key": key, "question": f"{text}?", "kind": "yes_no"})
     try:
         saved = save_schema(read_document(document), actor=actor)
     except InvalidSchema as error:
@@ -104,11 +127,12 @@ def promote_mode(mode: FailureMode, *, as_tag: bool, actor: Any) -> SchemaImport
 
 
 def _find_document(campaign: Campaign) -> dict[str, Any]:
-    """Of the latest version of its schema; a campaign without one begins a schema of its own name."""
-    name = campaign.schema.name if campaign.schema else campaign.name
+    """Of the latest version of its schema; a campaign without one begins a schema, which doesn't tell the
+    campaign's name: more people see schemas."""
+    name = campaign.schema.name if campaign.schema else f"failure-modes-{campaign.pk}"
     latest = LabelSchema.objects.filter(name=name).order_by("-version").first()
     if latest is None:
-        return {"schema": name, "description": f"Failure modes of {campaign.name}", "criteria": []}
+        return {"schema": name, "description": "Failure modes of a campaign", "criteria": []}
     return write_document(latest.content)
 
 
@@ -116,7 +140,7 @@ def _value_of(answer: Any) -> Any:
     return answer["value"] if isinstance(answer, dict) else answer
 
 
-def _make_key(mode: FailureMode) -> str:
-    """A key from the words of its name, or by its number if they give none."""
-    words = re.sub(r"[^a-z0-9]+", "_", mode.name.lower()).strip("_")[:50].rstrip("_")
+def _make_key(text: str, mode: FailureMode) -> str:
+    """A key from the words, or by the mode's number if they give none."""
+    words = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:50].rstrip("_")
     return words if re.match("[a-z]", words) else f"mode_{mode.pk}"

@@ -92,7 +92,7 @@ def end_calibration_round(request: Any, name: str, options: RoundEndIn) -> Any:
 def list_campaign_notes(request: Any, name: str, after: str = After, limit: int = Limit) -> Any:
     """Labels with notes, the latest first, with the failure mode that each is in."""
     campaign = find_campaign(request, name)
-    raw_access.check_may_read(request.person, campaign.dataset)
+    _check_may_read(request, campaign)
     notes = list_notes(campaign).filter(turn__dataset=campaign.dataset_id).order_by("-pk")
     if after:
         notes = notes.filter(pk__lt=read_cursor(after))
@@ -104,10 +104,18 @@ def list_campaign_notes(request: Any, name: str, after: str = After, limit: int 
     return make_page(rows, limit, _describe_note)
 
 
-@route(router, "GET", "/campaigns/{name}/failure-modes", FailureModesOut, needs=VIEW_LABELS)
+def _check_may_read(request: Any, campaign: Campaign) -> None:
+    """Notes quote replies, and modes are named after notes."""
+    for dataset in campaign.datasets:
+        raw_access.check_may_read(request.person, dataset)
+
+
+@route(router, "GET", "/campaigns/{name}/failure-modes", FailureModesOut, needs=VIEW_LABELS, errors=(409,))
 def list_failure_modes(request: Any, name: str) -> Any:
     """With the number of their notes, and an estimate (Chao1) of how many modes there are in all."""
-    return _describe_modes(find_campaign(request, name))
+    campaign = find_campaign(request, name)
+    _check_may_read(request, campaign)
+    return _describe_modes(campaign)
 
 
 @route(
@@ -116,14 +124,23 @@ def list_failure_modes(request: Any, name: str) -> Any:
 def group_campaign_notes(request: Any, name: str, options: GroupedNotesIn) -> Any:
     """Put notes into the mode of this name, made if there is none; an empty name takes them out of theirs."""
     campaign = find_campaign(request, name)
+    _check_may_read(request, campaign)
     group_notes(campaign, options.notes, options.mode, actor=request.person)
     return _describe_modes(campaign)
 
 
-@route(router, "DELETE", "/campaigns/{name}/failure-modes/{number}", FailureModesOut, needs=CHANGE_CAMPAIGNS)
+@route(
+    router,
+    "DELETE",
+    "/campaigns/{name}/failure-modes/{number}",
+    FailureModesOut,
+    needs=CHANGE_CAMPAIGNS,
+    errors=(409,),
+)
 def delete_failure_mode(request: Any, name: str, number: str) -> Any:
     """Its notes are in none then."""
     campaign = find_campaign(request, name)
+    _check_may_read(request, campaign)
     delete_mode(_find_mode(campaign, number))
     return _describe_modes(campaign)
 
@@ -140,7 +157,7 @@ def promote_failure_mode(request: Any, name: str, number: str, options: Promoted
     """The next version of the campaign's schema asks about the mode; the campaign keeps its version until it
     is changed."""
     mode = _find_mode(find_campaign(request, name), number)
-    saved = promote_mode(mode, as_tag=options.kind == "tag", actor=request.person)
+    saved = promote_mode(mode, as_tag=options.kind == "tag", actor=request.person, wording=options.wording)
     return {"label_schema": saved.schema.full_name}
 
 

@@ -139,7 +139,11 @@ class FailureModesOut(Schema):
 
 
 class PromotedModeIn(Input):
+    """`wording` names the mode in the schema in place of its own name. It is needed if the dataset is raw or
+    restricted, because everyone who sees campaigns can read schemas."""
+
     kind: Literal["tag", "criterion"]
+    wording: str = Field("", max_length=MAX_NAME_LENGTH)
 
 
 class PromotedModeOut(Schema):

@@ -109,8 +109,8 @@ def _get_session(request: HttpRequest, pk: int) -> Session:
 
 
 def _list_modes(user: Any) -> Iterator[str]:
-    visible = Dataset.objects.visible_to(user)
-    modes = FailureMode.objects.filter(campaign__dataset__in=visible).order_by("name")
+    readable = raw_access.list_readable(user)
+    modes = FailureMode.objects.filter(campaign__dataset__in=readable).order_by("name")
     return iter(modes.values_list("name", flat=True).distinct()[:MAX_MODES])
 
 

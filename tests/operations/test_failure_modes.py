@@ -10,11 +10,13 @@ from django.urls import reverse
 
 from annotations_app.agreement.failure_modes import group_notes, list_modes, list_notes, promote_mode
 from annotations_app.criteria.schemas import get_schema, import_schema
-from annotations_app.models import Campaign, FailureMode, GroupedNote
+from annotations_app.models import Campaign, FailureMode, GroupedNote, LabelSchema
+from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Dataset
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from tests.api.calls import Caller, make_user
 from tests.campaigns import lease_for, make_campaign, make_replies, submit
 from tests.everything import make_user_with
 
@@ -86,6 +88,35 @@ def test_a_mode_becomes_a_tag_or_a_criterion(campaign: Campaign) -> None:
     assert criteria["too_long"].question == "Too long?"
 
 
+def test_of_a_restricted_dataset_a_schema_tells_what_the_lead_words_for_it(campaign: Campaign) -> None:
+    """All who see campaigns read schemas."""
+    mode = group_notes(
+        campaign, list(list_notes(campaign).values_list("pk", flat=True)), "Insults Wexquill", actor=None
+    )
+    assert mode is not None
+    Dataset.objects.update(restricted=True)
+    mode = FailureMode.objects.select_related("campaign__dataset").get()
+    for wording, why in (("", "Give the words"), ("Insults jane.roe@mailbox.org", "personal data")):
+        with pytest.raises(UserError, match=why):
+            promote_mode(mode, as_tag=True, actor=None, wording=wording)
+    promote_mode(mode, as_tag=True, actor=None, wording=" Insults  somebody ")
+    promote_mode(mode, as_tag=False, actor=None, wording="Insults somebody")
+    told = str(list(LabelSchema.objects.values()))
+    assert "insults_somebody" in told
+    assert "Wexquill" not in told
+
+
+def test_names_of_modes_are_for_those_who_may_read_notes(campaign: Campaign, client: Client) -> None:
+    group_notes(campaign, [list_notes(campaign)[0].pk], "Insults Wexquill", actor=None)
+    Dataset.objects.update(origin="production")
+    assert gates.is_raw(Dataset.objects.get())
+    lead, path = Caller(make_user("lead")), f"/campaigns/{campaign.name}/failure-modes"
+    client.force_login(lead.user)
+    page = client.get(reverse("admin:annotations_app_campaign_notes", args=[campaign.pk]))
+    assert (page.status_code, b"Wexquill" in page.content) == (200, False)
+    assert lead("GET", path).status_code == 409
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_page(dataset: Dataset, client: Client) -> None:
     """Of a campaign without a schema, too."""
@@ -108,7 +139,9 @@ def test_the_page(dataset: Dataset, client: Client) -> None:
     assert "Probably <b>2</b> more remain unseen: about 5 in all" in said
     cold = FailureMode.objects.get(name="Cold")
     assert "Grouped into Cold." in post(action=f"into:{cold.pk}", note=keys[3])
-    assert "round-1 1 asks about Cold. Create a campaign with it." in post(action=f"tag:{cold.pk}")
+    assert f"failure-modes-{campaign.pk} 1 asks about Cold. Create a campaign with it." in post(
+        action=f"tag:{cold.pk}"
+    )
     page = client.get(f"{url}?mode={cold.pk}").content.decode()
     assert page.count('name="note"') == 3
     assert client.get(f"{url}?mode=none").content.decode().count('name="note"') == 0

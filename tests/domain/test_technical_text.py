@@ -175,9 +175,25 @@ def test_postal_codes_behind_their_word_are_addresses() -> None:
     assert [text for text in others.split("|") if find_all(text, frozenset({ADDRESS}))] == []
 
 
+def test_a_letter_with_a_number_is_nobodys_unless_it_is_announced() -> None:
+    """The network took one in ten for a user name, some for an address or an identity number."""
+    forms = (
+        "Question {0} of s{0}: how do I return it?",
+        "Reply to q{0}: use the form.",
+        "Reply s{0}",
+        "x{0} text",
+    )
+    texts = [form.format(number) for form in forms for number in range(100, 160)]
+    found = Detection(Policy(), b"").find_many([DetectionInput(text) for text in texts])
+    assert [text for text, matches in zip(texts, found, strict=True) if matches] == []
+    announced = ["my username is k150", "mein Benutzername ist k150", "log in as @k150"]
+    assert all(Detection(Policy(), b"").find_many([DetectionInput(text) for text in announced]))
+
+
 ANSWERS = [
     ("What rating does it have?", "IPX4, I think", ""),
     ("Welche Schutzklasse hat das Gerät?", "IPX4", ""),
+    ("Which question?", "q150", ""),
     ("何が必要ですか？", "Torx T8", ""),
     ("What should I write?", "[Ihr Name] von [Firma]", ""),
     ("Who is the patient?", "Kästner, C34.1", "Kästner"),

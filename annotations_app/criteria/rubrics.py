@@ -8,6 +8,9 @@ from annotations_app.models import LabelSchema
 from datasets_app.domain.conversations.cases import Rubric
 from datasets_app.domain.labels.schema_document import read_document
 
+# Of the names of schemas.
+PREFIX = "rubrics."
+
 
 def key_of(number: int) -> str:
     """The criterion of a rubric, by its place from 1."""
@@ -20,7 +23,7 @@ def ask_rubrics(count: int, *, actor: Any = None) -> LabelSchema:
         {"key": key_of(number), "question": f"Is rubric {number} met?", "kind": "yes_no"}
         for number in range(1, count + 1)
     ]
-    document = {"schema": f"rubrics.{count}", "description": "Rubrics of a case", "criteria": criteria}
+    document = {"schema": f"{PREFIX}{count}", "description": "Rubrics of a case", "criteria": criteria}
     return save_schema(read_document(document), actor=actor).schema
 
 

@@ -12,6 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.campaigns.counters import delete_items, subtract_sessions
+from annotations_app.criteria.rubrics import PREFIX
 from annotations_app.labels.label_places import (
     ORIGINAL_SESSION,
     PLACE_SESSION,
@@ -98,8 +99,8 @@ class _Campaigns(SessionData):
         self.rows(dataset).update(status=Campaign.Status.CLOSED)
 
     def prepare_deletion(self, dataset: Any, sessions: Iterable[int] | None) -> None:
-        """Correct the counters of campaigns and annotators, and forget tags that no other session has. Those
-        of a whole dataset are deleted."""
+        """Correct the counters of campaigns and annotators, and forget rubrics and tags that no other session
+        has. Those of a whole dataset are deleted."""
         with connection.cursor() as cursor:
             if sessions is None:
                 cursor.execute(_LOCK_ALL_MEMBERS, [dataset.pk])
@@ -111,6 +112,10 @@ class _Campaigns(SessionData):
             cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
             cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
             PairedReply.objects.filter(item__session__in=values["sessions"]).delete()
+        items = CampaignItem.objects.filter(campaign=OuterRef("pk"))
+        # Their guidelines are the rubrics of the case.
+        rubrics = self.rows(dataset).filter(Exists(items), schema__name__startswith=PREFIX)
+        rubrics.exclude(Exists(items.exclude(session__in=values["sessions"]))).update(guidelines="")
         for campaign in self.rows(dataset).exclude(tag=""):
             tagged = Turn.objects.filter(dataset=dataset, tags__contains=[campaign.tag])
             if not tagged.exclude(session__in=values["sessions"]).exists():

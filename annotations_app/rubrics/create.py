@@ -9,7 +9,7 @@ from django.db import transaction
 from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.criteria.rubrics import ask_rubrics, write_guidelines
+from annotations_app.criteria.rubrics import PREFIX, ask_rubrics, write_guidelines
 from annotations_app.models import Campaign
 from annotations_app.rubrics.cases import RubricCase, name_campaigns, read_cases
 from datasets_app.catalog.written_text import check_written
@@ -82,7 +82,7 @@ def create_rubric_campaigns(
 def find_campaigns(dataset: Dataset) -> dict[int, Campaign]:
     """The campaign of each case, by the turn of its reply, without closed ones."""
     campaigns = Campaign.objects.filter(
-        dataset=dataset, name__startswith=name_campaigns(dataset), schema__name__startswith="rubrics."
+        dataset=dataset, name__startswith=name_campaigns(dataset), schema__name__startswith=PREFIX
     )
     rows = campaigns.exclude(status=Campaign.Status.CLOSED).select_related("schema", "dataset", "persona")
     return {

@@ -1,7 +1,8 @@
 """Recognizes a session by its id, also where the id was hashed."""
 
 import hmac
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 from django.db.models import Q, QuerySet
 
@@ -45,6 +46,36 @@ def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> 
         is_copy = Q(session_id__in=ids) | Q(pk__in=made)
         found += Session.objects.select_related("dataset").filter(is_copy, dataset__in=part)
     return found
+
+
+def find_cases(sessions: Sequence[Session], datasets: QuerySet[Dataset]) -> list[Session]:
+    """Test cases in these ``datasets`` that were made of the sessions, and cases that were made of those.
+
+    Many files number their sessions: a case that names another dataset, which still exists, is of another
+    session with the same id.
+    """
+    made: list[tuple[int, Any]] = []
+    names = set(Dataset.objects.values_list("name", flat=True))
+    for part in split_datasets(datasets.order_by("pk").values_list("pk", flat=True)):
+        cases = Turn.objects.filter(dataset__in=part, metadata__has_key=CASE_ORIGIN)
+        made += cases.values_list("session_id", f"metadata__{CASE_ORIGIN}")
+    found: dict[int, Session] = {}
+    new = list(sessions)
+    while new:
+        origins = {(session.dataset.name, mark_conversation(session)) for session in new}
+        origins |= {("", mark) for _, mark in origins}
+        keys = {key for key, origin in made if _read_origin(origin, names) in origins} - found.keys()
+        of_them = Session.objects.select_related("dataset").filter(dataset__in=datasets, pk__in=keys)
+        new = list(of_them.order_by("pk"))
+        found |= {session.pk: session for session in new}
+    return list(found.values())
+
+
+def _read_origin(origin: Any, names: Collection[str]) -> tuple[Any, Any]:
+    """(dataset, mark of the conversation); the dataset is empty if none of ``names`` is it."""
+    facts = origin if isinstance(origin, dict) else {}
+    dataset, mark = facts.get("dataset"), facts.get("conversation")
+    return dataset if dataset in names else "", mark if isinstance(mark, str) else None
 
 
 def mark_conversation(session: Session) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.urls import reverse
 
 from annotations_app.cases.make_case import CaseOptions, make_case
@@ -26,6 +27,7 @@ from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
 from tests.api.calls import make_user
 from tests.campaigns import make_annotators, make_persona
+from tests.operations.test_scrub_canaries import rows_of_all_tables
 
 ASKED = "Hello, I am Maria Fontane, my mail is maria.fontane@example.org. Why did it come 3 weeks late?"
 ANSWERED = "No idea, Maria Fontane. Ask somebody else."
@@ -115,6 +117,36 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert check_dataset(cases, actor=None).error_count == 0
     assert "W214" not in cases.check_reports.get().totals
     assert "trace-1" not in json.dumps(list(JobRun.objects.values("parameters", "result")))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_erased_with_a_person_are_the_cases_of_their_conversations(
+    session: Session, tmp_path: Path, client: Client
+) -> None:
+    """Also those made of such cases; none of another conversation with the same id."""
+    canary = "speckled teapot lid"
+    told = OPTIONS._replace(rubric=f"Mentions the {canary}", failure_mode=canary)
+    made = make_case(session, 4, "prod-cases", told)
+    send_case(made.dataset, made.family, ["ana", "ben"])
+    again = Session.objects.filter(dataset=made.dataset).order_by("pk")[0]
+    make_case(again, again.turn_count, "cases-of-cases", CaseOptions())
+    lines = [
+        factories.make_turn("trace-1", 1, "user", text="Hi"),
+        factories.make_turn("trace-1", 2, text="Yes?"),
+    ]
+    other = factories.make_dataset(tmp_path, lines, name="other", origin="production")
+    make_case(other.sessions.get(), 2, "other-cases", CaseOptions())
+    client.force_login(make_user("privacy officer", "otto"))
+    address = reverse("admin:datasets_app_dataset_erase_person")
+    page = client.post(address, {"person": "Fontane", "do": "find"}).content.decode()
+    assert page.count("made of their conversations") == 2
+    assert {place for place, rows in rows_of_all_tables() if canary.encode() in rows} != set()
+    assert "Erase 6 sessions" in page
+    client.post(address, {"person": "Fontane", "do": "erase", "reason": "Request of 3 May"})
+    factories.run_task(JobRun.objects.get(operation="erase_session"))
+    left = Session.objects.values_list("dataset__name", flat=True).order_by("dataset__name")
+    assert list(left) == ["other", "other-cases"]
+    assert [place for place, rows in rows_of_all_tables() if canary.encode() in rows] == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -25,10 +25,11 @@ class Command(BaseCommand):
 Finds a user id, an e-mail address or a name as whole words, in any case, in texts, tags,
 metadata, session ids, comments and labels of all datasets, in received spans that wait to
 become sessions, in stored files of jobs (uploads, quarantined lines, exports), and also where
-a scrub has hashed it. Each session found is erased as erase_session does: with its labels and
-findings, and from every release. A file found is deleted as a whole; files that can't be read
-are counted. What is searched for is written nowhere. Give - to read it from standard input,
-which keeps it out of the history of the shell.
+a scrub has hashed it. Test cases made of the sessions found are found with them. Each session
+found is erased as erase_session does: with its labels and findings, and from every release. A
+file found is deleted as a whole; files that can't be read are counted. What is searched for is
+written nowhere. Give - to read it from standard input, which keeps it out of the history of the
+shell.
 
 examples:
   echo jane.roe@mailbox.org | manage.py erase_person - --dry-run

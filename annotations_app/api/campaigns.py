@@ -187,7 +187,7 @@ def export_reviewed_tasks(request: Any, name: str, options: ReviewIn) -> Any:
         out = io.BytesIO()
         before = previous if options.previous else None
         done = export_review(tasks, dataset, out=out, previous=before, actor=request.person)
-        estimates = [one.as_json() for one in estimate_review(tasks, dataset)]
+        estimates = [one.as_json() for one in estimate_review(tasks, dataset).criteria]
     return {**done._asdict(), "tasks": out.getvalue().decode(), "estimates": estimates}
 
 

@@ -204,12 +204,14 @@ class ReviewIn(Input):
 
 
 class ReviewOut(Schema):
-    """`tasks` are lines for `alignmenter review-import`; `estimates` as `estimate_review` has them."""
+    """`tasks` are lines for `alignmenter review-import`; `estimates` as `estimate_review` has them.
+    `repeated` lines hold a task that was there before, and count once."""
 
     tasks: str
     judged: int
     annotations: int
     adjudications: int
+    repeated: int
     estimates: list[dict[str, Any]]
 
 

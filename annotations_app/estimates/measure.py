@@ -132,7 +132,9 @@ def _estimate(
         label = average_by_reply(items, turn, match_answer(criterion, code, value))
         label = np.where(items.drawn, label, np.nan)
         verdicts = [average_by_reply(items, one, match_answer(criterion, code, two)) for one, two in said]
-        replies = Replies(items.session, label, items.chance, np.array(verdicts).reshape(-1, len(label)))
+        replies = Replies(
+            items.session, label, items.chance, np.array(verdicts).reshape(len(verdicts), len(label))
+        )
         planned = max(1, len(label))
         people = _with_order(campaign, label, estimate_from_people(replies))
         helped = _with_order(campaign, label, estimate_with_judges(replies)) if said else None

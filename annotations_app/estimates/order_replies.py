@@ -103,8 +103,8 @@ def _measure(campaign: Campaign) -> FloatArray:
             )
     replies = len(items.turn)
     return measure_usefulness(
-        np.array(labels).reshape(-1, replies),
-        np.array(verdicts).reshape(-1, len(runs), replies),
+        np.array(labels).reshape(len(labels), replies),
+        np.array(verdicts).reshape(len(verdicts), len(runs), replies),
         list(_find_strata(campaign, items.turn)),
     )
 

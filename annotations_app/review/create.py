@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.create import create_campaign
@@ -19,6 +19,20 @@ from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX, find_key
 from datasets_app.models import Dataset, Persona, Turn
 
 
+class CreatedReview(NamedTuple):
+    """``without`` are the criteria that get no campaign, because nothing of theirs is to be judged."""
+
+    campaigns: list[Campaign]
+    without: list[str]
+
+    def describe_without(self) -> list[str]:
+        return [
+            f"No campaign for {criterion}: the machine passed all of its tasks, and none was drawn for the "
+            "audit, or none of them has a reply in the dataset."
+            for criterion in self.without
+        ]
+
+
 def create_review_campaigns(
     tasks: Path,
     dataset: Dataset,
@@ -31,14 +45,14 @@ def create_review_campaigns(
     override: str = "",
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
-) -> list[Campaign]:
+) -> CreatedReview:
     """``dataset`` holds the conversations of the file, imported before: their replies have the tag of their
     criterion. Rubrics become guidelines. With ``audit``, people judge what the machine didn't pass and so
     many others of each criterion, drawn at random by ``seed``; else all. Raises UserError, and then no
     campaign is made beyond those before."""
     if audit is not None and audit < 0:
         raise UserError("The number of audited tasks can't be negative.")
-    campaigns = []
+    made = CreatedReview([], [])
     chosen = None if audit is None else choose_tasks((task for _, task in read_tasks(tasks)), audit, seed)
     for criterion in list_criteria(task for _, task in read_tasks(tasks)):
         if not criterion.key.isprintable():
@@ -55,10 +69,12 @@ def create_review_campaigns(
         )
         who: Any = {"override": override, "actor": actor}
         if chosen is None:
-            campaigns.append(create_campaign(settings, **who, report_progress=report_progress))
+            made.campaigns.append(create_campaign(settings, **who, report_progress=report_progress))
         elif turns := _find_turns(dataset, criterion.key, chosen.get(criterion.key, set())):
-            campaigns.append(create_with_replies(settings, turns, **who))
-    return campaigns
+            made.campaigns.append(create_with_replies(settings, turns, **who))
+        else:
+            made.without.append(criterion.key)
+    return made
 
 
 def _find_turns(dataset: Dataset, criterion: str, keys: set[str]) -> list[Turn]:

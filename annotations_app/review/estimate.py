@@ -1,6 +1,8 @@
 """How many of a run's answers violate a criterion, from the judged part of its review tasks."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from annotations_app.domain.review import settle
 from annotations_app.domain.review_audit import ReviewEstimate, estimate_tasks
@@ -13,7 +15,14 @@ from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX, find_key
 from datasets_app.models import Dataset
 
 
-def estimate_review(tasks: Path, dataset: Dataset) -> list[ReviewEstimate]:
+class EstimatedReview(NamedTuple):
+    """``repeated`` are lines with a task that the file had before, which aren't counted."""
+
+    criteria: list[ReviewEstimate]
+    repeated: int
+
+
+def estimate_review(tasks: Path, dataset: Dataset) -> EstimatedReview:
     """Raises UserError."""
     outcomes = {}
     for key, opinions in read_opinions(dataset, TextTally()).items():
@@ -22,10 +31,21 @@ def estimate_review(tasks: Path, dataset: Dataset) -> list[ReviewEstimate]:
         decided = next((one.outcome for one in settled if one.adjudicated), None)
         if outcome := decided or (people.pop() if len(people) == 1 else None):
             outcomes[key] = outcome
-    found = estimate_tasks((task for _, task in read_tasks(tasks)), _list_included(dataset), outcomes)
+    keys: list[str] = []
+    found = estimate_tasks(_read_once(tasks, keys), _list_included(dataset), outcomes)
     if not any(one.selected.included + one.others.included for one in found):
         raise UserError(f"No campaign of {dataset.name} asks about these tasks.")
-    return found
+    return EstimatedReview(found, len(keys) - len(set(keys)))
+
+
+def _read_once(path: Path, keys: list[str]) -> Iterator[dict[str, Any]]:
+    """A file with several annotations of a task holds it as often; ``keys`` gets those of all lines."""
+    seen: set[str] = set()
+    for _, task in read_tasks(path):
+        keys.append(key := task["review_key"])
+        if key not in seen:
+            seen.add(key)
+            yield task
 
 
 def _list_included(dataset: Dataset) -> set[str]:

@@ -18,12 +18,14 @@ from datasets_app.models import Dataset
 
 
 class ExportedReview(NamedTuple):
-    """``tasks`` of the file, those of them with a judgment, and the annotations written."""
+    """``tasks`` of the file, those of them with a judgment, and the annotations written; ``repeated`` are
+    lines with a task that the file had before."""
 
     tasks: int
     judged: int
     annotations: int
     adjudications: int
+    repeated: int
 
 
 def export_review(
@@ -45,14 +47,22 @@ def export_review(
     def write(lines: IO[bytes], tally: TextTally) -> ExportedReview:
         opinions = read_opinions(dataset, tally)
         counts = [0, 0, 0, 0]
+        seen: set[str] = set()
+        repeated = 0
         for line, task in read_tasks(tasks):
             found = settle(opinions.get(task["review_key"], []))
+            if task["review_key"] in seen:
+                repeated += 1
+                if not found:  # another's annotation
+                    lines.write(line.encode())
+                continue
+            seen.add(task["review_key"])
             for filled in fill_task(task, found, known) if found else [line]:
                 lines.write(filled.encode())
             adjudicated = sum(one.adjudicated for one in found)
             for place, more in enumerate((1, bool(found), len(found), adjudicated)):
                 counts[place] += more
-        return ExportedReview(*counts)
+        return ExportedReview(*counts, repeated)
 
     def finish(exported: ExportedReview) -> None:
         if not exported.annotations:

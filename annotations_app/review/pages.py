@@ -2,14 +2,14 @@
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BytesIO
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
 from annotations_app.campaigns.pages_common import admin_url, require_permissions
@@ -18,6 +18,7 @@ from annotations_app.models import Campaign
 from annotations_app.review.create import create_review_campaigns
 from annotations_app.review.estimate import estimate_review
 from annotations_app.review.export import export_review
+from annotations_app.review.tasks_file import describe_repeated
 from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import frame_context
@@ -47,7 +48,7 @@ class ReviewForm(forms.Form):
 
 
 @accepts_files(lambda user: MAX_TASKS_BYTES if user.is_staff else 0)
-def dataset_review(request: HttpRequest, pk: int) -> HttpResponse:
+def dataset_review(request: HttpRequest, pk: int) -> HttpResponseBase:
     dataset = get_visible_dataset(request, pk)
     require_permissions(request, "view_annotation", "view_campaign")
     form = ReviewForm(request.POST or None, request.FILES or None)
@@ -61,7 +62,10 @@ def dataset_review(request: HttpRequest, pk: int) -> HttpResponse:
                     return _create(request, dataset, path, form.cleaned_data)
                 if action == "export":
                     return _export(request, dataset, path)
-                context["estimates"] = [(one, describe_rate(one)) for one in estimate_review(path, dataset)]
+                found = estimate_review(path, dataset)
+                context["estimates"] = [(one, describe_rate(one)) for one in found.criteria]
+                if found.repeated:
+                    messages.warning(request, describe_repeated(found.repeated))
         except UserError as refusal:
             form.add_error(None, refusal.message)
     campaigns = Campaign.objects.filter(dataset=dataset, tag__startswith=TAG_PREFIX)
@@ -81,7 +85,7 @@ def _save(file: Any) -> Iterator[Path]:
         yield path
 
 
-def _create(request: HttpRequest, dataset: Dataset, tasks: Path, chosen: dict[str, Any]) -> HttpResponse:
+def _create(request: HttpRequest, dataset: Dataset, tasks: Path, chosen: dict[str, Any]) -> HttpResponseBase:
     if chosen["persona"] is None:
         raise UserError("Choose the persona that the replies are judged for.")
     made = create_review_campaigns(
@@ -93,13 +97,19 @@ def _create(request: HttpRequest, dataset: Dataset, tasks: Path, chosen: dict[st
         audit=chosen["audit"],
         actor=request.user,
     )
-    messages.success(request, f"Created {format_count(len(made), 'campaign')}.")
+    messages.success(request, f"Created {format_count(len(made.campaigns), 'campaign')}.")
+    for sentence in made.describe_without():
+        messages.warning(request, sentence)
     return redirect(admin_url("campaign_dataset_review", dataset.pk))
 
 
-def _export(request: HttpRequest, dataset: Dataset, tasks: Path) -> HttpResponse:
-    out = BytesIO()
-    export_review(tasks, dataset, out=out, actor=request.user)
-    response = HttpResponse(out.getvalue(), content_type="application/x-ndjson")
-    response["Content-Disposition"] = f'attachment; filename="{dataset.name}.reviewed.jsonl"'
-    return response
+def _export(request: HttpRequest, dataset: Dataset, tasks: Path) -> HttpResponseBase:
+    with ExitStack() as on_failure:
+        out = on_failure.enter_context(tempfile.TemporaryFile())
+        exported = export_review(tasks, dataset, out=out, actor=request.user)
+        on_failure.pop_all()  # the response closes it
+    if exported.repeated:  # on the page that is seen next
+        messages.warning(request, describe_repeated(exported.repeated))
+    out.seek(0)
+    name = f"{dataset.name}.reviewed.jsonl"
+    return FileResponse(out, as_attachment=True, filename=name, content_type="application/x-ndjson")

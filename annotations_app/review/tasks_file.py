@@ -6,6 +6,7 @@ from typing import Any
 
 from annotations_app.domain.review import InvalidTask, read_task
 from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
 
 
 def read_tasks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -23,6 +24,10 @@ def read_tasks(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         raise UserError(f"{path.name} is not UTF-8 text.") from None
     if not found:
         raise UserError(f"{path.name} holds no review tasks.")
+
+
+def describe_repeated(lines: int) -> str:
+    return f"Counted once: {format_count(lines, 'line')} with a task that the file has before."
 
 
 def _read_line(path: Path, number: int, line: str) -> dict[str, Any]:

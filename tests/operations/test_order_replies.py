@@ -140,6 +140,15 @@ def test_other_orders_pairs_and_campaigns_without_a_judge_are_refused(tmp_path: 
         make_campaign(data, "ana", name="round-3", order="useful")
 
 
+def test_a_campaign_of_gold_replies_has_nothing_to_order(campaign: Campaign) -> None:
+    """As after the erasure of all others."""
+    campaign.items.update(gold=True)
+    assert order_replies(campaign) == 0
+    campaign.refresh_from_db()
+    assert order_replies(campaign) == 0
+    assert [rate.people.value for rate in estimate_quality(campaign).rates] == [None]
+
+
 def test_command_api_and_page_order_the_same(
     campaign: Campaign, client: Client, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,6 +101,54 @@ def test_people_judge_what_was_selected_and_drawn(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.django_db
+def test_what_gets_no_campaign_and_what_is_there_twice_is_said(
+    tmp_path: Path, client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    brief = {"criterion": {"id": "brief", "rubric": "Few words."}}
+    lines = [make_task(number, passed=number > 3) for number in range(6)]
+    lines += [task | brief | {"review_key": f"brief-{task['review_key']}"} for task in lines[4:]]
+    # As a file is after two people's annotations.
+    lines += [lines[0], lines[5]]
+    tasks = write_jsonl(tmp_path / "tasks.jsonl", lines)
+    call_command("import_dataset", str(tasks), name="review", origin="synthetic")
+    make_annotators("ana")
+    make_persona()
+    call_command("create_review", tasks, dataset="review", persona="warm_v1", annotators="ana", audit=0)
+    said = capsys.readouterr()
+    assert "review-polite is open: 4 replies." in said.out
+    assert "No campaign for brief: the machine passed all of its tasks" in said.err
+    campaign = Campaign.objects.get()
+    while (current := lease_next(campaign, get_user("ana")).current) is not None:
+        submit(current, label=None, answers={"outcome": "met", "rationale": "Read it."})
+    call_command("estimate_review", tasks, dataset="review", format="json")
+    said = capsys.readouterr()
+    [polite, _] = json.loads(said.out)
+    assert (polite["selected"]["total"], polite["others"]["total"]) == (4, 2)
+    assert "Counted once: 2 lines" in said.err
+    call_command("export_review", tasks, dataset="review", out=str(tmp_path / "done.jsonl"))
+    said = capsys.readouterr()
+    assert "4 tasks of 8 judged: 4 annotations" in said.err
+    assert "Counted once: 2 lines" in said.err
+    written = [json.loads(line)["review_key"] for line in (tmp_path / "done.jsonl").open()]
+    # Who didn't judge here may have done so elsewhere.
+    assert (written.count("key-0"), written.count("key-5")) == (1, 2)
+
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    address = reverse("admin:annotations_app_campaign_dataset_review", args=[Dataset.objects.get().pk])
+    fields: dict[str, Any] = {"persona": "warm_v1", "annotators": "ana", "audit": 0}
+    Campaign.objects.update(name="before")
+    for action, told in (("create", "No campaign for brief"), ("estimate", "Counted once: 2 lines")):
+        upload = SimpleUploadedFile("tasks.jsonl", tasks.read_bytes())
+        page = client.post(address, {**fields, "tasks": upload, "action": action}, follow=True)
+        assert told in page.content.decode()
+    upload = SimpleUploadedFile("tasks.jsonl", tasks.read_bytes())
+    answer = client.post(address, {"tasks": upload, "action": "export"})
+    assert answer.streaming
+    assert b"".join(answer) == (tmp_path / "done.jsonl").read_bytes()
+    assert "Counted once: 2 lines" in client.get(address).content.decode()
+
+
+@pytest.mark.django_db
 def test_page_and_api_exchange_the_same_file(tmp_path: Path, client: Client) -> None:
     tasks = write_jsonl(
         tmp_path / "tasks.jsonl", [make_task(number, passed=number > 3) for number in range(9)]
@@ -111,29 +159,33 @@ def test_page_and_api_exchange_the_same_file(tmp_path: Path, client: Client) -> 
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))
     address = reverse("admin:annotations_app_campaign_dataset_review", args=[Dataset.objects.get().pk])
 
-    def send(action: str, **fields: Any) -> Any:
+    def send(action: str, **fields: Any) -> str:
         upload = SimpleUploadedFile("tasks.jsonl", tasks.read_bytes())
-        return client.post(address, {"tasks": upload, "action": action, **fields}, follow=True)
+        return read(client.post(address, {"tasks": upload, "action": action, **fields}, follow=True))
 
     # As the command has it.
     form = client.get(address).context["form"]
     assert form["overlap"].initial == 1
-    assert "Choose the persona" in send("create", annotators="ana").content.decode()
-    page = send("create", persona="warm_v1", annotators="ana", overlap=1, audit=2).content.decode()
+    assert "Choose the persona" in send("create", annotators="ana")
+    page = send("create", persona="warm_v1", annotators="ana", overlap=1, audit=2)
     assert "Created 1 campaign." in page
     campaign = Campaign.objects.get()
     assert campaign.item_count == 4 + 2
-    assert "has been judged" in send("export").content.decode()
+    assert "has been judged" in send("export")
     while (current := lease_next(campaign, get_user("ana")).current) is not None:
         submit(current, label=None, answers={"outcome": "met", "rationale": "Read it."})
-    assert "0.0% violated" in send("estimate").content.decode()
-    done = send("export").content.decode()
+    assert "0.0% violated" in send("estimate")
+    done = send("export")
     assert sum(json.loads(line)["annotation"]["outcome"] == "met" for line in done.splitlines()) == 6
 
     answer = Caller(make_user("lead"))("POST", "/datasets/review/review", {"tasks": tasks.read_text()})
     assert answer.status_code == 200, answer.content
     found = answer.json()
     assert (found["tasks"], found["judged"], found["estimates"][0]["rate"]) == (done, 6, 0.0)
+
+
+def read(answer: Any) -> str:
+    return (b"".join(answer) if answer.streaming else answer.content).decode()
 
 
 @pytest.mark.django_db
@@ -152,7 +204,7 @@ def test_hostile_tasks_are_refused(tmp_path: Path, client: Client) -> None:
         fields = {"tasks": upload, "action": action, "persona": "warm_v1", "annotators": "ana"}
         answer = client.post(address, fields, follow=True)
         assert answer.status_code == 200
-        return str(answer.content.decode())
+        return read(answer)
 
     hostile: list[bytes] = [
         b"[" * 100_000,

@@ -94,7 +94,9 @@ def _boost_short_strata(strata: Sequence[IntArray], replies: int) -> FloatArray:
 
 def _limit(usefulness: FloatArray) -> FloatArray:
     """From the random share to a maximum, 1 on average."""
-    scaled = usefulness / usefulness.mean() if usefulness.size else usefulness
+    if not usefulness.size:
+        return usefulness
+    scaled = usefulness / usefulness.mean()
     for _ in range(20):
         scaled = np.clip(scaled, RANDOM_SHARE, MAX_USEFULNESS)
         scaled = scaled / scaled.mean()

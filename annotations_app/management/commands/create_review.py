@@ -56,7 +56,7 @@ class Command(BaseCommand):
     def handle(self, *, tasks: Path, dataset: str, persona: str, annotators: str, **options: Any) -> None:
         found = get_dataset(dataset)
         with Progress("Preparing", "replies") as progress:
-            campaigns = create_review_campaigns(
+            made = create_review_campaigns(
                 tasks,
                 found,
                 get_persona(persona),
@@ -67,6 +67,8 @@ class Command(BaseCommand):
                 override=options["override"],
                 report_progress=progress,
             )
-        for campaign in campaigns:
+        for campaign in made.campaigns:
             replies = format_count(campaign.item_count, "reply", "replies")
             self.stdout.write(f"{campaign.name} is open: {replies}.")
+        for sentence in made.describe_without():
+            self.stderr.write(sentence)

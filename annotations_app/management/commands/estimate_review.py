@@ -5,6 +5,7 @@ from typing import Any
 
 from annotations_app.domain.review_audit import ReviewEstimate, Stratum, describe_rate
 from annotations_app.review.estimate import estimate_review
+from annotations_app.review.tasks_file import describe_repeated
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.management.base import BaseCommand
 
@@ -34,7 +35,9 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
 
     def handle(self, *, tasks: Path, dataset: str, **options: Any) -> None:
-        found = estimate_review(tasks, get_dataset(dataset))
+        found, repeated = estimate_review(tasks, get_dataset(dataset))
+        if repeated:
+            self.stderr.write(describe_repeated(repeated))
         if options["format"] == "json":
             self.stdout.write(json.dumps([one.as_json() for one in found], indent=2, allow_nan=False))
             return

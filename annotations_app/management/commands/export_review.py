@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations_app.review.export import export_review
+from annotations_app.review.tasks_file import describe_repeated
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
@@ -47,3 +48,5 @@ class Command(BaseCommand):
             f"{format_count(exported.annotations, 'annotation')}, "
             f"{exported.adjudications:,} of them adjudications."
         )
+        if exported.repeated:
+            self.stderr.write(describe_repeated(exported.repeated))

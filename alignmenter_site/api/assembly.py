@@ -10,7 +10,7 @@ from ninja.errors import HttpError, ValidationError
 from ninja.security import HttpBearer
 
 from alignmenter_site.middleware.second_factor import has_second_factor, needs_second_factor
-from annotations_app.api import campaigns, labels, running_campaigns
+from annotations_app.api import campaigns, cases, labels, running_campaigns
 from datasets_app.api import (
     audit,
     datasets,
@@ -108,6 +108,7 @@ for _module in (
     personas,
     campaigns,
     running_campaigns,
+    cases,
     labels,
     people,
     audit,

@@ -58,6 +58,7 @@ _TOPICS = {
     "annotations_app_campaign_judged": "judges",
     "annotations_app_campaign_export": "annotation#export-labels",
     "annotations_app_campaign_case": "cases",
+    "annotations_app_campaign_dataset_variants": "cases",
     "annotations_app_campaign_schema": "schemas",
     "annotations_app_campaign_": "annotation#campaigns",
     "annotations_app_annotation_import": "guide#tables",

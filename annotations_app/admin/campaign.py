@@ -20,6 +20,7 @@ from annotations_app.calibrating.pages import dataset_calibration
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.cases import pages as case_pages
+from annotations_app.cases import variant_pages
 from annotations_app.demo import pages as demo_pages
 from annotations_app.estimates.pages import campaign_quality, order_campaign
 from annotations_app.judges import pages as judge_pages
@@ -156,6 +157,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("adjudicate/", adjudication_pages.adjudicate_reply, "adjudicate"),
             ("adjudicate/counted/", adjudication_pages.adjudication_progress, "counted"),
             ("cases/<int:session_pk>/", case_pages.show_case, "case"),
+            ("variants/<int:pk>/", variant_pages.dataset_variants, "dataset_variants"),
             ("demo/", demo_pages.load_demo_data, "load_demo"),
             ("dataset/<int:pk>/", agreement_pages.dataset_labels, "dataset_labels"),
             ("agreement/<int:pk>/", agreement_pages.dataset_agreement, "dataset_agreement"),

@@ -1,13 +1,14 @@
 """What the routes of campaigns and labels take and return."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from ninja import Schema
 from pydantic import Field
 
 from annotations_app.agreement.failure_modes import MAX_NAME_LENGTH
 from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
+from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import (
     MAX_CALIBRATION_REPLIES,
@@ -17,8 +18,15 @@ from annotations_app.models.campaign import (
     MAX_SHARE,
 )
 from annotations_app.models.querysets import STALE_CAUSES
-from datasets_app.api.schemas import NAME_PATTERN, Input
+from datasets_app.api.schemas import NAME_PATTERN, Input, JobOut
+from datasets_app.domain.generation.families import MAX_VARIANTS
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX
+
+CaseKind = Literal["typos", "tone", "distraction", "rephrase", "language", "changed_fact"]
+Expected = Literal["same", "change"]
+Annotator = Annotated[str, Field(min_length=1, max_length=150, pattern=r"^[^,]+$")]
+MAX_TURN = 1_000_000
 
 
 class CampaignOut(Schema):
@@ -252,3 +260,71 @@ class AgreementOut(Schema):
     campaign: str | None
     labels: int
     report: dict[str, Any] | None
+
+
+class VariantIn(Input):
+    """`text` takes the place of the user's last message."""
+
+    kind: CaseKind
+    answer: Expected
+    text: str = Field(min_length=1, max_length=MAX_TEXT_CHARACTERS)
+
+
+class CaseIn(Input):
+    """`turn` is the reply, `first` the first turn that is kept, `into` the dataset of cases; null `variants`
+    are drafted by rules. `annotators` are user names."""
+
+    turn: int = Field(ge=1, le=MAX_TURN)
+    first: int = Field(1, ge=1, le=MAX_TURN)
+    into: str = Field(pattern=NAME_PATTERN)
+    rubric: str = Field("", max_length=MAX_RUBRIC_CHARACTERS)
+    failure_mode: str = Field("", max_length=MAX_MODE_CHARACTERS)
+    variants: list[VariantIn] | None = Field(None, max_length=MAX_VARIANTS)
+    annotators: list[Annotator] = Field([], max_length=50)
+
+
+class CaseOut(Schema):
+    """`seen_by` are the people who saw the raw text; `job` scrubs the case and sends it."""
+
+    case: str
+    dataset: str
+    sessions: int
+    seen_by: list[str]
+    job: JobOut
+
+
+class VariantsIn(Input):
+    """`kinds` are all that are missing if empty, and `case` all cases. `model` is "openai:" and its name."""
+
+    model: str = Field(max_length=MAX_MODEL_CHARACTERS + len(MODEL_PREFIX))
+    base_url: str | None = Field(None, max_length=500)
+    kinds: list[CaseKind] = Field([], max_length=10)
+    case: str = Field("", max_length=100)
+    temperature: float | None = Field(None, ge=0, le=MAX_TEMPERATURE)
+    concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=MAX_CONCURRENCY)
+    max_tokens_total: int | None = Field(None, ge=1)
+
+
+class DraftOut(Schema):
+    """`session` is its number; `message` is what the user says in the case, `text` in the variant."""
+
+    session: int
+    case: str
+    kind: str
+    answer: str
+    message: str
+    text: str
+
+
+class DraftsOut(Schema):
+    total: int
+    drafts: list[DraftOut]
+
+
+class DraftDecisionIn(Input):
+    answer: Expected | None
+
+
+class DecidedDraftOut(Schema):
+    case: str
+    left: int

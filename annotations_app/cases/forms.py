@@ -5,13 +5,12 @@ from typing import Any
 
 from django import forms
 
-from annotations_app.cases.make_case import MAX_TEXT_CHARACTERS
+from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
 from datasets_app.core.web import fields
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.generation.families import ANSWERS, KINDS, draft_variant
 from datasets_app.models.dataset import NAME_PATTERN
 
-MAX_RUBRIC_CHARACTERS, MAX_MODE_CHARACTERS = 1_000, 90
 START_CHARACTERS = 60
 
 

@@ -19,10 +19,12 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 from datasets_app.domain.generation.families import (
     GROUP_TAG,
+    KINDS,
     ORIGIN,
     CaseFacts,
     InvalidFamily,
     Variant,
+    draft_variant,
     make_family,
     spell_digest,
 )
@@ -30,7 +32,7 @@ from datasets_app.models import AuditEvent, Dataset, Session, Turn
 from datasets_app.retention.session_identity import mark_conversation
 
 NAME_CHARACTERS = 10
-MAX_TEXT_CHARACTERS = 20_000
+MAX_TEXT_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_MODE_CHARACTERS = 20_000, 1_000, 90
 
 
 class CaseOptions(NamedTuple):
@@ -59,7 +61,7 @@ def make_case(
     origin, and not yet scrubbed (see :func:`send_case`). Raises UserError."""
     source = session.dataset
     raw_access.check_may_read(actor, source)
-    turns = _read_turns(session, options.first, turn_index)
+    turns = read_turns(session, options.first, turn_index)
     digest = _compute_digest(turns)
     name_of_case = _keyed_digest(f"{session.session_id}\0{turn_index}\0{digest}")
     family = f"case-{name_of_case[:NAME_CHARACTERS]}"
@@ -83,7 +85,7 @@ def make_case(
         refuse_erased(made, chain(turns, *sessions), actor=actor, override="")
         if Turn.objects.filter(dataset=made, tags__contains=[f"{GROUP_TAG}{family}"]).exists():
             raise UserError(f"{name} already has a case of this reply: {family}.")
-        _insert(made, sessions)
+        insert_sessions(made, sessions)
         if is_new:
             made.source, made.license, made.attribution = source.source, source.license, source.attribution
             copy_restriction(made, source, actor=actor)
@@ -101,6 +103,14 @@ def make_case(
             seen_by=seen_by,
         )
     return MadeCase(made, family, len(sessions), seen_by)
+
+
+def draft_by_rules(session: Session, turn_index: int) -> list[Variant]:
+    """Variants for the reply, of the kinds that take no person and no model."""
+    asked = Turn.objects.filter(dataset=session.dataset_id, session=session, role="user")
+    last = asked.filter(turn_index__lt=turn_index).order_by("-turn_index").first()
+    drafts = {name: draft_variant(name, last.text) for name in KINDS} if last else {}
+    return [Variant(name, KINDS[name].answer, text) for name, text in drafts.items() if text]
 
 
 def check_holds_cases(dataset: Dataset) -> None:
@@ -134,7 +144,7 @@ def _lock_dataset(name: str, source: Dataset, actor: Any) -> tuple[Dataset, bool
     return made, is_new
 
 
-def _read_turns(session: Session, first: int, last: int) -> list[TurnRecord]:
+def read_turns(session: Session, first: int, last: int) -> list[TurnRecord]:
     rows = Turn.objects.filter(
         dataset=session.dataset_id, session=session, turn_index__gte=first, turn_index__lte=last
     ).order_by("turn_index")
@@ -156,7 +166,8 @@ def _keyed_digest(text: str) -> str:
     return spell_digest(hmac.digest(hash_key(), text.encode("utf-8", "surrogatepass"), "sha256").hex())
 
 
-def _insert(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> None:
+def insert_sessions(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> Sequence[int]:
+    """Returns their primary keys; the caller has locked the dataset, and saves it."""
     records = (SessionRecord(turns[0].session_id, turns[0].persona_id, len(turns)) for turns in sessions)
     with loading_partition(dataset.pk):
         keys = copy_sessions(dataset.pk, records)
@@ -165,3 +176,4 @@ def _insert(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> None:
     dataset.session_count += len(keys)
     dataset.turn_count += turn_count
     dataset.status = Dataset.Status.RAW
+    return keys

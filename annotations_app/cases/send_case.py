@@ -48,6 +48,7 @@ def send_case(
 
 def _count_alike(dataset: Dataset, family: str) -> int:
     asked = Turn.objects.filter(dataset=dataset, tags__contains=[f"{GROUP_TAG}{family}"], role="user")
+    asked = asked.filter(session__excluded=False)
     last: dict[int, str] = dict(asked.order_by("turn_index").values_list("session_id", "text"))
     return len(last) - len(set(last.values()))
 

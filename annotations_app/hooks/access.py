@@ -40,6 +40,7 @@ def register() -> None:
         "export_annotations": _EXPORT,
         "run_judge": _CHANGE,
         "send_case": "datasets_app.import_dataset",
+        "draft_variants": "datasets_app.import_dataset",
     }
     empty_lists.ACTIONS |= {"campaign": [_CREATE], "annotation": [_CREATE, _IMPORT_LABELS]}
     access.PERMISSIONS |= dict.fromkeys(

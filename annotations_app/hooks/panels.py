@@ -26,7 +26,9 @@ from annotations_app.hooks.score_panel import score_panel
 from annotations_app.hooks.session_labels import list_selection_links
 from annotations_app.labeling.drift import find_drifts
 from annotations_app.models import Annotation, Campaign
+from datasets_app.domain.generation.families import ORIGIN
 from datasets_app.hooks import AttentionItem
+from datasets_app.models import Turn
 
 MAX_CAMPAIGNS = 200
 # Checks of annotators are looked at once an hour: each takes all of them.
@@ -68,6 +70,7 @@ __all__ = [
 ]
 
 CASE_TITLE = "Make a test case"
+MAKES_CASES = [f"datasets_app.{permission}" for permission in ("view_session", "view_turn", "import_dataset")]
 CAMPAIGNS_PAGE = "admin:annotations_app_campaign_changelist"
 DEMO_PAGE = "admin:annotations_app_campaign_load_demo"
 MAX_LABELS = 1_000
@@ -76,12 +79,11 @@ MAX_LABELS = 1_000
 def label_url(dataset: Any, page: str) -> str:
     if page == "new_campaign":
         return f"{reverse('admin:annotations_app_campaign_add')}?dataset={dataset.pk}"
-    return reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk])
+    return reverse(f"admin:annotations_app_campaign_dataset_{page}", args=[dataset.pk])
 
 
 def list_session_links(session: Any, user: Any) -> list[tuple[str, str, str]]:
-    needed = ("view_session", "view_turn", "import_dataset")
-    if not user.has_perms([f"datasets_app.{permission}" for permission in needed]):
+    if not user.has_perms(MAKES_CASES):
         return []
     return [("t", CASE_TITLE, reverse("admin:annotations_app_campaign_case", args=[session.pk]))]
 
@@ -112,7 +114,17 @@ def list_label_pages(dataset: Any, user: Any) -> list[tuple[str, str, str]]:
         ("agreement", "Agreement", admin_url("campaign_dataset_agreement", dataset.pk)),
         ("calibration", "Calibration", admin_url("campaign_dataset_calibration", dataset.pk)),
         ("review", "Review", admin_url("campaign_dataset_review", dataset.pk)),
+        *_list_case_pages(dataset, user),
     ]
+
+
+def _list_case_pages(dataset: Any, user: Any) -> list[tuple[str, str, str]]:
+    first = dataset.sessions.order_by("pk").first()
+    if first is None or not user.has_perms(MAKES_CASES):
+        return []
+    cases = Turn.objects.filter(dataset=dataset, session=first, metadata__has_key=ORIGIN)
+    address = reverse("admin:annotations_app_campaign_dataset_variants", args=[dataset.pk])
+    return [("variants", "Variants", address)] if cases.exists() else []
 
 
 def list_campaign_attention(user: Any) -> list[AttentionItem]:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
 
+from datasets_app import hooks
 from datasets_app.admin import request_pages
 from datasets_app.admin.dataset_pages import list_active_jobs
 from datasets_app.admin.job_facts import (
@@ -63,7 +64,11 @@ UNIT_BY_OPERATION = dict.fromkeys(
     ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "scan_text", "apply_retention"),
     "turns",
 )
-UNIT_BY_OPERATION |= {"bootstrap_dataset": "sessions", "canary_dataset": "values"}
+UNIT_BY_OPERATION |= {
+    "bootstrap_dataset": "sessions",
+    "draft_variants": "variants",
+    "canary_dataset": "values",
+}
 # The tab of the dataset that shows the result of a job.
 RESULT_TABS = {
     "canary_dataset": ("scrub", "See the result"),
@@ -285,6 +290,8 @@ def _result_links(request: HttpRequest, job: JobRun) -> list[tuple[str, str]]:
     tab, title = RESULT_TABS.get(job.operation, ("", ""))
     if tab and (tab != "releases" or has("datasets_app.view_release")):
         links.append((title, dataset_url(job.dataset, tab)))
+    if job.operation == "draft_variants":
+        links.append(("Review the drafts", hooks.panels.label_url(job.dataset, "variants")))
     return links
 
 

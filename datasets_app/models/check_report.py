@@ -18,6 +18,7 @@ OUTDATING_ACTIONS = (
     "generate",
     "sample",
     "make_case",
+    "draft_variants",
     "import_annotations",
     "erase_session",
     "retention",

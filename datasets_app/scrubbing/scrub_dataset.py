@@ -122,7 +122,10 @@ def _find_finished(job_run: JobRun | None) -> ScrubRun | None:
     """A scrub that this job has finished, in case its worker died before the job ended."""
     if job_run is None:
         return None
-    return ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
+    scrub = ScrubRun.objects.filter(job_run=job_run).exclude(finished_at=None).first()
+    if scrub and not scrub.dry_run and scrub.dataset.sessions.filter(pk__gt=scrub.last_session).exists():
+        return None  # the job itself has added sessions since
+    return scrub
 
 
 def _find_unfinished(dataset: Dataset, scrubber: Scrubber, job_run: JobRun | None) -> ScrubRun | None:

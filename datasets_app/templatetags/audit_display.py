@@ -36,6 +36,9 @@ _SENTENCES = {
     "tag_sessions": "tagged {sessions|session} in %",
     "untag_sessions": "untagged {sessions|session} in %",
     "exclude_sessions": "excluded {sessions|session} of %",
+    "draft_variants": "had a model draft variants of cases in %",
+    "keep_variant": "kept a variant of {case} in %",
+    "discard_variant": "discarded a variant of {case} in %",
     "include_sessions": "included {sessions|session} of % again",
 }
 # Actions whose first word is a noun, or whose past tense isn't regular.

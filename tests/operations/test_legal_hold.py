@@ -11,6 +11,7 @@ from django.core.files.base import ContentFile
 from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
+from annotations_app.cases.draft_variants import draft_variants
 from annotations_app.cases.send_case import send_case
 from datasets_app.catalog import activity
 from datasets_app.core.errors import UserError
@@ -18,6 +19,7 @@ from datasets_app.domain.generation.families import ORIGIN
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs.registry import operations
+from datasets_app.model_calls.requests import ModelRequest
 from datasets_app.models import Dataset, JobFile, JobRun, ScrubRun, Turn
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
@@ -90,6 +92,7 @@ DESTROYING: dict[str, Callable[[Dataset], Any]] = {
     "scrub_dataset": lambda dataset: scrub_dataset(dataset, QUICK),
     "scrub_part": start_and_help,
     "send_case": make_and_send_case,
+    "draft_variants": lambda dataset: draft_variants(dataset, ModelRequest("openai:tiny")),
 }
 
 

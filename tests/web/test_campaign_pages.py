@@ -71,6 +71,7 @@ PAGES = {
     "dataset_parts": SEES,
     "dataset_calibration": SEES,
     "dataset_review": SEES,
+    "dataset_variants": {"superuser", "curator"},
     "adjudicate": {"superuser", "lead"},
     "counted": {"superuser", "lead"},
 }

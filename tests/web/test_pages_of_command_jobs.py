@@ -40,6 +40,7 @@ COMMANDS: list[tuple[int, str]] = [
     (0, "run_judge tone"),
     (0, "make_case support s2 --turn 2 --into cases --rubric Short --annotators ana"),
     (2, "make_case support s2 --turn 1 --into cases"),
+    (2, "draft_variants cases --model openai:tiny --base-url {endpoint}"),
     (0, "export_dataset support --out all.jsonl"),
     (0, "release_dataset written --notes First --override Trial"),
     (2, "release_dataset written"),

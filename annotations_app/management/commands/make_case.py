@@ -3,16 +3,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from annotations_app.cases.make_case import CaseOptions, make_case
+from annotations_app.cases.make_case import CaseOptions, draft_by_rules, make_case
 from annotations_app.cases.parameters import CaseParameters
 from annotations_app.cases.send_case import send_case
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
-from datasets_app.domain.generation.families import KINDS, Variant, draft_variant
+from datasets_app.domain.generation.families import Variant
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
-from datasets_app.models import Session, Turn
+from datasets_app.models import Session
 
 HELP = """\
 Make a test case of a reply: its conversation, scrubbed, and variants of what the user asked.
@@ -54,7 +54,7 @@ class Command(BaseCommand):
         found = Session.objects.filter(dataset=source, session_id=session).first()
         if found is None:
             raise UserError(f"{dataset} has no such session.")
-        variants = _read_variants(options["variants"]) if options["variants"] else _draft(found, turn)
+        variants = _read_variants(options["variants"]) if options["variants"] else draft_by_rules(found, turn)
         chosen = CaseOptions(options["first"], options["rubric"], options["failure_mode"], variants)
         made = make_case(found, turn, options["into"], chosen)
         names = options["annotators"]
@@ -81,13 +81,6 @@ class Command(BaseCommand):
             )
         if sent.campaign:
             self.stdout.write(f"The campaign {sent.campaign.name} is open.")
-
-
-def _draft(session: Session, turn: int) -> list[Variant]:
-    asked = Turn.objects.filter(dataset=session.dataset_id, session=session, role="user", turn_index__lt=turn)
-    last = asked.order_by("-turn_index").first()
-    drafts = {name: draft_variant(name, last.text) for name in KINDS} if last else {}
-    return [Variant(name, KINDS[name].answer, text) for name, text in drafts.items() if text]
 
 
 def _read_variants(path: Path) -> list[Variant]:

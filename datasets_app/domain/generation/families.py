@@ -17,6 +17,8 @@ from datasets_app.domain.generation.style import expand_contractions, split_sent
 
 GROUP_TAG, CASE_TAG = "group:", "case:"
 VARIANT_TAG, ANSWER_TAG, FAILURE_TAG = "variant:", "answer:", "failure:"
+# Of a reply whose variant a model wrote, until a person has seen it.
+DRAFT_TAG = "draft:model"
 # The key of a reply's metadata that says where the case came from.
 ORIGIN = "case_origin"
 DIGEST_CHARACTERS = 32
@@ -126,8 +128,7 @@ def _make_session(
         extra = {key: value for key, value in (turn.extra or {}).items() if key != "case_id"}
         made.append(
             turn._replace(
-                # Other than the case: a scrub that hashes ids hashes them wherever they stand.
-                session_id=f"{name}-session",
+                session_id=_name_session(name),
                 turn_index=index,
                 text=variant.text.strip() if variant.text and turn is asked else turn.text,
                 tags=list(dict.fromkeys([*turn.tags, *(tags if is_case else [group])])),
@@ -137,6 +138,40 @@ def _make_session(
             )
         )
     return made
+
+
+def derive_variant(
+    original: Sequence[TurnRecord], variant: Variant, name: str, written_by: str
+) -> list[TurnRecord]:
+    """A draft for a family that is there already, from the session of its case."""
+    asked, reply = _last_question(original), original[-1]
+    tags = [tag for tag in reply.tags if not tag.startswith(VARIANT_TAG)]
+    tags += [f"{VARIANT_TAG}{variant.kind}", f"{ANSWER_TAG}{variant.answer}", DRAFT_TAG]
+    origin = {**(reply.metadata or {}).get(ORIGIN, {}), "written_by": written_by}
+    turns = [turn._replace(session_id=_name_session(name)) for turn in original]
+    turns[original.index(asked)] = turns[original.index(asked)]._replace(text=variant.text.strip())
+    turns[-1] = turns[-1]._replace(
+        tags=tags,
+        metadata={**(reply.metadata or {}), ORIGIN: origin},
+        extra={**(reply.extra or {}), "case_id": name},
+    )
+    return turns
+
+
+def decide_tags(tags: Sequence[str], answer: str | None) -> list[str]:
+    """The tags of a draft once a person has said what is expected of the answer, or (None) refused it."""
+    kept = [tag for tag in tags if tag != DRAFT_TAG and (answer is None or not tag.startswith(ANSWER_TAG))]
+    return kept if answer is None else [*kept, f"{ANSWER_TAG}{answer}"]
+
+
+def read_tag(tags: Sequence[str], prefix: str) -> str:
+    """What the first tag with this prefix says; "" without one."""
+    return next((tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)), "")
+
+
+def _name_session(name: str) -> str:
+    """Other than the case: a scrub that hashes ids hashes them wherever they stand."""
+    return f"{name}-session"
 
 
 def draft_variant(kind: str, text: str) -> str:

@@ -140,14 +140,15 @@ def fingerprint_reply(reply: str) -> int | None:
 
 
 def _find_turns(content: str) -> list[Any]:
-    for value in _find_objects(_THINKING_BLOCK.sub("", content)):
+    for value in find_objects(content):
         if isinstance(value.get("turns"), list):
             return list(value["turns"])
     raise UnusableAnswer('the answer holds no JSON object with a list "turns"')
 
 
-def _find_objects(content: str) -> Iterator[dict[str, Any]]:
-    """JSON objects in a text, which may have text or code fences around them."""
+def find_objects(content: str) -> Iterator[dict[str, Any]]:
+    """JSON objects in a model's answer, which may have text or code fences around them."""
+    content = _THINKING_BLOCK.sub("", content)
     decoder, at = json.JSONDecoder(), content.find("{")
     for _ in range(_MAX_JSON_STARTS):
         if at < 0:

@@ -1,7 +1,7 @@
 from collections import Counter
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.families import ANSWER_TAG, GROUP_TAG, ORIGINAL, VARIANT_TAG
+from datasets_app.domain.generation.families import ANSWER_TAG, GROUP_TAG, ORIGINAL, VARIANT_TAG, read_tag
 from datasets_app.domain.quality.base import Check, Findings, format_identifier
 from datasets_app.domain.splits.splits import get_split_group
 
@@ -27,7 +27,7 @@ class Families(Check):
         turn, groups = self._last, self._groups
         self._last, self._groups = None, set()
         family, variant, answer = (
-            _read_tag(turn.tags if turn else [], prefix) for prefix in (GROUP_TAG, VARIANT_TAG, ANSWER_TAG)
+            read_tag(turn.tags if turn else [], prefix) for prefix in (GROUP_TAG, VARIANT_TAG, ANSWER_TAG)
         )
         if turn is None or not variant:
             return None
@@ -51,7 +51,3 @@ class Families(Check):
             for family, sessions in self._sessions.items()
             if sessions == 1
         ]
-
-
-def _read_tag(tags: list[str], prefix: str) -> str:
-    return next((tag.removeprefix(prefix) for tag in tags if tag.startswith(prefix)), "")

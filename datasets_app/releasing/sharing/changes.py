@@ -21,6 +21,7 @@ CONTENT_ACTIONS = (
     "untag_sessions",
     "include_sessions",
     "exclude_sessions",
+    "keep_variant",
     "split",
     "erase_session",
     "retention",

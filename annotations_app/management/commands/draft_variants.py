@@ -1,0 +1,67 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from annotations_app.cases.parameters import VariantParameters
+from annotations_app.cases.tasks import run_drafting
+from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
+
+HELP = """\
+Have a model write variants of the test cases of a dataset.
+
+Kinds: typos, tone, distraction, rephrase, language, changed_fact. Those that a case has already
+are left out, so the same command resumes a run that ended early. The model sees scrubbed text
+alone, and the dataset must allow its endpoint (its metadata). What it writes is scrubbed, too, and
+waits for a person: review_variants, or the page Variants. Until then it is exported nowhere.
+
+examples:
+  manage.py draft_variants support-cases --model openai:gpt-4o-mini --kinds rephrase,language
+  manage.py draft_variants support-cases --model openai:qwen --base-url http://localhost:8000/v1
+
+exit codes:
+  0  every case has the variants, or drafts of them
+  1  some weren't written, or the budget is spent
+  2  could not run: no test cases, endpoint not allowed
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", metavar="NAME", help="a dataset of cases")
+        parser.add_argument("--model", required=True, metavar="NAME", help="openai: and the model's name")
+        parser.add_argument("--base-url", metavar="URL", help="default: the first configured endpoint")
+        parser.add_argument("--kinds", default="", metavar="KIND,…", help="default: all that are missing")
+        parser.add_argument("--case", default="", metavar="CASE", help="default: all cases")
+        parser.add_argument("--temperature", type=float, metavar="T", help="default: the model's own")
+        parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
+        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
+
+    def handle(self, *, name: str, kinds: str, **options: Any) -> None:
+        dataset = get_dataset(name)
+        keys = ("model", "base_url", "case", "temperature", "concurrency", "max_tokens_total")
+        parameters = VariantParameters(
+            kinds=tuple(kind.strip() for kind in kinds.split(",") if kind.strip()),
+            **{key: options[key] for key in keys},
+        )
+        outcome = run_job(
+            "draft_variants",
+            lambda job: run_drafting(job, dataset),
+            dataset_name=name,
+            parameters=parameters,
+            progress=Progress("Drafting", "variants"),
+        )
+        self.stdout.write(
+            f"{format_count(outcome.drafted, 'variant')} drafted, {outcome.tokens:,} tokens; "
+            f"{outcome.waiting:,} to be reviewed."
+        )
+        for reason, count in sorted(outcome.failed.items()):
+            self.stderr.write(f"Not drafted: {count:,}: {reason}")
+        if outcome.stopped:
+            self.stderr.write(f"{outcome.stopped} {outcome.left:,} left; run it again to resume.")
+        if not outcome.is_complete:
+            raise SystemExit(EXIT_FINDINGS)

@@ -38,6 +38,9 @@ BODIES: dict[str, Any] = {
     "compare_versions": {"before": "1.0.0"},
     "group_campaign_notes": {"notes": [1]},
     "promote_failure_mode": {"kind": "tag"},
+    "make_test_case": {"turn": 2, "into": "cases"},
+    "draft_case_variants": {"model": "openai:tiny"},
+    "decide_case_draft": {"answer": None},
     "save_persona": {"yaml": "id: x"},
     "create_campaign": {"name": "c", "dataset": "harbour-data", "persona": "x", "annotators": ["a"]},
 }

@@ -19,13 +19,14 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import KINDS, Variant, draft_variant
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.export_dataset import export_to_path
+from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
 from datasets_app.retention.erase_session import erase_session, erase_session_by_id
 from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
-from tests.api.calls import make_user
+from tests.api.calls import Caller, make_user
 from tests.campaigns import make_annotators, make_persona
 from tests.operations.test_scrub_canaries import rows_of_all_tables
 
@@ -237,6 +238,30 @@ def test_the_command_takes_variants_of_people(session: Session, tmp_path: Path, 
     file.write_text('[{"kind": "rephrase"}]')
     with pytest.raises(CommandError, match="is no list of variants"):
         call_command("make_case", "prod", "trace-1", **options)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_api_makes_the_same_case(session: Session) -> None:
+    api = Caller(make_user("curator", "cleo"))
+    path = f"/datasets/prod/sessions/{session.pk}/cases"
+    options = {"turn": 4, "first": 3, "into": "cases", "rubric": RUBRIC, "annotators": ["ana", "ben"]}
+    made = api("POST", path, options)
+    assert made.status_code == 201, made.content
+    assert (made.json()["dataset"], made.json()["sessions"]) == ("cases", 5)
+    perform(made.json()["job"]["id"])
+    campaign = Campaign.objects.get()
+    assert (campaign.name, campaign.item_count) == (made.json()["case"], 5)
+    again = api("POST", path, options)
+    assert (again.status_code, "already has a case" in again.json()["detail"]) == (409, True)
+    own = {"kind": "rephrase", "answer": "same", "text": "Where did it go?"}
+    assert api("POST", path, {"turn": 2, "into": "cases", "variants": [own]}).json()["sessions"] == 2
+    assert Caller(make_user("viewer"))("POST", path, options).status_code == 403
+    # Who may not start campaigns makes cases alone.
+    scopes = ["datasets:read", "imports:write"]
+    cora = Caller(make_user("curator", "cora"), scopes)
+    assert cora("POST", path, options | {"turn": 6}).json()["scope"] == "campaigns:write"
+    api_without_raw = cora("POST", path, {"turn": 6, "into": "cases"})
+    assert api_without_raw.status_code == 409
 
 
 @pytest.mark.django_db

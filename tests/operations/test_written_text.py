@@ -322,6 +322,7 @@ def test_a_signature_stays_where_no_label_was(world: World) -> None:
 UNCHANGING_ACTIONS = set(
     """
 activate_retention add_comment add_to_campaign allow_company_sign_in backup cancel_job
+discard_variant draft_variants
 check create_campaign create_demo_accounts create_token deactivate_retention delete_comment
 discard_campaign discard_upload download draw_scrub_audit edit_campaign edit_webhook end_calibration
 end_attestation end_sessions expire_request export export_annotations export_audit export_table

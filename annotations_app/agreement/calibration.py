@@ -59,7 +59,7 @@ def measure_round(campaign: Campaign) -> RoundState:
     if campaign.schema is None:
         measured = [(ON_BRAND.question, measure_agreement(campaign=campaign, resamples=0).headline)]
     else:
-        answers = measure_criteria(campaign, resamples=0)
+        answers = measure_criteria(campaign, resamples=0).criteria
         measured = [(one.title, one.report.headline) for one in answers if one.report]
     return RoundState(
         places, [RoundAgreement(title, found, _agrees(found, campaign)) for title, found in measured]

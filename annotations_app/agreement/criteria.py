@@ -69,6 +69,18 @@ class _Answers(NamedTuple):
     value: Any
 
 
+class MeasuredCriteria(NamedTuple):
+    """``notes`` say what the figures leave out."""
+
+    campaign: str
+    schema: str
+    criteria: list[CriterionReport]
+    notes: list[str]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "criteria": [one.as_json() for one in self.criteria]}
+
+
 class _Labels(NamedTuple):
     """What its criteria are measured with."""
 
@@ -86,19 +98,19 @@ def measure_criteria(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
     width: float | None = None,
-) -> list[CriterionReport]:
+) -> MeasuredCriteria:
     """In the order of the schema; of tags all together, then one for each. Labels of an earlier version count
     where the criterion is the same; with a ``version`` (see ``labels/versions.py``), only those of it.
     ``width`` as in :func:`measure_agreement`.
     """
     validate_width(width)
-    schema = _find_schema(campaign, version).content
+    schema = _find_schema(campaign, version)
     chosen = list_labels(campaign, version) if version else list_random_labels(campaign)
     only = None if chosen is None else list(chosen)
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
     labels = _Labels(campaign, names, resamples, seed, width)
     measured: list[CriterionReport] = []
-    for criterion in schema.criteria:
+    for criterion in schema.content.criteria:
         if criterion.kind == Kind.TEXT:
             measured.append(_count_texts(campaign, criterion, only))
             continue
@@ -117,7 +129,8 @@ def measure_criteria(
             if criterion.kind == Kind.PREFERENCE:
                 levels = levels._replace(preference=_measure_preference(labels, answers))
             measured.append(levels)
-    return measured
+    notes = [] if version else describe_sample(campaign, only)
+    return MeasuredCriteria(campaign.name, schema.full_name, measured, notes)
 
 
 def _find_schema(campaign: Campaign, version: int) -> LabelSchema:
@@ -125,15 +138,6 @@ def _find_schema(campaign: Campaign, version: int) -> LabelSchema:
         return LabelSchema.objects.get(pk=find_version(campaign, version).schema or 0)
     assert campaign.schema is not None  # callers look first  # nosec B101
     return campaign.schema
-
-
-def criteria_as_json(campaign: Campaign, measured: list[CriterionReport], version: int = 0) -> dict[str, Any]:
-    return {
-        "campaign": campaign.name,
-        "schema": _find_schema(campaign, version).full_name,
-        "criteria": [one.as_json() for one in measured],
-        "notes": [] if version else describe_sample(campaign),
-    }
 
 
 def _count_texts(campaign: Campaign, criterion: Criterion, only: list[int] | None) -> CriterionReport:

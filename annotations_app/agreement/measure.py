@@ -50,7 +50,7 @@ def measure_agreement(
     notes: list[str] = []
     if campaign is not None:
         only = list_labels(campaign, version) if version else list_random_labels(campaign)
-        notes = [] if version else describe_sample(campaign)
+        notes = [] if version else describe_sample(campaign, only)
         scopes = [LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk, only)]
         available = campaign.item_count
         basis = GOLD_BASIS_ITEMS if campaign.items.filter(gold=True).exists() else GOLD_BASIS_ADJUDICATED

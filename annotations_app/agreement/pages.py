@@ -33,7 +33,7 @@ from annotations_app.campaigns.pages_common import (
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.labels import label_counts
 from annotations_app.labels.balance import count_exported
-from annotations_app.labels.random_sample import counts_all_labels, describe_sample
+from annotations_app.labels.random_sample import counts_all_labels
 from annotations_app.labels.versions import LabelVersion, list_versions
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
@@ -157,12 +157,10 @@ def _criteria_report(
 ) -> HttpResponse:
     if not campaign.judgments.exists():
         return render_fragment(request, "_agreement_none", {})
+    measured = measure_criteria(campaign, version=scope.version, width=scope.width)
     context = {
-        "sections": [
-            charts.build_criterion_section(one)
-            for one in measure_criteria(campaign, version=scope.version, width=scope.width)
-        ],
-        "notes": [] if scope.version else describe_sample(campaign),
+        "sections": [charts.build_criterion_section(one) for one in measured.criteria],
+        "notes": measured.notes,
         "seconds": time.monotonic() - started,
         "at": timezone.now(),
         "again": request.get_full_path(),

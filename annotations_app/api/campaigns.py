@@ -9,7 +9,7 @@ from django.db import transaction
 from ninja import Query, Router
 
 from annotations_app.agreement import measure
-from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
+from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.api.schemas import (
     AgreementOut,
@@ -123,8 +123,7 @@ def get_campaign_agreement(
     labels = campaign.judgments.filter(kind="label").count()
     report = None
     if labels:
-        measured = measure_criteria(campaign, version=version, width=width)
-        report = criteria_as_json(campaign, measured, version)
+        report = measure_criteria(campaign, version=version, width=width).as_json()
     return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
 
 

@@ -28,15 +28,21 @@ JOIN annotations_app_verdict r ON r.run_id = f.run_id AND r.turn_id = f.turn_id 
 WHERE f.run_id = %(run)s AND f.repeat = 0 AND f.failure = '' AND r.failure = ''
 AND f.codes ? %(key)s AND r.codes ? %(key)s GROUP BY f.turn_id >> 16
 """
+# Of decisions d: not those that a reply was queued again after and has been decided on since.
+NOT_SUPERSEDED = """NOT EXISTS (
+    SELECT FROM annotations_app_decision q
+    JOIN annotations_app_decision n ON n.assignment_id = q.assignment_id AND n.id > q.id
+    WHERE q.assignment_id = d.assignment_id AND q.kind = 'requeue' AND q.id > d.id
+    AND n.kind = 'label' AND n.counted)"""
 # What was said before a verdict was shown, where one was.
-_COMMITTED = """
+_COMMITTED = f"""
 LEFT JOIN (
     SELECT DISTINCT ON (d.assignment_id) d.assignment_id, d.label, d.codes FROM annotations_app_decision d
     JOIN annotations_app_assignment a ON a.id = d.assignment_id
     WHERE a.campaign_id = %(campaign)s AND d.kind = 'label' AND d.counted AND d.revealed IS NOT NULL
-    ORDER BY d.assignment_id, d.id
+    AND {NOT_SUPERSEDED} ORDER BY d.assignment_id, d.id
 ) first
-"""
+"""  # constants of this module # nosec B608
 # Of the built-in criterion, and of one of a schema: what settles a reply, and what each label says.
 _ON_BRAND_SQL = {
     "settled": """

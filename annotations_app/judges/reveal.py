@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
+from annotations_app.judges.judge_rows import NOT_SUPERSEDED
 from annotations_app.models import Campaign, Judge
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -12,18 +13,19 @@ from datasets_app.core.queries import fetch_all
 from datasets_app.domain.labels.on_brand import ON_BRAND
 
 # The decision after which a verdict was shown first, and the last one that counts.
-_REVISIONS_SQL = """
+_REVISIONS_SQL = f"""
 SELECT first.revealed, first.label, first.codes, last.label, last.codes FROM (
     SELECT DISTINCT ON (d.assignment_id) d.* FROM annotations_app_decision d
     JOIN annotations_app_assignment a ON a.id = d.assignment_id
-    WHERE a.campaign_id = %(campaign)s AND d.kind = 'label' AND d.counted ORDER BY d.assignment_id, d.id
+    WHERE a.campaign_id = %(campaign)s AND d.kind = 'label' AND d.counted
+    AND {NOT_SUPERSEDED} ORDER BY d.assignment_id, d.id
 ) first
 JOIN LATERAL (
     SELECT d.label, d.codes FROM annotations_app_decision d
     WHERE d.assignment_id = first.assignment_id AND d.kind = 'label' AND d.counted ORDER BY d.id DESC LIMIT 1
 ) last ON true
 WHERE first.revealed IS NOT NULL
-"""
+"""  # constants of this app # nosec B608
 
 
 class Following(NamedTuple):

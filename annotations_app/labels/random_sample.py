@@ -1,6 +1,8 @@
 """The labels of a campaign that are a random sample: of its replies, where the most useful ones come first,
 and of annotators, where more are asked if the first differ."""
 
+from collections.abc import Sequence
+
 from annotations_app.models import Campaign
 from datasets_app.core.queries import fetch_column
 from datasets_app.domain.wording import format_count
@@ -48,9 +50,9 @@ def list_random_labels(campaign: Campaign) -> tuple[int, ...] | None:
     return tuple(fetch_column(sql, {"campaign": campaign.pk}))
 
 
-def describe_sample(campaign: Campaign) -> list[str]:
-    """What the figures leave out, for people; empty if nothing."""
-    labels = list_random_labels(campaign)
+def describe_sample(campaign: Campaign, labels: Sequence[int] | None) -> list[str]:
+    """What figures of these labels leave out, for people; empty if nothing. ``labels`` are those of
+    :func:`list_random_labels`."""
     if labels is None:
         return []
     rows = campaign.judgments if campaign.schema_id else campaign.annotations

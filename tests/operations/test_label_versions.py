@@ -77,7 +77,7 @@ def change(campaign: Campaign, **changes: Any) -> Campaign:
 
 
 def count_tones(campaign: Campaign, version: int = 0) -> dict[str, dict[str, int]]:
-    measured = measure_criteria(campaign, version=version, resamples=0)
+    measured = measure_criteria(campaign, version=version, resamples=0).criteria
     return {one.criterion.key: {answer.name: answer.labels for answer in one.answers} for one in measured}
 
 

@@ -60,7 +60,9 @@ def test_alpha_is_that_of_the_peer_package(judged: Any) -> None:
 
     campaign, said = judged
     items = sorted(said["ana"])
-    measured = {(one.criterion.key, one.tag): one for one in measure_criteria(campaign, resamples=50)}
+    measured = {
+        (one.criterion.key, one.tag): one for one in measure_criteria(campaign, resamples=50).criteria
+    }
     assert list(measured) == [
         ("safe", ""), ("kind", ""), ("tone", ""), ("faults", ""), ("faults", "Facts"), ("faults", "Length"),
         ("minutes", ""), ("why", ""),
@@ -125,7 +127,7 @@ def test_more_numbers_than_a_scale_has_levels(tmp_path: Path) -> None:
         for number in range(60):
             current = lease_next(campaign, get_user(name)).current
             submit(current, label=None, answers={"minutes": current.item_id + sign * number / 100})  # type: ignore
-    [measured] = measure_criteria(campaign)
+    [measured] = measure_criteria(campaign).criteria
     assert [one.key for one in measured.statistics] == ["krippendorff_alpha", "ratio_alpha"]
     assert measured.alpha is not None
     assert measured.alpha.value is not None
@@ -136,12 +138,16 @@ def test_more_numbers_than_a_scale_has_levels(tmp_path: Path) -> None:
 def test_no_answers_one_number_and_one_annotator(tmp_path: Path) -> None:
     schema = import_schema(SCHEMA).schema
     campaign = make_campaign(make_replies(tmp_path, 3), "ana", "ben", overlap=2, schema=schema)
-    assert all(one.report is None or not one.report.headline.labels for one in measure_criteria(campaign))
+    assert all(
+        one.report is None or not one.report.headline.labels for one in measure_criteria(campaign).criteria
+    )
     chance = random.Random(1)
     for name in ("ana", "ben"):
         current = lease_next(campaign, get_user(name)).current
         submit(current, label=None, answers={**answer(chance, 3), "minutes": 2})  # type: ignore[arg-type]
         notes = [
-            one.report.headline.krippendorff_alpha.note for one in measure_criteria(campaign) if one.report
+            one.report.headline.krippendorff_alpha.note
+            for one in measure_criteria(campaign).criteria
+            if one.report
         ]
         assert all(note.startswith("undefined") for note in notes[-1:])

@@ -224,7 +224,7 @@ def test_who_wins_by_page_command_and_api(versions: Any, manage: Any, client: Cl
     # Ana prefers june, ben takes what is shown as A.
     label_by(campaign, "ana", lambda swapped, _: "b" if swapped else "a")
     label_by(campaign, "ben", lambda swapped, item: "a" if item % 4 else "tie")
-    [measured] = measure_criteria(campaign)
+    [measured] = measure_criteria(campaign).criteria
     found = measured.preference
     assert found is not None
     swapped = set(PairedReply.objects.filter(swapped=True).values_list("item", flat=True))

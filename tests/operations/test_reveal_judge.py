@@ -4,15 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from annotations_app.judges.judge_rows import read_people
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.reveal import measure_following, reveal_judge
 from annotations_app.judges.run_judge import run_judge
 from annotations_app.labeling.progress import recent_decisions
+from annotations_app.labeling.requeue_stale import requeue_replies
 from annotations_app.labeling.reveal import list_revealed
 from annotations_app.models import Annotation, Campaign, Decision, Verdict
 from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import AuditEvent
-from tests.campaigns import get_user, lease_for, make_campaign, make_replies, submit
+from tests.campaigns import get_user, label_all_replies, lease_for, make_campaign, make_replies, submit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -66,3 +69,18 @@ def test_hidden_repeats_and_a_judge_in_the_open_exclude_each_other(tmp_path: Pat
     campaign = make_campaign(make_replies(tmp_path, 8), "ana", repeat_share=0.2)
     with pytest.raises(UserError, match="hidden repeats"):
         reveal_judge(campaign, get_judge("offline"), actor=None)
+
+
+def test_after_a_requeue_the_new_decision_is_the_first(campaign: Campaign) -> None:
+    """What was said of a reply before it was asked again counts neither for judges nor as followed."""
+    current = lease_for(campaign, "ana").current
+    assert current is not None
+    submit(current, label=0)
+    turn = current.item.turn_id
+    assert requeue_replies(campaign, [turn], actor=None) == 1
+    # Nothing new has been said: the label that stays would be measured by what came before it was shown.
+    assert measure_following(campaign) == [("on_brand", 0, 0, 1, 0)]
+    assert turn in [one.item.turn_id for one in label_all_replies(campaign, "ana", label=1)]
+    turns, said = read_people(campaign, ON_BRAND)
+    assert said[turns == turn].tolist() == [1]
+    assert measure_following(campaign) == [("on_brand", 8, 0, 0, 0)]

@@ -108,7 +108,7 @@ def test_people_and_the_tool_are_compared_for_each_rubric(
     assert JudgeRun.objects.count() == 2
     run = JudgeRun.objects.get(campaign=campaigns[0])
     assert [one.judged for one in measure_judge(run).criteria] == [1, 1]
-    assert [one.criterion.key for one in measure_criteria(campaigns[0])] == ["rubric_1", "rubric_2"]
+    assert [one.criterion.key for one in measure_criteria(campaigns[0]).criteria] == ["rubric_1", "rubric_2"]
 
 
 def test_a_changed_rubric_makes_its_judgments_stale(

@@ -59,7 +59,7 @@ def test_asked_once_and_counted_by_session(campaign: Campaign) -> None:
     assert sorted(asking.values_list("turn__turn_index", flat=True)) == [6, 6, 6]
     assert judge_all(campaign, "ana") == judge_all(campaign, "ben", solved=0) == 9
     assert not find_inconsistencies()
-    measured = {one.criterion.key + one.tag: one for one in measure_criteria(campaign, resamples=0)}
+    measured = {one.criterion.key + one.tag: one for one in measure_criteria(campaign, resamples=0).criteria}
     assert measured["right"].report is not None
     assert measured["right"].report.headline.items == 9
     solved = measured["solved"]

@@ -105,30 +105,26 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def _measure_criteria(self, campaign: "Campaign", by: tuple[str, ...], options: dict[str, Any]) -> None:
-        from annotations_app.agreement.criteria import criteria_as_json, measure_criteria
+        from annotations_app.agreement.criteria import measure_criteria
         from annotations_app.domain.agreement.agreement_text import format_criterion
-        from annotations_app.labels.random_sample import describe_sample
 
         if by:
             raise command_error("A campaign with a schema is measured by criterion; leave --by out.")
         if not campaign.judgments.exists():
             raise command_error(_no_labels_message(options))
-        version = options["labels_version"]
         measured = measure_criteria(
             campaign,
-            version=version,
+            version=options["labels_version"],
             resamples=options["resamples"],
             seed=options["seed"],
             width=options["plan"],
         )
         if options["format"] == "json":
-            self.stdout.write(
-                json.dumps(criteria_as_json(campaign, measured, version), indent=2, allow_nan=False)
-            )
+            self.stdout.write(json.dumps(measured.as_json(), indent=2, allow_nan=False))
             return
-        for one in measured:
+        for one in measured.criteria:
             self.stdout.write(format_criterion(one))
-        for note in [] if version else describe_sample(campaign):
+        for note in measured.notes:
             self.stdout.write(f"Note: {note}")
 
     def _measure_files(self, options: dict[str, Any], measure_options: dict[str, Any]) -> "AgreementReport":

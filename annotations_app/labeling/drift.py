@@ -17,32 +17,34 @@ from datasets_app.core.queries import fetch_all
 GOLD, REPEAT = "gold replies", "hidden repeats"
 # A repeat is right if it says what the first label did; texts, and answers under two versions of the schema,
 # can't be compared.
-_ON_BRAND_SQL = """
-SELECT a.annotator_id, a.repeat, a.decided_at, n.label = COALESCE(f.label, g.label)
+_CHECKS_SQL = """
+SELECT a.annotator_id, a.repeat, a.decided_at, {says}
 FROM annotations_app_assignment a
 JOIN annotations_app_campaignitem i ON i.id = a.item_id AND (i.gold OR a.repeat)
-JOIN annotations_app_annotation n ON n.id = a.annotation_id
+JOIN {labels} n ON {link}
 LEFT JOIN annotations_app_assignment fa
   ON a.repeat AND fa.item_id = a.item_id AND fa.annotator_id = a.annotator_id AND NOT fa.repeat
-LEFT JOIN annotations_app_annotation f ON f.id = fa.annotation_id
-LEFT JOIN annotations_app_annotation g ON NOT a.repeat AND g.turn_id = n.turn_id
-  AND g.dataset_id = n.dataset_id AND g.persona_id = n.persona_id AND g.kind = 'adjudicated'
-WHERE a.campaign_id = %(campaign)s AND a.state = 'labelled'
-AND COALESCE(f.label, g.label) IS NOT NULL ORDER BY a.decided_at, a.id
+LEFT JOIN {labels} f ON {first_link}
+LEFT JOIN {labels} g ON NOT a.repeat AND g.turn_id = n.turn_id AND g.dataset_id = n.dataset_id
+  AND g.persona_id = n.persona_id AND g.kind = 'adjudicated' AND {same_schema}
+WHERE a.campaign_id = %(campaign)s AND a.state = 'labelled' AND {is_known} ORDER BY a.decided_at, a.id
 """
-_ANSWERS_SQL = """
-SELECT a.annotator_id, a.repeat, a.decided_at, n.codes @> COALESCE(f.codes, g.codes)
-FROM annotations_app_assignment a
-JOIN annotations_app_campaignitem i ON i.id = a.item_id AND (i.gold OR a.repeat)
-JOIN annotations_app_judgment n ON n.assignment_id = a.id
-LEFT JOIN annotations_app_assignment fa
-  ON a.repeat AND fa.item_id = a.item_id AND fa.annotator_id = a.annotator_id AND NOT fa.repeat
-LEFT JOIN annotations_app_judgment f ON f.assignment_id = fa.id AND f.schema_id = n.schema_id
-LEFT JOIN annotations_app_judgment g ON NOT a.repeat AND g.turn_id = n.turn_id
-  AND g.schema_id = n.schema_id AND g.persona_id = n.persona_id AND g.kind = 'adjudicated'
-WHERE a.campaign_id = %(campaign)s AND a.state = 'labelled'
-AND COALESCE(f.codes, g.codes) <> '{}' ORDER BY a.decided_at, a.id
-"""
+_ON_BRAND = {
+    "labels": "annotations_app_annotation",
+    "link": "n.id = a.annotation_id",
+    "first_link": "f.id = fa.annotation_id",
+    "says": "n.label = COALESCE(f.label, g.label)",
+    "same_schema": "true",
+    "is_known": "COALESCE(f.label, g.label) IS NOT NULL",
+}
+_ANSWERS = {
+    "labels": "annotations_app_judgment",
+    "link": "n.assignment_id = a.id",
+    "first_link": "f.assignment_id = fa.id AND f.schema_id = n.schema_id",
+    "says": "n.codes @> COALESCE(f.codes, g.codes)",
+    "same_schema": "g.schema_id = n.schema_id",
+    "is_known": "COALESCE(f.codes, g.codes) <> '{}'",
+}
 # A person's latest labels against all before them.
 TIMED_LABELS, MIN_RATIO = 50, 2.0
 _SECONDS_SQL = """
@@ -87,7 +89,7 @@ def find_drifts(campaign: Campaign) -> list[FoundDrift]:
         GOLD: defaultdict(list),
         REPEAT: defaultdict(list),
     }
-    sql = _ANSWERS_SQL if campaign.schema_id else _ON_BRAND_SQL
+    sql = _CHECKS_SQL.format(**_names(campaign))
     for user, is_repeat, at, right in fetch_all(sql, {"campaign": campaign.pk}):
         checks[REPEAT if is_repeat else GOLD][user].append((at, right))
     kinds = [kind for kind, by_user in checks.items() if by_user]
@@ -113,12 +115,7 @@ def _rate_others(checks: dict[int, list[tuple[datetime, bool]]], user: int) -> f
 
 def find_paces(campaign: Campaign) -> list[FoundPace]:
     """Who takes at most half or at least twice as long for a label as before."""
-    tables = {
-        True: ("annotations_app_judgment", "n.assignment_id = a.id"),
-        False: ("annotations_app_annotation", "n.id = a.annotation_id"),
-    }
-    labels, link = tables[campaign.schema_id is not None]
-    sql = _SECONDS_SQL.format(labels=labels, link=link)
+    sql = _SECONDS_SQL.format(**_names(campaign))
     rows = {
         user: (before, after)
         for user, before, after in fetch_all(sql, {"campaign": campaign.pk, "latest": TIMED_LABELS})
@@ -140,6 +137,10 @@ def pause_and_requeue(campaign: Campaign, user: Any, *, actor: Any) -> int:
         edit_campaign(campaign, changes={"annotators": names}, actor=actor)
         since = min(one.since for one in drifts)
         return requeue_labels(campaign, _list_labels(campaign, user.pk, since), ["drift"], actor=actor)
+
+
+def _names(campaign: Campaign) -> dict[str, str]:
+    return _ANSWERS if campaign.schema_id else _ON_BRAND
 
 
 def _labeled_since(campaign: Campaign, user: int, since: datetime) -> Any:

@@ -10,9 +10,13 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 
+from annotations_app.agreement.failure_modes import group_notes, list_notes
+from annotations_app.criteria.schemas import import_schema
+from annotations_app.domain.evidence import digest_text
+from annotations_app.judges.judges import import_judge
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.labels.parameters import LabelExportParameters
-from annotations_app.models import Annotation, Assignment, Campaign
+from annotations_app.models import Annotation, Assignment, Campaign, JudgeRun, Verdict
 from datasets_app.browsing.comments import add_comment
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.parameters import ExportParameters
@@ -28,6 +32,12 @@ from tests import factories
 from tests.campaigns import label_all_replies, lease_for, make_campaign, submit
 
 OVERRIDE = "a test"
+_SCHEMA = """
+schema: told
+criteria:
+  - {key: right, question: Right?, kind: yes_no}
+  - {key: why, question: Why?, kind: text}
+"""
 
 
 class RawCase(NamedTuple):
@@ -85,6 +95,7 @@ def make_raw_case(path: Path, origin: str, importer: User) -> RawCase:
     for quarantined in sorted(folder.glob("*.quarantine*")):
         _keep_file(job, "quarantine", quarantined.name, quarantined.read_bytes())
     campaign = _label(folder, dataset, word)
+    _label_by_criteria(dataset, word)
     _run_jobs(dataset, importer, word)
     upload = _start_job("import_dataset", ImportParameters(origin=origin), importer, origin)
     JobRun.objects.filter(pk=upload.pk).update(state="prepared")
@@ -145,6 +156,40 @@ def _label(folder: Path, dataset: Dataset, word: str) -> Campaign:
     submit(current, "flag", None, notes=f"names {plant(word, 'flag')}")
     Annotation.objects.filter(campaign=campaign).update(notes=f"mentions {plant(word, 'decision')}")
     return campaign
+
+
+def _label_by_criteria(dataset: Dataset, word: str) -> None:
+    """A campaign with a schema: answers in words, marked words, a failure mode, and what a judge says."""
+    campaign = make_campaign(
+        dataset, "ana", "ben", overlap=2, order="session", name=f"{dataset.name}-criteria",
+        schema=import_schema(_SCHEMA).schema, override=OVERRIDE,
+    )  # fmt: skip
+    for name, right in (("ana", 1), ("ben", 0)):
+        current = lease_for(campaign, name).current
+        assert current
+        text = Turn.objects.get(dataset=dataset, pk=current.item.turn_id).text
+        submit(
+            current,
+            label=None,
+            answers={"right": right, "why": f"It names {plant(word, 'answer')}"},
+            notes=f"mentions {plant(word, 'criterionnote')}",
+            evidence={"digest": digest_text(text), "spans": [[0, 6]]},
+        )
+    notes = list(list_notes(campaign).values_list("pk", flat=True))
+    group_notes(campaign, notes, "Names somebody", actor=None)
+    judge = import_judge("judge: by_rules\nmodel: offline\n").judge
+    run = JudgeRun.objects.create(
+        campaign=campaign,
+        judge=judge,
+        prompt_digest="0" * 64,
+        persona_digest="0" * 64,
+        ended_at=timezone.now(),
+    )
+    for item in campaign.items.all():
+        said = f"Quotes {plant(word, 'rationale')}"
+        Verdict.objects.create(
+            dataset=dataset, turn_id=item.turn_id, run=run, codes={"right": 0}, rationale=said
+        )
 
 
 def _run_jobs(dataset: Dataset, actor: User, word: str) -> None:

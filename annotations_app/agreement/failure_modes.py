@@ -42,7 +42,9 @@ def group_notes(campaign: Campaign, labels: Sequence[int], name: str, *, actor: 
     chosen = list(list_notes(campaign).filter(pk__in=labels).values_list("pk", flat=True))
     if not chosen:
         raise UserError("Choose at least one note.")
-    check_written(campaign.dataset, {"name": name})
+    # Scrubs leave names as people wrote them.
+    for dataset in campaign.datasets:
+        check_written(dataset, {"name": name}, always=True)
     field = "judgment" if campaign.schema_id else "annotation"
     with transaction.atomic():
         Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)

@@ -27,6 +27,7 @@ def list_addresses(case: RawCase) -> list[str]:
         "version": [release.version for release in case.dataset.releases.all()],
         "persona_id": [case.plant("persona")],
     }
+    campaigns = list(case.dataset.campaigns.values_list("name", flat=True))
     addresses = []
     for route, methods in make_schema()["paths"].items():
         if "get" not in methods:
@@ -37,7 +38,7 @@ def list_addresses(case: RawCase) -> list[str]:
             continue
         names = {
             **arguments,
-            "name": [case.campaign.name if "/campaigns/" in route else case.dataset.name],
+            "name": campaigns if "/campaigns/" in route else [case.dataset.name],
             "file": list(ReleaseFile.objects.values_list("pk", flat=True)),
         }
         used = [name for name in names if f"{{{name}}}" in route]

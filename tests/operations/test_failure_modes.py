@@ -61,8 +61,11 @@ def test_grouped_renamed_and_taken_out(campaign: Campaign) -> None:
     assert not GroupedNote.objects.exists()
 
 
-def test_personal_data_in_a_name_is_refused_where_the_dataset_is_scrubbed(campaign: Campaign) -> None:
-    scrub_dataset(campaign.dataset, Policy())
+@pytest.mark.parametrize("scrubbed", [True, False])
+def test_personal_data_in_a_name_is_refused(campaign: Campaign, scrubbed: bool) -> None:
+    """Before a scrub, too: it would leave the name."""
+    if scrubbed:
+        scrub_dataset(campaign.dataset, Policy())
     with pytest.raises(UserError, match="personal data"):
         group_notes(campaign, [list_notes(campaign)[0].pk], "Names jane.roe@example.org", actor=None)
     assert not FailureMode.objects.exists()
@@ -91,7 +94,7 @@ def test_a_mode_becomes_a_tag_or_a_criterion(campaign: Campaign) -> None:
 def test_of_a_restricted_dataset_a_schema_tells_what_the_lead_words_for_it(campaign: Campaign) -> None:
     """All who see campaigns read schemas."""
     mode = group_notes(
-        campaign, list(list_notes(campaign).values_list("pk", flat=True)), "Insults Wexquill", actor=None
+        campaign, list(list_notes(campaign).values_list("pk", flat=True)), "Insults the teapot", actor=None
     )
     assert mode is not None
     Dataset.objects.update(restricted=True)
@@ -103,17 +106,17 @@ def test_of_a_restricted_dataset_a_schema_tells_what_the_lead_words_for_it(campa
     promote_mode(mode, as_tag=False, actor=None, wording="Insults somebody")
     told = str(list(LabelSchema.objects.values()))
     assert "insults_somebody" in told
-    assert "Wexquill" not in told
+    assert "teapot" not in told
 
 
 def test_names_of_modes_are_for_those_who_may_read_notes(campaign: Campaign, client: Client) -> None:
-    group_notes(campaign, [list_notes(campaign)[0].pk], "Insults Wexquill", actor=None)
+    group_notes(campaign, [list_notes(campaign)[0].pk], "Insults the teapot", actor=None)
     Dataset.objects.update(origin="production")
     assert gates.is_raw(Dataset.objects.get())
     lead, path = Caller(make_user("lead")), f"/campaigns/{campaign.name}/failure-modes"
     client.force_login(lead.user)
     page = client.get(reverse("admin:annotations_app_campaign_notes", args=[campaign.pk]))
-    assert (page.status_code, b"Wexquill" in page.content) == (200, False)
+    assert (page.status_code, b"teapot" in page.content) == (200, False)
     assert lead("GET", path).status_code == 409
 
 

@@ -102,11 +102,12 @@ def list_problems(name: str, report: Report) -> list[str]:
     return [*listed, f"… and {more:,} more."] if more > 0 else listed
 
 
-def describe_conversion(name: str, report: Report) -> list[str]:
-    """What became of a file, line by line, with the roles that nobody knows: for the person who reads it."""
+def describe_conversion(name: str, report: Report, *, with_roles: bool = True) -> list[str]:
+    """What became of a file, line by line, for the person who reads it; ``with_roles`` also those that nobody
+    knows, which may be people."""
     lines = [f"{name}: {describe_report(report)}"]
     lines += [f"  left out: {described}" for described in list_left_out_with_lines(report)]
-    if unknown := report.left_out.get(UNKNOWN_ROLES):
+    if with_roles and (unknown := report.left_out.get(UNKNOWN_ROLES)):
         say = "Say what each is: --map 'sender:ROLE=user'"
         lines.append(f"  unknown roles: {_list_kinds(unknown)}. {say}")
     if unread := report.left_out.get(UNREADABLE_FORM):

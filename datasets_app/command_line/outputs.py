@@ -1,7 +1,7 @@
 """Findings as they are printed: lines for people, JSON for scripts, workflow commands for GitHub."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from datasets_app.command_line.remedies import append_remedy
@@ -53,6 +53,10 @@ class Output:
         """Say what the metadata of the file states of judges and rates."""
         raise NotImplementedError
 
+    def note_conversion(self, lines: Sequence[str]) -> None:
+        """Say what became of a file in a format of another tool: what was left out, merged or guessed."""
+        raise NotImplementedError
+
     def write_finding(self, finding: Finding) -> None:
         raise NotImplementedError
 
@@ -70,6 +74,10 @@ class TextOutput(Output):
             self._write_error(f"{self._source}: its metadata states, tested on {one.day}: {said}")
         for estimate in stated.estimates:
             self._write_error(f"{self._source}: its metadata states: {describe_estimate(estimate)}")
+
+    def note_conversion(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self._write_error(line)
 
     def write_finding(self, finding: Finding) -> None:
         self._write(format_text_line(self._source, finding))
@@ -99,6 +107,9 @@ class JsonOutput(Output):
 
     def note_quality(self, stated: QualityStatement) -> None:
         self._files[-1]["quality"] = stated.as_json()
+
+    def note_conversion(self, lines: Sequence[str]) -> None:
+        self._files[-1]["conversion"] = list(lines)
 
     def write_finding(self, finding: Finding) -> None:
         self._files[-1]["findings"].append(build_finding_object(finding))

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from datasets_app.command_line.conversion import describe_conversion
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
@@ -62,7 +63,10 @@ Every code is explained in docs/checks.md.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Those that concern files."""
     parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="JSONL file, plain or gzipped; - for standard input"
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="file of any format that is imported, plain or gzipped; - for standard input",
     )
     parser.add_argument("--kind", choices=FILE_KINDS, help="what the files hold (default: by the first line)")
     parser.add_argument("--format", choices=tuple(OUTPUTS), default="text", help="of the output")
@@ -160,6 +164,8 @@ def check_files(
                 progress.clear()
                 output.add(finding)
             progress.clear()
+            if isinstance(file, FileChecker) and file.conversion:
+                output.note_conversion(describe_conversion(name, file.conversion, with_roles=False))
 
 
 def load_name_models(models: Sequence[str]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """validate_dataset: what it prints, what it returns, and what it leaves alone."""
 
+import csv
 import gzip
 import io
 import json
@@ -9,9 +10,11 @@ import re
 import signal
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -270,6 +273,49 @@ def test_what_is_no_jsonl_is_one_finding(tmp_path: Path, content: bytes, kind: l
     result = run(path, *kind)
     assert result.code == 1
     assert [line.split()[1] for line in result.lines] == ["E100"]
+
+
+ROWS = "session,role,text\ns1,user,Is it open?\ns1,assistant,Until six.\n"
+
+
+def write_archive(path: Path) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("export/one.csv", ROWS)
+        archive.writestr("export/two.csv", ROWS.replace("s1", "s2"))
+    return path
+
+
+def write_workbook(path: Path) -> Path:
+    book = openpyxl.Workbook()
+    for row in csv.reader(ROWS.splitlines()):
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_what_is_imported_is_checked_and_what_is_left_out_said(tmp_path: Path):
+    (tmp_path / "note.csv").write_text(
+        "session,role,text,public\ns,user,Open?,true\ns,assistant,Rude.,false\n"
+    )
+    (tmp_path / "utf16.csv").write_bytes(ROWS.encode("utf-16"))
+    for path, said in (
+        (write_archive(tmp_path / "a.zip"), "2 conversations of 4 turns"),
+        (write_workbook(tmp_path / "a.xlsx"), "1 conversation of 2 turns"),
+        (tmp_path / "utf16.csv", "1 conversation of 2 turns"),
+        (tmp_path / "note.csv", "left out: 1 private note (line 3)"),
+    ):
+        result = run(path)
+        assert (result.code, said in result.err) == (0, True), path
+    [told] = json.loads(run(tmp_path / "note.csv", "--format", "json").out)["files"]
+    assert told["conversion"][1] == "  left out: 1 private note (line 3)"
+
+
+def test_a_file_without_a_conversation_is_a_finding(tmp_path: Path):
+    call = {"id": "o", "traceId": "t", "type": "GENERATION", "input": None, "output": None}
+    path = tmp_path / "langfuse.json"
+    path.write_text(json.dumps({"trace": {"id": "t", "name": "chat"}, "observations": [call]}))
+    result = run(path)
+    assert (result.code, "E100 No conversations found" in result.out) == (1, True)
 
 
 def test_label_files_are_told_by_their_first_line(tmp_path: Path):

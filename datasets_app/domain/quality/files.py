@@ -12,6 +12,7 @@ from datasets_app.domain.conversations.lines import (
     UnreadableFile,
     read_lines,
 )
+from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
 from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement
@@ -22,7 +23,8 @@ from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import make_names_check
-from datasets_app.domain.traces.converted_file import open_conversation_file
+from datasets_app.domain.traces.convert import Report
+from datasets_app.domain.traces.converted_file import ConvertedFile, detect_any_format, open_conversation_file
 
 CONVERSATION, ANNOTATION = "conversation", "annotation"
 FILE_KINDS = (CONVERSATION, ANNOTATION)
@@ -54,6 +56,8 @@ class FileChecker:
         self.kept = kept
         self._exempt = AllowList(self.kept.values)
         self._name_checks = (make_names_check(name_models, self.kept),) if name_models else ()
+        # What became of a file that had to be converted; known after its findings.
+        self.conversion: Report | None = None
         self._unreadable: UnreadableFile | None = None
         self.kind: str | None = kind
         if kind is None:
@@ -80,6 +84,10 @@ class FileChecker:
     def _check_conversations(self, on_bytes: OnBytes | None) -> Iterator[Finding]:
         file = open_conversation_file(self.path, limits=self.limits)
         yield from LineOrder().check_file(file.scan(on_bytes).first_out_of_order)
+        if isinstance(file, ConvertedFile):
+            self.conversion = file.report
+            if not (file.report.conversations or file.report.problem_total):
+                raise UnreadableFile("No conversations found. Is this the right file?")
         yield from run_checks(
             file.turns(on_bytes),
             (*TURN_CHECKS, *self._name_checks),
@@ -97,8 +105,14 @@ class FileChecker:
 
 
 def guess_kind(path: Path, limits: Limits = DEFAULT_LIMITS) -> str:
-    """By the first line that is an object: one with a label, or a criterion, and no role is an annotation."""
-    value = find_first_object(read_lines(path, limits)) or {}
+    """By the first line that is an object: one with a label, or a criterion, and no role is an annotation.
+    What has no lines, as an archive or a workbook, holds conversations if it can be read at all."""
+    try:
+        value = find_first_object(read_lines(path, limits)) or {}
+    except UnreadableFile:
+        if detect_any_format(path, limits) in FORMATS:
+            raise
+        return CONVERSATION
     is_labeled = "label" in value or "criterion" in value
     return ANNOTATION if is_labeled and "role" not in value else CONVERSATION
 

@@ -139,7 +139,9 @@ def _add_pull(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("turns", "openai", "sharegpt", "sessions", "csv", "parquet"))
     parser.add_argument(
-        "--version", metavar="VERSION", help="a released version instead of the dataset as it is"
+        "--version",
+        metavar="VERSION",
+        help="a released version, gzipped as it is kept, instead of the dataset as it is",
     )
     parser.add_argument("--split", choices=("train", "validation", "test"))
     parser.add_argument("--tag", help="only turns with this tag")

@@ -38,7 +38,13 @@ def _may_approve(user: Any, job: JobRun) -> bool:
 
 def _is_same_person(one: Any, other: Any) -> bool:
     """Also somebody with two accounts, as far as their e-mail address tells."""
-    return bool(one.pk == other.pk or (one.email and one.email.casefold() == other.email.casefold()))
+    return bool(one.pk == other.pk or (one.email and _read_mailbox(one) == _read_mailbox(other)))
+
+
+def _read_mailbox(user: Any) -> str:
+    """Where mail to the account arrives: ann+two@example.org is Ann's, too."""
+    name, at, host = user.email.strip().casefold().partition("@")
+    return f"{name.partition('+')[0]}{at}{host}"
 
 
 def list_waiting(user: Any) -> list[JobRun]:

@@ -22,6 +22,7 @@ from datasets_app.api.routing import get_dataset, require_permissions, route
 from datasets_app.api.schemas import JobOut
 from datasets_app.catalog import raw_access
 from datasets_app.domain.generation.families import Variant
+from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.models import Session
 
 router = Router(tags=["Campaigns and labels"])
@@ -68,6 +69,7 @@ def draft_case_variants(request: Any, name: str, options: VariantsIn) -> Any:
     """Have a model write the variants that the test cases of a dataset don't have yet: follow the job. They
     wait for a person then."""
     dataset = get_dataset(request, name)
+    require_endpoint(options.base_url, request.person)
     return start_job(request, "draft_variants", dataset, VariantParameters(**options.dict()))
 
 

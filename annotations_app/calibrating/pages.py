@@ -16,6 +16,7 @@ from annotations_app.domain.calibration_sets import PART_NAMES
 from annotations_app.labels.label_counts import list_personas
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, parse_pk, render_page
 from datasets_app.core.web.uploads import accepts_files
@@ -35,9 +36,7 @@ _REMEDY_PAGES = {
 
 
 class ReportForm(forms.Form):
-    report = forms.FileField(
-        label="Report", help_text="JSON of calibrate-persona, validate or diagnose-errors."
-    )
+    report = fields.File(label="Report", help_text="JSON of calibrate-persona, validate or diagnose-errors.")
 
 
 @accepts_files(lambda user: MAX_REPORT_BYTES if user.is_staff else 0)

@@ -69,15 +69,23 @@ class CaseForm(forms.Form):
                 required=False,
                 max_length=MAX_TEXT_CHARACTERS,
                 initial=draft_variant(name, asked),
-                attrs={"rows": 2},
+                attrs={"rows": 3},
             )
             self.fields[f"answer_{name}"] = fields.Choice(
-                label=f"{kind.label}: expected", choices=list(ANSWERS.items()), initial=kind.answer
+                label=f"{kind.label}: the answer",
+                required=False,
+                choices=list(ANSWERS.items()),
+                initial=kind.answer,
             )
 
     def clean_dataset(self) -> str:
         forms.RegexField(NAME_PATTERN).clean(self.cleaned_data["dataset"])
         return str(self.cleaned_data["dataset"])
+
+    def clean(self) -> dict[str, Any]:
+        for name, kind in KINDS.items():
+            self.cleaned_data[f"answer_{name}"] = self.cleaned_data.get(f"answer_{name}") or kind.answer
+        return self.cleaned_data
 
     def clean_reply(self) -> int:
         return int(self.cleaned_data["reply"])
@@ -96,8 +104,9 @@ class CaseForm(forms.Form):
         return [field for field in self if not field.name.startswith(("text_", "answer_"))]
 
     @property
-    def variant_fields(self) -> list[Any]:
-        return [field for field in self if field.name.startswith(("text_", "answer_"))]
+    def variant_fields(self) -> list[tuple[Any, Any]]:
+        """The text and the expected answer of each kind."""
+        return [(self[f"text_{name}"], self[f"answer_{name}"]) for name in KINDS]
 
 
 def _describe(turn: Any) -> str:

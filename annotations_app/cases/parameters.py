@@ -24,7 +24,7 @@ class VariantParameters(JobParameters, frozen=True):
 
     model: str = ""
     base_url: str | None = None
-    kinds: tuple[str, ...] = ()
+    kinds: list[str] = []
     case: str = ""
     temperature: float | None = None
     concurrency: int = DEFAULT_CONCURRENCY

@@ -29,9 +29,9 @@ def send_case(job: RunningJob[CaseParameters]) -> dict[str, Any]:
 @task(VariantParameters, commits_itself=True)
 def draft_variants(job: RunningJob[VariantParameters]) -> dict[str, Any]:
     # A person whose account was deleted is not the command line.
-    return run_drafting(
-        job, job.dataset, actor=job.actor, endpoint_actor=job.actor or AnonymousUser()
-    )._asdict()
+    who = {"actor": job.actor, "endpoint_actor": job.actor or AnonymousUser()}
+    outcome = run_drafting(job, job.dataset, **who)._asdict()
+    return {name: value for name, value in outcome.items() if value or name == "drafted"}
 
 
 def run_drafting(job: RunningJob[VariantParameters], dataset: Any, **who: Any) -> Any:

@@ -23,6 +23,7 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.domain.generation.families import ANSWERS, KINDS
 from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MODEL_PREFIX
 from datasets_app.models import Dataset
 
@@ -42,9 +43,16 @@ class DraftingForm(forms.Form):
         label="Token budget", min_value=1, required=False, help_text="If empty, no limit."
     )
 
-    def __init__(self, *args: Any, endpoints: list[str], **options: Any) -> None:
+    def __init__(self, *args: Any, endpoints: list[str], user: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.user = user
         self.fields["base_url"].choices = [(url, url) for url in endpoints]  # type: ignore[attr-defined]
+
+    def clean_base_url(self) -> str:
+        try:
+            return require_endpoint(self.cleaned_data["base_url"], self.user).base_url
+        except UserError as refusal:
+            raise forms.ValidationError(refusal.message) from None
 
     def make_parameters(self) -> VariantParameters:
         chosen = self.cleaned_data
@@ -58,7 +66,7 @@ def dataset_variants(request: HttpRequest, pk: int) -> HttpResponse:
     if "session" in request.POST:
         return _decide(request, dataset)
     endpoints = dataset.judge_endpoints
-    form = DraftingForm(request.POST or None, endpoints=endpoints) if endpoints else None
+    form = DraftingForm(request.POST or None, endpoints=endpoints, user=request.user) if endpoints else None
     if form and request.method == "POST" and form.is_valid():
         return start_and_show_job(request, "draft_variants", dataset, form.make_parameters())
     may_read = raw_access.may_read(request.user, dataset)
@@ -79,7 +87,7 @@ def dataset_variants(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, dataset: Dataset) -> HttpResponse:
-    answer = request.POST.get("answer", "") if request.POST.get("action") == "keep" else None
+    answer = request.POST.get("answer") or None
     try:
         raw_access.check_may_read(request.user, dataset)
         case = decide_draft(dataset, parse_pk(request.POST["session"]) or 0, answer, actor=request.user)

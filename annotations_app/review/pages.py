@@ -33,10 +33,10 @@ NEEDS = {"create": "add_campaign", "export": "export_annotation", "estimate": "v
 
 
 class ReviewForm(forms.Form):
-    tasks = forms.FileField(
-        label="Review tasks", help_text="From review-export, and imported into this dataset."
+    tasks = fields.File(
+        label="Review tasks", help_text="The file of review-export that was imported into this dataset."
     )
-    persona = forms.ModelChoiceField(Persona.objects.all(), required=False, to_field_name="persona_id")
+    persona = fields.Model(Persona.objects.all(), required=False, to_field_name="persona_id")
     annotators = fields.Text(required=False, help_text="User names, separated by commas.")
     overlap = fields.Integer(label="Annotators per reply", min_value=1, initial=1, required=False)
     audit = fields.Integer(
@@ -45,6 +45,10 @@ class ReviewForm(forms.Form):
         required=False,
         help_text="How many tasks of each criterion that the machine passed; empty for all.",
     )
+
+    @property
+    def campaign_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("persona", "annotators", "overlap", "audit")]
 
 
 @accepts_files(lambda user: MAX_TASKS_BYTES if user.is_staff else 0)

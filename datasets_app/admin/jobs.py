@@ -290,8 +290,10 @@ def _result_links(request: HttpRequest, job: JobRun) -> list[tuple[str, str]]:
     tab, title = RESULT_TABS.get(job.operation, ("", ""))
     if tab and (tab != "releases" or has("datasets_app.view_release")):
         links.append((title, dataset_url(job.dataset, tab)))
-    if job.operation == "draft_variants":
-        links.append(("Review the drafts", hooks.panels.label_url(job.dataset, "variants")))
+    if title := {"send_case": "Draft variants by a model", "draft_variants": "Review the drafts"}.get(
+        job.operation
+    ):
+        links.append((title, hooks.panels.label_url(job.dataset, "variants")))
     return links
 
 

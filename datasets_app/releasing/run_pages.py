@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from datasets_app import hooks
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
 from datasets_app.core.web.uploads import accepts_files
@@ -28,8 +29,8 @@ _SERIES = [scorer.capitalize() for scorer in HEADLINES]
 
 
 class RunForm(forms.Form):
-    manifest = forms.FileField(label="manifest.json")
-    results = forms.FileField(label="results.json")
+    manifest = fields.File(label="manifest.json")
+    results = fields.File(label="results.json")
 
 
 class WorstReply(NamedTuple):
@@ -53,7 +54,7 @@ def chart_releases(dataset: Dataset) -> DotChart | None:
     ]
     if not rows:
         return None
-    return make_dots("Scores of runs over versions", "Version", rows, series=_SERIES, unit="replies")
+    return make_dots("Scores of runs over versions", "Version", rows, series=_SERIES, unit="Replies")
 
 
 def _make_dots(label: str, scores: Scores, note: str = "") -> Dots:
@@ -68,16 +69,18 @@ def _make_dots(label: str, scores: Scores, note: str = "") -> Dots:
 
 def _chart_run(run: EvaluationRun, *, withheld: bool, tags_withheld: bool) -> list[DotChart]:
     reported = {"Scenario": "scenarios", "Persona": "personas"}
-    charts = [make_dots("All replies", "", [_make_dots("All", run.whole)], series=_SERIES, unit="replies")]
+    charts = [
+        make_dots("All replies", "Part", [_make_dots("All", run.whole)], series=_SERIES, unit="Replies")
+    ]
     for head, name in {} if withheld else reported.items():
         if groups := run.groups.get(name):
             rows = [_make_dots(label.removeprefix("scenario:"), scores) for label, scores in groups.items()]
-            charts.append(make_dots(f"By {head.lower()}", head, rows, series=_SERIES, unit="replies"))
+            charts.append(make_dots(f"By {head.lower()}", head, rows, series=_SERIES, unit="Replies"))
     measured = {"Split": score_splits(run), "Tag": [] if tags_withheld else score_tags(run)}
     for head, scored in measured.items():
         if scored:
             rows = [Dots(group.name, [Estimate(group.mean)], group.replies) for group in scored]
-            charts.append(make_dots(f"By {head.lower()}", head, rows, series=_SERIES[:1], unit="replies"))
+            charts.append(make_dots(f"By {head.lower()}", head, rows, series=_SERIES[:1], unit="Replies"))
     return charts
 
 

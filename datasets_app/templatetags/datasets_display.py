@@ -34,6 +34,9 @@ register = template.Library()
 # Keys of events and jobs that hold sizes in bytes, and labels that read better than their keys.
 _SIZE_KEYS = ("size", "bytes", "release_bytes")
 _FACT_LABELS = {
+    "drafted": "Variants drafted",
+    "waiting": "Drafts to review",
+    "alike_after_scrub": "Variants that the scrub made equal",
     "sha256": "SHA-256",
     "persona_id": "Persona",
     "licence": "License",

@@ -193,9 +193,12 @@ def test_page_and_api_do_the_same(cases: Dataset, client: Client, settings: Any)
     with LlmServer(answer=answer) as server:
         allow(cases, server)
         fields = {"model": "tiny", "base_url": server.url, "kinds": ["language"]}
+        settings.LLM_ENDPOINTS = []
+        asked = {"model": "openai:tiny", "base_url": server.url, "kinds": ["tone"]}
+        assert "at the configured addresses only" in client.post(address, fields).content.decode()
+        assert api("POST", "/datasets/cases/drafts", asked).status_code == 409
         settings.LLM_ENDPOINTS = [server.url]
         assert client.post(address, fields).status_code == 302
-        asked = {"model": "openai:tiny", "base_url": server.url, "kinds": ["tone"]}
         assert api("POST", "/datasets/cases/drafts", asked).status_code == 202
         jobs = list(JobRun.objects.filter(operation="draft_variants").order_by("pk"))
         for job in jobs:
@@ -208,7 +211,7 @@ def test_page_and_api_do_the_same(cases: Dataset, client: Client, settings: Any)
     assert (found["total"], [one["kind"] for one in found["drafts"]]) == (2, ["language", "tone"])
     first, second = (one["session"] for one in found["drafts"])
     assert found["drafts"][0]["text"] in client.get(address).content.decode()
-    kept = client.post(address, {"session": first, "action": "keep", "answer": "change"}, follow=True)
+    kept = client.post(address, {"session": first, "answer": "change"}, follow=True)
     assert "Kept, of case-" in kept.content.decode()
     assert api("POST", f"/datasets/cases/drafts/{second}", {"answer": None}).json()["left"] == 0
     assert api("POST", f"/datasets/cases/drafts/{second}", {"answer": "same"}).status_code == 409

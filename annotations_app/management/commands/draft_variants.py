@@ -45,7 +45,7 @@ class Command(BaseCommand):
         dataset = get_dataset(name)
         keys = ("model", "base_url", "case", "temperature", "concurrency", "max_tokens_total")
         parameters = VariantParameters(
-            kinds=tuple(kind.strip() for kind in kinds.split(",") if kind.strip()),
+            kinds=[kind.strip() for kind in kinds.split(",") if kind.strip()],
             **{key: options[key] for key in keys},
         )
         outcome = run_job(

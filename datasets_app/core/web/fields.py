@@ -27,6 +27,14 @@ class Lines(LongText):
     attrs: ClassVar = {"class": "ad-low ad-lines", "spellcheck": "false", "autocomplete": "off"}
 
 
+class File(_Drawn, forms.FileField):
+    drawn_by, attrs = forms.FileInput, {"class": "ad-file"}
+
+
+class Model(_Drawn, forms.ModelChoiceField):
+    drawn_by = widgets.UnfoldAdminSelectWidget
+
+
 class Integer(_Drawn, forms.IntegerField):
     drawn_by = widgets.UnfoldAdminIntegerFieldWidget
 

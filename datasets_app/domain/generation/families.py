@@ -25,7 +25,7 @@ DIGEST_CHARACTERS = 32
 # Letters only: a scrub takes digits after "case" for the number of a customer's case.
 _LETTERS = str.maketrans("0123456789", "ghijklmnop")
 SAME, CHANGE = "same", "change"
-ANSWERS = {SAME: "The answer must stay the same", CHANGE: "The answer must change"}
+ANSWERS = {SAME: "Stays the same", CHANGE: "Changes"}
 # Of the session that the variants are of.
 ORIGINAL = "original"
 MAX_VARIANTS, MAX_CASE_TURNS = 50, 200
@@ -35,7 +35,8 @@ _DISTRACTIONS = (
     "Sorry, I'm writing this on the train, so the connection may drop.",
     "My colleague says hello, she uses this as well.",
 )
-_NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
+# Longer ones are mostly those of orders or accounts, which a scrub makes alike.
+_NUMBER = re.compile(r"(?<![\w.])\d{1,4}(?!\w|\.\d)")
 # In lower case, and no part of an address: no scrub would know a name with a typo again.
 _LONG_WORD = re.compile(r"(?<![\w@.])[a-z]{5,}(?![\w@])(?!\.\w)")
 
@@ -204,8 +205,12 @@ def _distract(text: str) -> str:
 
 
 def _change_fact(text: str) -> str:
-    """Another number in place of the first."""
-    return _NUMBER.sub(lambda found: str(int(found[0]) + 7), text, count=1)
+    """Another number in place of the shortest."""
+    numbers = sorted(_NUMBER.finditer(text), key=lambda found: len(found[0]))
+    if not numbers:
+        return ""
+    start, end = numbers[0].span()
+    return f"{text[:start]}{int(text[start:end]) + 7}{text[end:]}"
 
 
 _WRITERS = {"typos": _add_typos, "tone": _change_tone, "distraction": _distract, "changed_fact": _change_fact}

@@ -20,7 +20,7 @@ from annotations_app.rubrics.create import find_campaigns
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.untrusted_json import parse_storable
-from datasets_app.models import Dataset
+from datasets_app.models import Dataset, Turn
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_EVIDENCE_CHARACTERS = 2000
@@ -104,9 +104,9 @@ def compare_rubrics(dataset: Dataset) -> tuple[list[RubricVerdicts], list[Pooled
         if (campaign := campaigns.get(case.reply.pk)) is None:
             continue
         labels = campaign.judgments.filter(kind="label", turn=case.reply)
-        stale = set(labels.model.objects.stale(campaign).values_list("pk", flat=True))
+        stale = set(labels.model.objects.stale(campaign).filter(turn=case.reply).values_list("pk", flat=True))
         said = [codes for pk, codes in labels.order_by("pk").values_list("pk", "codes") if pk not in stale]
-        verdicts = _read_verdicts(campaign)
+        verdicts = _read_verdicts(campaign, case.reply)
         for number in range(1, len(case.rubrics) + 1):
             key = key_of(number)
             answers = [bool(codes[key]) for codes in said if key in codes]
@@ -175,9 +175,9 @@ def _keep(
     return counts + Counter(kept=len(codes))
 
 
-def _read_verdicts(campaign: Campaign) -> dict[str, dict[str, int]]:
-    """By judge: those under the rubrics as they are, the latest run of each."""
-    rows = Verdict.objects.filter(
+def _read_verdicts(campaign: Campaign, reply: Turn) -> dict[str, dict[str, int]]:
+    """By judge: those on the reply under the rubrics as they are, the latest run of each."""
+    rows = Verdict.objects.filter(turn=reply).filter(
         run__campaign=campaign, run__guidelines_digest=campaign.guidelines_digest, repeat=0, failure=""
     )
     found = rows.order_by("run__pk").values_list("run__judge__name", "run__judge__version", "codes")

@@ -1,6 +1,6 @@
-"""Campaigns for rubrics: one for each case, with a question for each rubric, which its guidelines say."""
+"""Campaigns for rubrics: one for all cases with the same. It asks about each; they are its guidelines."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -20,10 +20,12 @@ from datasets_app.models import Dataset, Persona
 
 MAX_CASES = 500
 TOO_MANY, LOCKED, FEWER = "too many rubrics", "test split", "another number of rubrics"
+PARTED = "no longer the same rubrics"
 REASONS = {
     TOO_MANY: f"more than {MAX_CRITERIA} rubrics",
     LOCKED: "in the locked test split",
     FEWER: "another number of rubrics than when their campaign began: close it to have them judged anew",
+    PARTED: "no longer the same rubrics as other cases of their campaign: close it to have them judged anew",
 }
 
 
@@ -62,28 +64,35 @@ def create_rubric_campaigns(
     with transaction.atomic():
         locked = set(dataset.sessions.filter(split="test").values_list("pk", flat=True))
         known = find_campaigns(dataset)
+        judged: defaultdict[Campaign, list[RubricCase]] = defaultdict(list)
+        others: defaultdict[str, list[RubricCase]] = defaultdict(list)
         for done, case in enumerate(cases):
             report_progress(done, len(cases))
+            rubrics = write_guidelines(case.rubrics)
             # Scrubs leave guidelines as people wrote them.
-            check_written(dataset, {"rubrics": write_guidelines(case.rubrics)})
+            check_written(dataset, {"rubrics": rubrics})
             if len(case.rubrics) > MAX_CRITERIA:
                 left_out[TOO_MANY] += 1
             elif case.reply.pk in known:
-                outcome = _update(known[case.reply.pk], case, actor)
-                (left_out if outcome == FEWER else counts)[outcome] += 1
+                judged[known[case.reply.pk]].append(case)
             elif case.session in locked:
                 left_out[LOCKED] += 1
             else:
-                _create(case, settings, override=override, actor=actor)
-                counts["created"] += 1
-    return RubricCampaigns(counts["created"], counts["changed"], counts["unchanged"], left_out)
+                others[rubrics].append(case)
+        for campaign, of_campaign in judged.items():
+            outcome = _update(campaign, of_campaign, actor)
+            if outcome in REASONS:
+                left_out[outcome] += len(of_campaign)
+            else:
+                counts[outcome] += 1
+        for alike in others.values():
+            _create(alike, settings, override=override, actor=actor)
+    return RubricCampaigns(len(others), counts["changed"], counts["unchanged"], left_out)
 
 
 def find_campaigns(dataset: Dataset) -> dict[int, Campaign]:
-    """The campaign of each case, by the turn of its reply, without closed ones."""
-    campaigns = Campaign.objects.filter(
-        dataset=dataset, name__startswith=name_campaigns(dataset), schema__name__startswith=PREFIX
-    )
+    """The campaign of each case, by the turn of its reply, without closed ones: made here or with it."""
+    campaigns = Campaign.objects.filter(dataset=dataset, schema__name__startswith=PREFIX)
     rows = campaigns.exclude(status=Campaign.Status.CLOSED).select_related("schema", "dataset", "persona")
     return {
         turn: campaign
@@ -92,23 +101,26 @@ def find_campaigns(dataset: Dataset) -> dict[int, Campaign]:
     }
 
 
-def _update(campaign: Campaign, case: RubricCase, actor: Any) -> str:
-    if campaign.schema is None or len(campaign.schema.content.questions) != len(case.rubrics):
+def _update(campaign: Campaign, cases: Sequence[RubricCase], actor: Any) -> str:
+    guidelines = write_guidelines(cases[0].rubrics)
+    if any(write_guidelines(case.rubrics) != guidelines for case in cases):
+        return PARTED
+    if campaign.schema is None or len(campaign.schema.content.questions) != len(cases[0].rubrics):
         return FEWER
-    guidelines = write_guidelines(case.rubrics)
     return (
         "changed" if edit_campaign(campaign, changes={"guidelines": guidelines}, actor=actor) else "unchanged"
     )
 
 
-def _create(case: RubricCase, settings: CampaignSettings, *, override: str, actor: Any) -> None:
+def _create(cases: Sequence[RubricCase], settings: CampaignSettings, *, override: str, actor: Any) -> None:
     dataset = settings.dataset
     number = Campaign.objects.filter(name__startswith=name_campaigns(dataset)).count() + 1
     own = {
         **settings.model_fields(),
         "name": f"{name_campaigns(dataset)}{number}",
         "annotators": settings.annotators,
-        "schema": ask_rubrics(len(case.rubrics), actor=actor),
-        "guidelines": write_guidelines(case.rubrics),
+        "schema": ask_rubrics(len(cases[0].rubrics), actor=actor),
+        "guidelines": write_guidelines(cases[0].rubrics),
     }
-    create_with_replies(CampaignSettings(**own), [case.reply], override=override, actor=actor)
+    replies = [case.reply for case in cases]
+    create_with_replies(CampaignSettings(**own), replies, override=override, actor=actor)

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.cases.send_case import send_case
+from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign, LabelSchema
 from datasets_app.catalog import raw_access
 from datasets_app.checking.check_dataset import check_dataset
@@ -27,7 +28,7 @@ from datasets_app.splitting.split_dataset import split_dataset
 from tests import factories
 from tests.alignmenter_tool import run_alignmenter, run_code_with_alignmenter
 from tests.api.calls import Caller, make_user
-from tests.campaigns import make_annotators, make_persona
+from tests.campaigns import get_user, make_annotators, make_persona, submit
 from tests.operations.test_scrub_canaries import rows_of_all_tables
 
 ASKED = "Hello, I am Maria Fontane, my mail is maria.fontane@example.org. Why did it come 3 weeks late?"
@@ -210,6 +211,23 @@ def test_the_real_tool_splits_and_compares_a_family(session: Session, tmp_path: 
     assert groups[f"{made.family}-typos"] == groups[made.family] == made.family
     assert compared["tags"]["answer:change"]["pairs"] == 1
     assert compared["tags"]["answer:same"]["pairs"] == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rubrics_are_compared_for_the_campaign_of_a_case(session: Session, capsys: Any) -> None:
+    made = make_case(session, 4, "prod-cases", OPTIONS)
+    campaign = send_case(made.dataset, made.family, ["ana", "ben"]).campaign
+    assert campaign is not None
+    current = lease_next(campaign, get_user("ana")).current
+    assert current is not None
+    submit(current, label=None, answers={"rubric_1": 1})
+    call_command("create_rubrics", "prod-cases", persona="warm_v1", annotators="ana")
+    assert "0 campaigns created, 0 with changed rubrics, 1 as before" in capsys.readouterr().out
+    call_command("compare_rubrics", "prod-cases", format="json")
+    rows = json.loads(capsys.readouterr().out)["rubrics"]
+    assert sorted((row["met"], row["campaign"]) for row in rows) == [(0, made.family)] * 3 + [
+        (1, made.family)
+    ]
 
 
 @pytest.mark.django_db(transaction=True)

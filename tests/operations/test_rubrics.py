@@ -137,6 +137,37 @@ def test_a_changed_rubric_makes_its_judgments_stale(
     assert Judgment.objects.get(campaign=campaign, kind="label").codes == {"rubric_1": 0, "rubric_2": 0}
 
 
+def test_cases_with_the_same_rubrics_share_a_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_annotators("ana", "ben")
+    make_persona()
+    lines = [line for name in ("one", "two") for line in make_case(name, GREETING)]
+    make_dataset(tmp_path, [*lines, *make_case("refund", REFUND)], "cases", origin="synthetic")
+    create_campaigns()
+    assert list(Campaign.objects.order_by("pk").values_list("item_count", flat=True)) == [2, 1]
+    campaign = Campaign.objects.order_by("pk")[0]
+    for met in (1, 0):
+        current = lease_next(campaign, get_user("ana")).current
+        assert current is not None
+        submit(current, label=None, answers={"rubric_1": met})
+    rows = compare(capsys, grades=str(grade(tmp_path)))["rubrics"]
+    of_both = [(row["met"], row["not_met"], row["judges"]) for row in rows if row["session_id"] != "refund"]
+    judges = {"rubric-grade.acme-small-1@1": True}
+    assert sorted(of_both, key=str) == [(0, 1, judges), (1, 0, judges)]
+    # One of them changes alone, then both.
+    changed = {"rubrics": [{"criterion": "Greets politely."}]}
+    Turn.objects.filter(session__session_id="one", turn_index=1).update(metadata=changed)
+    with pytest.raises(SystemExit):
+        create_campaigns()
+    assert "2 cases left out: no longer the same rubrics as other cases" in capsys.readouterr().err
+    Turn.objects.filter(session__session_id="two", turn_index=1).update(metadata=changed)
+    create_campaigns()
+    assert "0 campaigns created, 1 with changed rubrics, 1 as before" in capsys.readouterr().out
+    stale = [row["stale"] for row in compare(capsys)["rubrics"] if row["session_id"] != "refund"]
+    assert stale == [1, 1]
+
+
 def test_cases_that_get_no_campaign_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     many = [{"criterion": f"Says {number}."} for number in range(13)]
     lines = [*make_case("long", many), *make_case("locked", GREETING), *make_case("open", GREETING)]

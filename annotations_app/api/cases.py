@@ -52,7 +52,7 @@ def make_test_case(request: Any, name: str, session: str, options: CaseIn) -> An
         variants = draft_by_rules(found, options.turn)
     else:
         variants = [Variant(one.kind, one.answer, one.text) for one in options.variants]
-    chosen = CaseOptions(options.first, options.rubric, options.failure_mode, variants)
+    chosen = CaseOptions(options.first, options.rubric, options.failure_mode, variants, options.annotators)
     made = make_case(found, options.turn, options.into, chosen, actor=request.person)
     parameters = CaseParameters(case=made.family, annotators=",".join(options.annotators))
     return {

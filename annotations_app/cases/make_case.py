@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from alignmenter_site.keys.hash_key import hash_key
+from annotations_app.campaigns.settings import get_annotators
 from datasets_app.access.limit_access import check_restriction, copy_restriction
 from datasets_app.catalog import facts, gates, raw_access
 from datasets_app.catalog.rows.partitions import loading_partition
@@ -28,7 +29,7 @@ from datasets_app.domain.generation.families import (
     make_family,
     spell_digest,
 )
-from datasets_app.models import AuditEvent, Dataset, Session, Turn
+from datasets_app.models import AuditEvent, Dataset, Persona, Session, Turn
 from datasets_app.retention.session_identity import mark_conversation
 
 NAME_CHARACTERS = 10
@@ -37,12 +38,13 @@ MAX_TEXT_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_MODE_CHARACTERS = 20_000, 1_000,
 
 class CaseOptions(NamedTuple):
     """``first`` is the first turn that is kept. ``rubric`` is what a good answer does, ``failure_mode`` what
-    was wrong with this one."""
+    was wrong with this one. The case is to be sent to ``annotators``, if any."""
 
     first: int = 1
     rubric: str = ""
     failure_mode: str = ""
     variants: Sequence[Variant] = ()
+    annotators: Sequence[str] = ()
 
 
 class MadeCase(NamedTuple):
@@ -61,6 +63,7 @@ def make_case(
     origin, and not yet scrubbed (see :func:`send_case`). Raises UserError."""
     source = session.dataset
     raw_access.check_may_read(actor, source)
+    _check_can_send(session, options.annotators)
     turns = read_turns(session, options.first, turn_index)
     digest = _compute_digest(turns)
     name_of_case = _keyed_digest(f"{session.session_id}\0{turn_index}\0{digest}")
@@ -103,6 +106,18 @@ def make_case(
             seen_by=seen_by,
         )
     return MadeCase(made, family, len(sessions), seen_by)
+
+
+def _check_can_send(session: Session, annotators: Sequence[str]) -> None:
+    """Before anything is made: sending is for a job, which may be long. Raises UserError."""
+    if not annotators:
+        return
+    get_annotators(annotators)
+    if not Persona.objects.filter(persona_id=session.persona_id).exists():
+        raise UserError(
+            "The persona of this conversation isn't in the list of personas, so nobody can judge it. Import "
+            "the persona, or send the case to nobody."
+        )
 
 
 def draft_by_rules(session: Session, turn_index: int) -> list[Variant]:

@@ -81,6 +81,7 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
         chosen["rubric"],
         chosen["failure_mode"],
         [Variant(*said) for said in form.read_variants()],
+        [name.strip() for name in chosen.get("annotators", "").split(",") if name.strip()],
     )
     try:
         made = make_case(session, chosen["reply"], chosen["dataset"], options, actor=request.user)
@@ -92,10 +93,8 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
         request,
         f"{made.family} is in {made.dataset.name}, with {variants}. Its raw text was seen by {readers}.",
     )
-    annotators = ",".join(name.strip() for name in chosen.get("annotators", "").split(",") if name.strip())
-    return start_and_show_job(
-        request, "send_case", made.dataset, CaseParameters(case=made.family, annotators=annotators)
-    )
+    parameters = CaseParameters(case=made.family, annotators=",".join(options.annotators))
+    return start_and_show_job(request, "send_case", made.dataset, parameters)
 
 
 def _get_session(request: HttpRequest, pk: int) -> Session:

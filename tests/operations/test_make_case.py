@@ -21,7 +21,7 @@ from datasets_app.domain.generation.families import KINDS, Variant, draft_varian
 from datasets_app.domain.splits.splits import SplitSettings
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.jobs.perform import perform
-from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Session, Turn
+from datasets_app.models import AuditEvent, Dataset, DatasetGrant, JobRun, Persona, Session, Turn
 from datasets_app.retention.erase_session import erase_session, erase_session_by_id
 from datasets_app.retention.erasure_preview import preview_erasure
 from datasets_app.splitting.split_dataset import split_dataset
@@ -294,6 +294,11 @@ def test_what_is_no_case(session: Session) -> None:
             make_case(session, turn, "prod-cases", options)
     with pytest.raises(UserError, match="Choose another dataset"):
         make_case(session, 4, "prod", OPTIONS)
+    with pytest.raises(UserError, match="There is no user zoe"):
+        make_case(session, 4, "prod-cases", OPTIONS._replace(annotators=["ana", "zoe"]))
+    Persona.objects.all().delete()
+    with pytest.raises(UserError, match="isn't in the list of personas"):
+        make_case(session, 4, "prod-cases", OPTIONS._replace(annotators=["ana"]))
     assert Session.objects.count() == 1
 
 

@@ -55,21 +55,23 @@ class Command(BaseCommand):
         if found is None:
             raise UserError(f"{dataset} has no such session.")
         variants = _read_variants(options["variants"]) if options["variants"] else draft_by_rules(found, turn)
-        chosen = CaseOptions(options["first"], options["rubric"], options["failure_mode"], variants)
+        annotators = [name.strip() for name in options["annotators"].split(",") if name.strip()]
+        chosen = CaseOptions(
+            options["first"], options["rubric"], options["failure_mode"], variants, annotators
+        )
         made = make_case(found, turn, options["into"], chosen)
-        names = options["annotators"]
         sent = run_job(
             "send_case",
             lambda job: send_case(
                 made.dataset,
                 made.family,
-                [name.strip() for name in names.split(",") if name.strip()],
+                annotators,
                 job_run=job.row,
                 report_progress=job.report_progress,
             ),
             progress=Progress("Scrubbing"),
             dataset_name=made.dataset.name,
-            parameters=CaseParameters(case=made.family, annotators=names),
+            parameters=CaseParameters(case=made.family, annotators=",".join(annotators)),
             make_facts=lambda sent: {"case": made.family},
         )
         self.stdout.write(

@@ -1,9 +1,14 @@
 """Whether a scrub leaves the scores of Alignmenter alone.
 
 Generated conversations, each with an invented value of some class of personal data, are scored by the real
-``alignmenter run --embedding hashed``: as they are, and scrubbed. At most 1 % of the replies should move by
-more than 0.02. A reply moves if its value has several words and becomes one placeholder: the hashed embedding
-and the density of the persona's words depend on their number. Needs ``make alignmenter``.
+``alignmenter run --embedding hashed``: as they are, scrubbed, and with another invented value of the class.
+At most 1 % of the replies should move by more than 0.02.
+
+What moves a reply is the density of the persona's words. The tool counts every run of letters and digits as a
+word: a path, an address or an IPv6 number has 4 to 11 of them, its placeholder one. No name moves, and hardly
+anything moves by its embedding. With a placeholder of as many runs, all in one piece, none of them moves;
+but it would tell how the value was built, and be no placeholder to whoever reads them. As several words, it
+moves the embedding instead. Needs ``make alignmenter``.
 """
 
 import argparse
@@ -60,9 +65,11 @@ def measure(folder: Path, sessions: int, seed: int) -> None:
         [sys.executable, "manage.py", *map(str, command)], cwd=PROJECT, check=True, capture_output=True
     )
     turns = [turn for turn in ConversationFile(plain).turns() if isinstance(turn, TurnRecord)]
-    planted, kinds = plant(turns, Random(seed))
+    planted, values = plant(turns, Random(seed))
+    kinds = {place: kind for place, (kind, _) in values.items()}
     before = score(folder, "raw", planted)
     after = score(folder, "scrubbed", scrub(planted))
+    other = score(folder, "other", plant_others(planted, values, Random(seed + 1)))
     moves = {place: abs(after[place] - found) for place, found in before.items()}
     moved = [place for place, move in moves.items() if move > MAX_MOVE]
     share = len(moved) / len(moves)
@@ -77,12 +84,16 @@ def measure(folder: Path, sessions: int, seed: int) -> None:
         f"scrub_scores: {moved_of_those:,} of {len(with_value):,} replies with a value moved, at most by "
         f"{max(moves.values()):.3f}; by class {dict(by_kind.most_common())}"
     )
+    by_others = sum(abs(other[place] - before[place]) > MAX_MOVE for place in with_value)
+    print(f"scrub_scores: another value of its class instead moves {by_others:,} of them")
 
 
-def plant(turns: list[TurnRecord], random: Random) -> tuple[list[TurnRecord], dict[tuple[str, int], str]]:
+def plant(
+    turns: list[TurnRecord], random: Random
+) -> tuple[list[TurnRecord], dict[tuple[str, int], tuple[str, str]]]:
     """A sentence with a value at the end of a turn of each conversation, of all classes alike; in four of
-    five the user says it, as when a scrub is measured with planted values."""
-    kinds: dict[tuple[str, int], str] = {}
+    five the user says it, as when a scrub is measured with planted values. By turn its class and text."""
+    values: dict[tuple[str, int], tuple[str, str]] = {}
     planted = []
     for number, (_, session) in enumerate(groupby(turns, key=lambda turn: turn.session_id)):
         spoken, by_assistant = list(session), random.random() < REPLY_SHARE
@@ -94,9 +105,21 @@ def plant(turns: list[TurnRecord], random: Random) -> tuple[list[TurnRecord], di
         sentence = random.choice(sentences).format(noun=noun, value=value.text)
         said = spoken[place]
         spoken[place] = said._replace(text=f"{said.text} {sentence}")
-        kinds[said.session_id, said.turn_index] = kind
+        values[said.session_id, said.turn_index] = kind, value.text
         planted += spoken
-    return planted, kinds
+    return planted, values
+
+
+def plant_others(
+    turns: list[TurnRecord], values: dict[tuple[str, int], tuple[str, str]], random: Random
+) -> list[TurnRecord]:
+    """Another value of the same class in the place of each: how far scores depend on which it is."""
+    others = []
+    for turn in turns:
+        kind, value = values.get((turn.session_id, turn.turn_index), ("", ""))
+        text = turn.text.replace(value, make_value(kind, random, "en").text) if kind else turn.text
+        others.append(turn._replace(text=text))
+    return others
 
 
 def scrub(turns: list[TurnRecord]) -> list[TurnRecord]:

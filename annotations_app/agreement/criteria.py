@@ -227,16 +227,20 @@ def _measure_preference(labels: _Labels, answers: _Answers) -> Preference:
     order, session = order_turns_by_session(labels.campaign.dataset_id, turns)
     of_turn = np.empty_like(session)
     of_turn[order] = session
-    swapped = fetch_value(_SWAPPED_SQL, [labels.campaign.pk])
     campaign = labels.campaign
     return measure_preference(
         answers.value,
-        np.isin(answers.turn, np.array(swapped or [], np.int64)),
+        np.isin(answers.turn, read_swapped(campaign)),
         of_turn[turn],
         resamples=labels.resamples,
         seed=labels.seed,
         planned=campaign.item_count * campaign.overlap,
     )
+
+
+def read_swapped(campaign: Campaign) -> IntArray:
+    """Turns of pairs that are shown with the reply of the other dataset as A."""
+    return np.array(fetch_value(_SWAPPED_SQL, [campaign.pk]) or [], np.int64)
 
 
 def _parameters(campaign: Campaign, criterion: Criterion, only: list[int] | None) -> dict[str, Any]:

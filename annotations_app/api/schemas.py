@@ -237,10 +237,12 @@ class CalibrationOut(Schema):
 
 
 class JudgeIn(Input):
-    """`judge` is a name, or `NAME@VERSION`; `offline` needs no model. `max_cost` is at the judge's prices."""
+    """`judge` is a name, or `NAME@VERSION`; `offline` needs no model. With `swap` it judges each pair of
+    replies both ways round. `max_cost` is at the judge's prices."""
 
     judge: str = Field("offline", max_length=120)
     repeats: int = Field(1, ge=1, le=MAX_REPEATS)
+    swap: bool = False
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=MAX_CONCURRENCY)
     max_tokens: int | None = Field(None, ge=1)
     max_cost: float | None = Field(None, gt=0)

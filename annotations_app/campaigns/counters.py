@@ -42,6 +42,11 @@ _DELETE_ITEMS_SQL = (
     DELETE FROM annotations_app_judgment j USING annotations_app_campaignitem i
     WHERE i.id = ANY(%(items)s) AND j.campaign_id = i.campaign_id AND j.turn_id = i.turn_id
     """,
+    """
+    DELETE FROM annotations_app_verdict v
+    USING annotations_app_campaignitem i JOIN annotations_app_judgerun r ON r.campaign_id = i.campaign_id
+    WHERE i.id = ANY(%(items)s) AND v.run_id = r.id AND v.turn_id = i.turn_id
+    """,
     "DELETE FROM annotations_app_assignment WHERE item_id = ANY(%(items)s)",
     "DELETE FROM annotations_app_pairedreply WHERE item_id = ANY(%(items)s)",
     "DELETE FROM annotations_app_campaignitem WHERE id = ANY(%(items)s)",

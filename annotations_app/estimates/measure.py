@@ -1,14 +1,17 @@
 """Estimates the rates of a campaign: how many replies have each answer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from annotations_app.agreement.criteria import read_swapped
+from annotations_app.domain.agreement.preference import score_side_a
 from annotations_app.domain.estimates.planning import plan_labels
 from annotations_app.domain.estimates.quality import UNCOUNTED_ORDER, QualityReport, RateEstimate
 from annotations_app.domain.estimates.rates import (
     Estimate,
     FloatArray,
+    IntArray,
     Replies,
     estimate_from_people,
     estimate_with_judges,
@@ -20,7 +23,13 @@ from annotations_app.estimates.replies import (
     match_answer,
     read_items,
 )
-from annotations_app.judges.judge_rows import count_not_judged, read_people, read_verdicts
+from annotations_app.judges.judge_rows import (
+    count_changed,
+    count_not_judged,
+    list_outdated,
+    read_people,
+    read_verdicts,
+)
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.errors import UserError
@@ -28,6 +37,7 @@ from datasets_app.domain.labels.criterion import Criterion, Kind, Level
 from datasets_app.domain.wording import format_count
 
 MIN_WIDTH, MAX_WIDTH = 0.001, 1.0
+Score = Callable[[IntArray, IntArray], FloatArray]
 
 
 def estimate_quality(
@@ -117,6 +127,13 @@ def _note_failures(run: JudgeRun) -> Iterator[str]:
             f"{run.judge.full_name}: {format_count(failed, 'reply', 'replies')} "
             f"({100 * failed / (judged + failed):.1f} %) not judged; they count as neither answer."
         )
+    if outdated := list_outdated(run):
+        yield f"{run.judge.full_name} judged by another version of {', '.join(outdated)}: run it again."
+    if changed := count_changed(run, schema_of(run.campaign)):
+        yield (
+            f"{run.judge.full_name}: {format_count(changed, 'pair')} of which the answer changed with the "
+            "sides; they count as not judged."
+        )
 
 
 def _estimate(
@@ -128,10 +145,9 @@ def _estimate(
 ) -> Iterator[RateEstimate]:
     turn, value = read_people(campaign, criterion, first_only=True)
     said = [read_verdicts(run, criterion) for run in runs]
-    for code, level in list_rated_levels(criterion):
-        label = average_by_reply(items, turn, match_answer(criterion, code, value))
-        label = np.where(items.drawn, label, np.nan)
-        verdicts = [average_by_reply(items, one, match_answer(criterion, code, two)) for one, two in said]
+    for name, score in _list_scores(campaign, criterion):
+        label = np.where(items.drawn, average_by_reply(items, turn, score(turn, value)), np.nan)
+        verdicts = [average_by_reply(items, one, score(one, two)) for one, two in said]
         replies = Replies(
             items.session, label, items.chance, np.array(verdicts).reshape(len(verdicts), len(label))
         )
@@ -141,17 +157,31 @@ def _estimate(
         yield RateEstimate(
             criterion.key,
             criterion.question,
-            level.name,
+            name,
             people,
             _with_order(campaign, label, estimate_from_people(replies, planned=planned)),
             helped,
             _with_order(campaign, label, estimate_with_judges(replies, planned=planned)) if said else None,
             plan_labels(people, helped or people, len(label), width) if width is not None else None,
+            criterion.kind == Kind.PREFERENCE,
         )
 
 
+def _list_scores(campaign: Campaign, criterion: Criterion) -> Iterator[tuple[str, Score]]:
+    """What is rated, and how much each answer (turn, stored answer) counts."""
+    if criterion.kind == Kind.PREFERENCE:
+        swapped = read_swapped(campaign)
+        yield (
+            f"The reply of {campaign.dataset.name} wins",
+            lambda turn, value: abs(score_side_a(value) - np.isin(turn, swapped)),
+        )
+    for code, level in list_rated_levels(criterion):
+        yield level.name, lambda _, value, code=code: match_answer(criterion, code, value)
+
+
 def list_rated_levels(criterion: Criterion) -> list[tuple[int, Level]]:
-    """Of yes and no only yes: the other is the rest. How often A is better tells nothing of the replies."""
+    """Of yes and no only yes: the other is the rest. How often A is better tells nothing of the replies, but
+    how often the one of the campaign's dataset is."""
     if criterion.kind == Kind.PREFERENCE:
         return []
     if criterion.kind == Kind.YES_NO:

@@ -125,6 +125,11 @@ class _Campaigns(SessionData):
 class _Pairs(SessionData):
     """The rows of the other dataset of campaigns that compare replies."""
 
+    def drop_outdated(self, dataset: Any) -> int:
+        """Of judges' reasons, which may quote either reply, only those that are scrubbed with the own one."""
+        of_pairs = Verdict.objects.filter(run__campaign__other_dataset=dataset, rationale__isnull=False)
+        return of_pairs.update(rationale=None)
+
     def close(self, dataset: Any) -> None:
         Campaign.objects.filter(other_dataset=dataset).update(status=Campaign.Status.CLOSED)
 

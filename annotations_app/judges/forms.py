@@ -7,6 +7,7 @@ from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminSelectWidget,
+    UnfoldBooleanSwitchWidget,
 )
 
 from annotations_app.domain.judging.judge_document import OFFLINE
@@ -29,6 +30,13 @@ class JudgeForm(OverrideForm):
         initial=1,
         widget=UnfoldAdminIntegerFieldWidget,
         help_text="More than one shows whether the judge agrees with itself.",
+    )
+    swap = forms.BooleanField(
+        label="Both ways round",
+        required=False,
+        widget=UnfoldBooleanSwitchWidget,
+        help_text="Judges each pair twice, with the sides swapped; an answer that changes with them counts "
+        "as not judged.",
     )
     max_tokens = forms.IntegerField(
         label="Token budget",
@@ -57,8 +65,10 @@ class JudgeForm(OverrideForm):
         "audit log.",
     )
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, compares: bool = False, **options: Any) -> None:
         super().__init__(*args, override_required=False, **options)
+        if not compares:
+            del self.fields["swap"]
         judges = [judge for judge in latest_judges() if judge.name != OFFLINE]
         choices = [(judge.full_name, str(judge)) for judge in judges]
         self.fields["judge"].choices = [(OFFLINE, "Offline: lexicon and style rules"), *choices]  # type: ignore[attr-defined]

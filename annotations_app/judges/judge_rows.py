@@ -9,23 +9,25 @@ from annotations_app.labels.random_sample import list_random_turns
 from annotations_app.labels.versions import list_schemas_asking
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column
-from datasets_app.domain.labels.criterion import Criterion
+from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.schema import Schema
 
 MAX_TAGS = 20
 SPLITS = ("none", "train", "validation", "test")
 _VERDICTS_SQL = """
 SELECT string_agg(int8send(turn_id) || int8send((codes->>%(key)s)::bigint), ''::bytea)
 FROM annotations_app_verdict
-WHERE run_id = %(run)s AND (%(repeats)s OR repeat = 0) AND failure = '' AND codes ? %(key)s
+WHERE run_id = %(run)s AND (%(repeats)s OR repeat = 0) AND NOT swapped AND failure = '' AND codes ? %(key)s
 GROUP BY turn_id >> 16
 """
 _REPEATS_SQL = """
 SELECT string_agg(int8send(f.turn_id) || int8send((f.codes->>%(key)s)::bigint)
     || int8send((r.codes->>%(key)s)::bigint), ''::bytea)
 FROM annotations_app_verdict f
-JOIN annotations_app_verdict r ON r.run_id = f.run_id AND r.turn_id = f.turn_id AND r.repeat > 0
-WHERE f.run_id = %(run)s AND f.repeat = 0 AND f.failure = '' AND r.failure = ''
+JOIN annotations_app_verdict r ON r.run_id = f.run_id AND r.turn_id = f.turn_id
+AND CASE WHEN %(swapped)s THEN r.swapped ELSE r.repeat > 0 END
+WHERE f.run_id = %(run)s AND f.repeat = 0 AND NOT f.swapped AND f.failure = '' AND r.failure = ''
 AND f.codes ? %(key)s AND r.codes ? %(key)s GROUP BY f.turn_id >> 16
 """
 # Of decisions d: not those that a reply was queued again after and has been decided on since.
@@ -112,6 +114,16 @@ FROM annotations_app_campaignitem i
 JOIN datasets_app_turn t ON t.dataset_id = %(dataset)s AND t.id = i.turn_id
 WHERE i.campaign_id = %(campaign)s GROUP BY i.turn_id >> 16
 """
+# How much longer the reply shown as A is.
+_PAIR_LENGTHS_SQL = """
+SELECT string_agg(int8send(i.turn_id) || int8send(
+    (char_length(r.text) - char_length(o.text))::bigint * CASE WHEN p.swapped THEN -1 ELSE 1 END), ''::bytea)
+FROM annotations_app_campaignitem i
+JOIN annotations_app_pairedreply p ON p.item_id = i.id
+JOIN datasets_app_turn r ON r.dataset_id = %(dataset)s AND r.id = i.turn_id
+JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.id = p.turn_id
+WHERE i.campaign_id = %(campaign)s GROUP BY i.turn_id >> 16
+"""
 _FAILURES_SQL = """
 SELECT failure, count(*) FROM annotations_app_verdict WHERE run_id = %s GROUP BY failure ORDER BY 2 DESC
 """
@@ -133,13 +145,46 @@ class Sessions(NamedTuple):
 
 
 def read_verdicts(run: JudgeRun, criterion: Criterion, *, repeats: bool = False) -> tuple[IntArray, IntArray]:
-    """(turn, stored answer) of each first judgment, or of repeated ones too, without those that failed."""
-    return read_packed(_VERDICTS_SQL, 2, run=run.pk, key=criterion.key, repeats=repeats)  # type: ignore[return-value]
+    """(turn, stored answer) of each first judgment, or of repeated ones too, without those that failed.
+
+    Of pairs judged both ways round only those of which the answer is the same. None if the criterion was
+    another one when it was judged.
+    """
+    if criterion.kind == Kind.PREFERENCE and run.swap:
+        turn, answer, other = read_repeats(run, criterion, swapped=True)
+        return turn[answer == other], answer[answer == other]
+    return read_packed(_VERDICTS_SQL, 2, run=run.pk, key=_key_in(run, criterion), repeats=repeats)  # type: ignore[return-value]
 
 
-def read_repeats(run: JudgeRun, criterion: Criterion) -> tuple[IntArray, IntArray, IntArray]:
-    """(turn, first answer, another one)."""
-    return read_packed(_REPEATS_SQL, 3, run=run.pk, key=criterion.key)  # type: ignore[return-value]
+def read_repeats(
+    run: JudgeRun, criterion: Criterion, *, swapped: bool = False
+) -> tuple[IntArray, IntArray, IntArray]:
+    """(turn, first answer, another one, or that to the pair the other way round)."""
+    return read_packed(_REPEATS_SQL, 3, run=run.pk, key=_key_in(run, criterion), swapped=swapped)  # type: ignore[return-value]
+
+
+def _key_in(run: JudgeRun, criterion: Criterion) -> str:
+    """The key of a criterion in verdicts; empty, which is no key, if another version of it was asked."""
+    return criterion.key if run.asks(criterion) else ""
+
+
+def list_outdated(run: JudgeRun) -> list[str]:
+    """Keys of criteria that have changed since they were judged: verdicts say nothing of them."""
+    if run.schema is None or run.campaign.schema_content is None:
+        return []
+    was_asked = run.schema.content.find
+    now = run.campaign.schema_content.criteria
+    return [one.key for one in now if was_asked(one.key) and not run.asks(one)]
+
+
+def count_changed(run: JudgeRun, schema: Schema) -> int:
+    """Pairs of which an answer to which reply is better changed with the sides."""
+    changed = [np.zeros(0, np.int64)]
+    for criterion in schema.criteria:
+        if criterion.kind == Kind.PREFERENCE and run.swap:
+            turn, answer, other = read_repeats(run, criterion, swapped=True)
+            changed.append(turn[answer != other])
+    return len(np.unique(np.concatenate(changed)))
 
 
 def read_people(
@@ -193,6 +238,12 @@ def _keep(chosen: list[int] | None, turn: IntArray, value: IntArray) -> tuple[In
 def read_characters(campaign: Campaign) -> tuple[IntArray, IntArray]:
     """(turn, characters) of each reply."""
     return read_packed(_LENGTHS_SQL, 2, campaign=campaign.pk, dataset=campaign.dataset_id)  # type: ignore[return-value]
+
+
+def read_length_differences(campaign: Campaign) -> tuple[IntArray, IntArray]:
+    """(turn, by how many characters the reply shown as A is longer) of each pair."""
+    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "other": campaign.other_dataset_id}
+    return read_packed(_PAIR_LENGTHS_SQL, 2, **values)  # type: ignore[return-value]
 
 
 def read_sessions(campaign: Campaign) -> Sessions:

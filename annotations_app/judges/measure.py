@@ -9,14 +9,17 @@ from annotations_app.domain.agreement.agreement_report import Comparison, Statis
 from annotations_app.domain.agreement.comparisons import Observations, compare_observations
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
 from annotations_app.domain.agreement.length_bias import measure_length_bias
+from annotations_app.domain.agreement.preference import score_side_a
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
 from annotations_app.judges.judge_rows import (
     count_not_judged,
+    list_outdated,
     look_up,
     read_characters,
+    read_length_differences,
     read_lengths,
     read_people_at_random,
     read_raters,
@@ -27,6 +30,7 @@ from annotations_app.judges.judge_rows import (
 )
 from annotations_app.judges.reveal import Following, measure_following
 from annotations_app.judges.run_judge import compute_cost, schema_of
+from annotations_app.judges.sides import SideCheck, measure_sides
 from annotations_app.judges.versions import VersionChange, compare_versions, find_earlier
 from annotations_app.models import JudgeRun
 from datasets_app.domain.labels.criterion import Criterion, Kind
@@ -72,6 +76,8 @@ class MeasuredCriterion(NamedTuple):
     change: VersionChange | None
     # None where answers have no order.
     length_bias: Statistic | None = None
+    # Of pairs.
+    sides: SideCheck | None = None
 
     @property
     def title(self) -> str:
@@ -96,12 +102,13 @@ class MeasuredCriterion(NamedTuple):
             "earlier_version": self.change and self.change.as_json(),
             "alternative_annotator": self.alternative and self.alternative.as_json(),
             "length_bias": self.length_bias and self.length_bias.as_json(),
+            "sides": self.sides and self.sides.as_json(),
         }
 
 
 class JudgeReport(NamedTuple):
     """``not_judged`` counts replies without a judgment by the reason; ``cost`` is that of a thousand
-    judgments, None without prices."""
+    judgments, None without prices. ``outdated`` are criteria that were others when they were judged."""
 
     run: JudgeRun
     judged: int
@@ -109,6 +116,7 @@ class JudgeReport(NamedTuple):
     criteria: list[MeasuredCriterion]
     following: list[Following]
     cost: float | None
+    outdated: list[str]
 
     @property
     def missing(self) -> int:
@@ -128,6 +136,7 @@ class JudgeReport(NamedTuple):
             "tokens": TokensUsed(**self.run.used).total,
             "cost_per_thousand": self.cost,
             "criteria": [one.as_json() for one in self.criteria],
+            "outdated_criteria": self.outdated,
             "following": [{**one._asdict(), "share": one.share} for one in self.following],
         }
 
@@ -163,6 +172,7 @@ def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEF
         criteria,
         measure_following(run.campaign) if is_revealed else [],
         1000 * cost / judged if cost is not None and judged else None,
+        list_outdated(run),
     )
 
 
@@ -198,20 +208,17 @@ def _measure(
     if not len(verdict_turn):
         return
     label_turn, label = read_people_at_random(run.campaign, criterion)
-    again_turn, first, again = read_repeats(run, criterion)
+    repeats = read_repeats(run, criterion)
     raters, earlier = read_raters(run.campaign, criterion), find_earlier(run)
     before = read_verdicts(earlier, criterion) if earlier else None
-    lengths = read_characters(run.campaign)
+    is_pair = criterion.kind == Kind.PREFERENCE
+    lengths = read_length_differences(run.campaign) if is_pair else read_characters(run.campaign)
     for tag, names, read in _list_scales(criterion):
         turns, codes, ties = find_consensus(label_turn, read(label), len(names))
         now = look_up(turns, verdict_turn, read(verdict))
         matched = _match(turns, now, codes, sessions)
         scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
         weights = scale.weights(len(names))
-        itself = None
-        if len(again_turn):
-            repeats = _match(again_turn, read(again).astype(np.float64), read(first), sessions)
-            [itself] = _compare(repeats, np.zeros(len(repeats.turn), np.int64), 1, weights)
         yield MeasuredCriterion(
             criterion,
             tag,
@@ -223,7 +230,7 @@ def _measure(
                 kind: _compare_parts(turns_of, matched, names, weights)
                 for kind, turns_of in {"split": _split_parts(matched, sessions), **parts}.items()
             },
-            itself,
+            _compare_with_itself(repeats, read, sessions, weights),
             measure_alternative(
                 raters, (verdict_turn, verdict), sessions, criterion, len(names), read, epsilon
             ),
@@ -232,16 +239,26 @@ def _measure(
             )
             if earlier and before
             else None,
-            None if criterion.kind == Kind.CHOICE else _measure_length_bias(matched, lengths, len(names)),
+            None
+            if criterion.kind == Kind.CHOICE
+            else _measure_length_bias(matched, lengths, len(names), is_pair),
+            measure_sides(run, criterion, sessions) if is_pair else None,
         )
 
 
-def _measure_length_bias(matched: _Matched, lengths: tuple[IntArray, IntArray], levels: int) -> Statistic:
+def _measure_length_bias(
+    matched: _Matched, lengths: tuple[IntArray, IntArray], levels: int, is_pair: bool
+) -> Statistic:
+    """Of pairs, how much oftener the reply shown as A is chosen where it is the longer one."""
     length = look_up(matched.turn, *lengths)
-    there = ~np.isnan(length)
-    judge = matched.judge[there] / (levels - 1)
+    there = ~np.isnan(length) & ~(is_pair & (length == 0))
+    judge = score_side_a(matched.judge) if is_pair else matched.judge / (levels - 1)
     return measure_length_bias(
-        matched.session[there], length[there].astype(np.int64), judge, matched.people[there]
+        matched.session[there],
+        length[there].astype(np.int64),
+        judge[there],
+        matched.people[there],
+        0 if is_pair else None,
     )
 
 
@@ -277,6 +294,15 @@ def _compare(matched: _Matched, group: IntArray, groups: int, weights: FloatArra
     others = np.eye(len(weights))[matched.people].T if len(matched.turn) else np.zeros((len(weights), 0))
     observations = Observations(group, matched.judge, np.ascontiguousarray(others), matched.session)
     return compare_observations(observations, groups, weights, NOTHING_COMPARED)
+
+
+def _compare_with_itself(repeats: Any, read: Any, sessions: Any, weights: FloatArray) -> Comparison | None:
+    turn, first, again = repeats
+    if not len(turn):
+        return None
+    matched = _match(turn, read(again).astype(np.float64), read(first), sessions)
+    [comparison] = _compare(matched, np.zeros(len(matched.turn), np.int64), 1, weights)
+    return comparison
 
 
 def _compare_whole(name: str, matched: _Matched, names: list[str], weights: FloatArray) -> Compared:

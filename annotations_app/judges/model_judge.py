@@ -10,6 +10,7 @@ from annotations_app.domain.judging.judge_prompt import (
     build_json_schema,
     format_reply,
     parse_judgment,
+    swap_codes,
 )
 from annotations_app.judges.replies import ReplyToJudge
 from datasets_app.domain.labels.schema import Schema
@@ -33,6 +34,7 @@ class JudgedTurn(NamedTuple):
     codes: dict[str, int | float]
     rationale: str = ""
     failure: str | None = None
+    swapped: bool = False
 
 
 class ModelJudge:
@@ -111,9 +113,10 @@ class ModelJudge:
                     {"role": "user", "content": REPAIR},
                 ]
                 continue
-            return JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
+            codes = swap_codes(self._schema, judgment.codes) if item.swapped else judgment.codes
+            return JudgedTurn(item.turn, item.repeat, codes, judgment.rationale, swapped=item.swapped)
         return self._fail(item, problem)
 
     @staticmethod
     def _fail(item: ReplyToJudge, reason: str) -> JudgedTurn:
-        return JudgedTurn(item.turn, item.repeat, {}, failure=reason)
+        return JudgedTurn(item.turn, item.repeat, {}, failure=reason, swapped=item.swapped)

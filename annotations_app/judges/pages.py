@@ -18,6 +18,7 @@ from annotations_app.judges.alternative import ASSUMPTIONS
 from annotations_app.judges.certify import list_certificates, state_certificate
 from annotations_app.judges.forms import JudgeForm
 from annotations_app.judges.measure import find_replies, measure_judge
+from annotations_app.judges.replies import read_replies
 from annotations_app.judges.reveal import reveal_judge
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates, raw_access
@@ -25,6 +26,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.domain.packages.quality_statement import describe_certificate
 from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.models import Dataset
 
 _QUERY = ("criterion", "tag", "judge", "people")
 MAX_RUNS, MAX_TEXT_CHARACTERS = 20, 4000
@@ -35,7 +37,9 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     may_run = request.user.has_perm("annotations_app.change_campaign")
-    form = JudgeForm(request.POST or None, may_override=gates.can_override(request.user))
+    may_override = gates.can_override(request.user)
+    compares = campaign.other_dataset_id is not None
+    form = JudgeForm(request.POST or None, compares=compares, may_override=may_override)
     if request.method == "POST" and may_run and form.is_valid():
         return start_and_show_job(request, "run_judge", campaign.dataset, form.make_parameters(campaign))
     may_read = raw_access.may_read(request.user, campaign.dataset)
@@ -85,7 +89,7 @@ def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
     if found is None:
         raise Http404
     title, answers, turns = found
-    at = min(at, max(0, len(turns) - 1))
+    at, may_read = min(at, max(0, len(turns) - 1)), _may_read(request, campaign)
     context: dict[str, Any] = {
         "run": run,
         "title": title,
@@ -96,7 +100,8 @@ def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
         "previous": at - 1 if at else None,
         "next": at + 1 if at + 1 < len(turns) else None,
         "verdict": _load_verdict(request, run, turns[at]) if turns else None,
-        "withheld": not raw_access.may_read(request.user, campaign.dataset),
+        "withheld": not may_read,
+        "sides": _list_sides(campaign, turns[at]) if turns and may_read else [],
     }
     return render_campaign_page(request, campaign, "judged", "Judged replies", context)
 
@@ -106,17 +111,32 @@ def _load_verdict(request: HttpRequest, run: JudgeRun, turn: int) -> Verdict:
     verdict: Verdict = (
         Verdict.objects.filter(turn__dataset=campaign.dataset_id)
         .select_related("turn__session")
-        .get(run=run, turn=turn, repeat=0)
+        .get(run=run, turn=turn, repeat=0, swapped=False)
     )
-    if not raw_access.may_read(request.user, campaign.dataset):
+    if not _may_read(request, campaign):
         verdict.rationale = verdict.turn.text = raw_access.WITHHELD
         raw_access.withhold_session(verdict.turn.session)
     else:
-        raw_access.record_access(
-            campaign.dataset, request.user, place="judged", campaign=campaign.pk, turns=1
-        )
+        for dataset in campaign.datasets:
+            raw_access.record_access(dataset, request.user, place="judged", campaign=campaign.pk, turns=1)
     verdict.turn.text = verdict.turn.text[:MAX_TEXT_CHARACTERS]
     return verdict
+
+
+def _may_read(request: HttpRequest, campaign: Campaign) -> bool:
+    """What is said of a pair is about both datasets."""
+    visible = Dataset.objects.visible_to(request.user)
+    return all(
+        raw_access.may_read(request.user, one) and visible.filter(pk=one.pk).exists()
+        for one in campaign.datasets
+    )
+
+
+def _list_sides(campaign: Campaign, turn: int) -> list[tuple[str, str]]:
+    """The replies of a pair as annotators see them; of one reply none."""
+    reply = read_replies(campaign, [turn]).get(turn) if campaign.other_dataset_id else None
+    sides = zip("AB", reply.pair, strict=True) if reply and reply.pair else ()
+    return [(name, text[:MAX_TEXT_CHARACTERS]) for name, text in sides]
 
 
 def _runs(campaign: Campaign) -> Any:

@@ -13,12 +13,14 @@ class JudgeParameters(OverridableParameters, frozen=True):
     campaign: str = ""
     judge: str = ""
     repeats: int = 1
+    swap: bool = False
     concurrency: int = DEFAULT_CONCURRENCY
     max_tokens: int | None = None
     max_cost: float | None = None
 
     LABELS: ClassVar = {
         "repeats": "Times each reply is judged",
+        "swap": "Both ways round",
         "concurrency": "Concurrent calls",
         "max_tokens": "Token budget",
         "max_cost": "Budget",
@@ -26,4 +28,4 @@ class JudgeParameters(OverridableParameters, frozen=True):
 
     @property
     def options(self) -> JudgeOptions:
-        return JudgeOptions(self.repeats, self.concurrency, self.max_tokens, self.max_cost)
+        return JudgeOptions(self.repeats, self.swap, self.concurrency, self.max_tokens, self.max_cost)

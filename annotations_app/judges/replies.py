@@ -1,4 +1,4 @@
-"""The replies of a campaign that a judge has still to judge, and labeled ones to show it."""
+"""The replies or pairs of a campaign that a judge has still to judge, and labeled ones to show it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -14,28 +14,51 @@ EXAMPLE_SPLIT = "train"
 # With the turns before each, so many are in memory at a time.
 _PAGE_SIZE = 200
 
-_COUNT_SQL = """
-SELECT count(*) FILTER (WHERE NOT s.excluded), count(*) FILTER (WHERE s.excluded)
-FROM annotations_app_campaignitem i
-JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
-WHERE i.campaign_id = %(campaign)s AND i.turn_id <> ALL(%(examples)s::bigint[])
+# The other reply of a pair, and its session; of a campaign without pairs nothing.
+_PAIR = """
+annotations_app_pairedreply p ON p.item_id = i.id
+LEFT JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.id = p.turn_id
+LEFT JOIN datasets_app_session os ON os.dataset_id = %(other)s AND os.id = o.session_id
 """
-_MISSING_SQL = """
-SELECT i.position, i.turn_id FROM annotations_app_campaignitem i
+_COUNT_SQL = f"""
+SELECT count(*) FILTER (WHERE NOT excluded), count(*) FILTER (WHERE excluded) FROM (
+    SELECT s.excluded OR coalesce(os.excluded, false) AS excluded FROM annotations_app_campaignitem i
+    JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
+    LEFT JOIN {_PAIR} WHERE i.campaign_id = %(campaign)s AND i.turn_id <> ALL(%(examples)s::bigint[])
+) item
+"""  # constants of this module # nosec B608
+# Both ways round of a pair are next to each other, so that a budget ends with whole pairs.
+_MISSING_SQL = f"""
+SELECT 2 * i.position + side, i.turn_id, side = 1 FROM annotations_app_campaignitem i
 JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id AND NOT s.excluded
-WHERE i.campaign_id = %(campaign)s AND i.position > %(after)s AND i.turn_id <> ALL(%(examples)s::bigint[])
-AND NOT EXISTS (
-    SELECT FROM annotations_app_verdict v
-    WHERE v.run_id = %(run)s AND v.turn_id = i.turn_id AND v.repeat = %(repeat)s AND v.failure = ''
+LEFT JOIN {_PAIR}
+CROSS JOIN generate_series(0, %(swap)s) AS side
+WHERE i.campaign_id = %(campaign)s AND i.position >= %(after)s / 2 AND 2 * i.position + side > %(after)s
+AND NOT coalesce(os.excluded, false) AND i.turn_id <> ALL(%(examples)s::bigint[]) AND NOT EXISTS (
+    SELECT FROM annotations_app_verdict v WHERE v.run_id = %(run)s AND v.turn_id = i.turn_id
+    AND v.repeat = %(repeat)s AND v.swapped = (side = 1) AND v.failure = ''
 )
-ORDER BY i.position LIMIT %(size)s
-"""
+ORDER BY i.position, side LIMIT %(size)s
+"""  # constants of this module # nosec B608
 _TURNS_SQL = """
 SELECT r.id, t.role, t.text FROM datasets_app_turn r
 JOIN datasets_app_turn t ON t.dataset_id = r.dataset_id AND t.session_id = r.session_id
 AND t.turn_index BETWEEN r.turn_index - %(before)s AND r.turn_index
 WHERE r.dataset_id = %(dataset)s AND r.id = ANY(%(turns)s::bigint[]) ORDER BY r.id, t.turn_index
 """
+# As annotators see them: the turns that both conversations have, and the reply on side A first.
+_PAIRS_SQL = f"""
+SELECT i.turn_id, CASE WHEN p.swapped THEN o.text ELSE r.text END,
+       CASE WHEN p.swapped THEN r.text ELSE o.text END, (
+    SELECT jsonb_agg(jsonb_build_array(t.role, t.text) ORDER BY t.turn_index) FROM datasets_app_turn t
+    JOIN datasets_app_turn c ON c.dataset_id = %(other)s AND c.session_id = o.session_id
+    AND c.turn_index = t.turn_index AND c.role = t.role AND c.text = t.text
+    WHERE t.dataset_id = %(dataset)s AND t.session_id = r.session_id
+    AND t.turn_index BETWEEN r.turn_index - %(before)s AND r.turn_index - 1)
+FROM annotations_app_campaignitem i JOIN {_PAIR}
+JOIN datasets_app_turn r ON r.dataset_id = %(dataset)s AND r.id = i.turn_id
+WHERE i.campaign_id = %(campaign)s AND i.turn_id = ANY(%(turns)s::bigint[]) AND NOT os.excluded
+"""  # constants of this module # nosec B608
 # Replies of the training split on which everybody agrees, in an order that hangs on nothing else.
 _LABELED_SQL = """
 SELECT a.turn_id, jsonb_build_object('on_brand', min(a.label)) FROM annotations_app_annotation a
@@ -61,14 +84,17 @@ SELECT turn_id, codes FROM (
 
 
 class ReplyToJudge(NamedTuple):
+    """``swapped`` is a pair the other way round than people see it."""
+
     turn: int
     repeat: int
     reply: JudgedReply
+    swapped: bool = False
 
 
 def count_replies(campaign: Campaign, examples: Sequence[int]) -> tuple[int, int]:
     """(replies to judge, those of excluded sessions), without ``examples``."""
-    values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "examples": list(examples)}
+    values = {**_describe(campaign), "examples": list(examples)}
     found: tuple[int, int] = fetch_one(_COUNT_SQL, values)
     return found
 
@@ -79,9 +105,9 @@ def read_missing(run: JudgeRun, repeats: int) -> Iterator[ReplyToJudge]:
         after = -1
         while True:
             values = {
+                **_describe(run.campaign),
                 "run": run.pk,
-                "campaign": run.campaign_id,
-                "dataset": run.campaign.dataset_id,
+                "swap": int(run.swap and repeat == 0),
                 "examples": run.examples,
                 "repeat": repeat,
                 "after": after,
@@ -91,14 +117,25 @@ def read_missing(run: JudgeRun, repeats: int) -> Iterator[ReplyToJudge]:
             if not page:
                 break
             after = page[-1][0]
-            texts = _read_replies(run.campaign.dataset_id, [turn for _, turn in page])
-            for _, turn in page:
+            texts = read_replies(run.campaign, [turn for _, turn, _ in page])
+            for _, turn, swapped in page:
                 if turn in texts:
-                    yield ReplyToJudge(turn, repeat, texts[turn])
+                    reply = texts[turn].swap() if swapped else texts[turn]
+                    yield ReplyToJudge(turn, repeat, reply, swapped)
 
 
-def _read_replies(dataset: int, turns: Sequence[int]) -> dict[int, JudgedReply]:
-    values = {"dataset": dataset, "turns": list(turns), "before": MAX_CONTEXT_TURNS}
+def _describe(campaign: Campaign) -> dict[str, Any]:
+    return {"campaign": campaign.pk, "dataset": campaign.dataset_id, "other": campaign.other_dataset_id}
+
+
+def read_replies(campaign: Campaign, turns: Sequence[int]) -> dict[int, JudgedReply]:
+    """By turn, as a judge gets them; of a pair as people see it."""
+    values = {**_describe(campaign), "turns": list(turns), "before": MAX_CONTEXT_TURNS}
+    if campaign.other_dataset_id is not None:
+        return {
+            turn: JudgedReply([(role, text) for role, text in json.loads(before or "[]")], (a, b))
+            for turn, a, b, before in fetch_all(_PAIRS_SQL, values)
+        }
     said: dict[int, list[tuple[str, str]]] = {}
     for turn, role, text in fetch_all(_TURNS_SQL, values):
         said.setdefault(turn, []).append((role, text))
@@ -114,7 +151,7 @@ def choose_examples(campaign: Campaign, number: int) -> list[tuple[int, Example]
         _EXAMPLES_SQL.format(labeled=labeled),
         {"campaign": campaign.pk, "split": EXAMPLE_SPLIT, "number": number},
     )
-    replies = _read_replies(campaign.dataset_id, [turn for turn, _ in found])
+    replies = read_replies(campaign, [turn for turn, _ in found])
     schema = campaign.schema_content
     return [
         (turn, Example(replies[turn], _decode(schema, codes))) for turn, codes in found if turn in replies

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.judging.judge_prompt import build_system_prompt, hash_prompt, select_questions
 from annotations_app.domain.judging.offline_judge import judge_offline
-from annotations_app.judges.judge_rows import count_not_judged
+from annotations_app.judges.judge_rows import count_changed, count_not_judged
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
 from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
 from annotations_app.judges.verdict_store import VerdictStore
@@ -35,16 +35,19 @@ BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
 
 
 class JudgeOptions(NamedTuple):
-    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before."""
+    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before. With ``swap`` each pair
+    is judged both ways round."""
 
     repeats: int = 1
+    swap: bool = False
     concurrency: int = DEFAULT_CONCURRENCY
     max_tokens: int | None = None
     max_cost: float | None = None
 
 
 class JudgeOutcome(NamedTuple):
-    """``not_judged`` counts failures by their reason; ``left`` weren't requested, because of ``stopped``."""
+    """``not_judged`` counts failures by their reason; ``left`` weren't requested, because of ``stopped``.
+    ``changed`` are pairs of which the answer changed with the sides."""
 
     run: int
     judged: int
@@ -56,10 +59,11 @@ class JudgeOutcome(NamedTuple):
     examples: int
     tokens: int
     cost: float | None
+    changed: int = 0
 
     @property
     def is_complete(self) -> bool:
-        return not (self.not_judged or self.left)
+        return not (self.not_judged or self.left or self.changed)
 
 
 class _Work(NamedTuple):
@@ -95,8 +99,11 @@ def run_judge(
     document = judge.content
     _check_options(document, options)
     schema = _select_schema(campaign, document)
+    if options.swap and not schema.compares_replies:
+        raise UserError(f"{campaign.name} asks the judge of one reply at a time, which has no sides to swap.")
     endpoint = None if document.is_offline else require_endpoint(document.endpoint or None, endpoint_actor)
-    gates.check_judge(campaign.dataset, endpoint and endpoint.base_url, actor=actor, override=override)
+    for dataset in campaign.datasets:
+        gates.check_judge(dataset, endpoint and endpoint.base_url, actor=actor, override=override)
     persona, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
     examples = choose_examples(campaign, 0 if endpoint is None else document.examples)
     system = build_system_prompt(
@@ -107,14 +114,15 @@ def run_judge(
         judge=judge,
         prompt_digest=hash_prompt(system),
         defaults={
+            "schema": campaign.schema,
             "persona_digest": persona_digest,
             "guidelines_digest": campaign.guidelines_digest,
             "examples": [turn for turn, _ in examples],
         },
     )
-    run.repeats = max(run.repeats, options.repeats)
+    run.repeats, run.swap = max(run.repeats, options.repeats), run.swap or options.swap
     run.stopped, run.ended_at = "", None
-    run.save(update_fields=["repeats", "stopped", "ended_at"])
+    run.save(update_fields=["repeats", "swap", "stopped", "ended_at"])
     model = endpoint and _make_model(endpoint, document, options, system, schema)
     work = _Work(campaign, persona, schema, model, document.prices, options)
     return _perform(run, work, actor=actor, report_progress=report_progress)
@@ -139,11 +147,7 @@ def _make_request(document: JudgeDocument, options: JudgeOptions) -> ModelReques
 
 def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
     """What the judge answers. Raises UserError if it can't."""
-    if campaign.items.filter(pair__isnull=False).exists():
-        raise UserError("Judges answer for one reply at a time; this campaign compares two.")
     schema = schema_of(campaign)
-    if schema.compares_replies:
-        raise UserError(f"{campaign.name} compares pairs of replies; judges read one reply at a time.")
     known = {criterion.key for criterion in schema.criteria}
     if strange := [key for key in document.criteria if key not in known]:
         raise UserError(f"{schema.name} has no criterion {strange[0][:50]!r}, which {document.name} names.")
@@ -176,7 +180,7 @@ def _make_model(
 
 def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: ProgressCallback) -> JudgeOutcome:
     replies, excluded = count_replies(work.campaign, run.examples)
-    total = replies * work.options.repeats
+    total = replies * (work.options.repeats + run.swap)
     before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats).count()
     budget = None
     if work.model is not None:
@@ -218,6 +222,7 @@ def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: Progres
         len(run.examples),
         TokensUsed(**run.used).total,
         compute_cost(run),
+        count_changed(run, work.schema),
     )
 
 
@@ -260,5 +265,6 @@ def _record(run: JudgeRun, work: _Work, actor: Any, state: str, **counts: int) -
             digest=run.judge.digest,
             prompt_digest=run.prompt_digest,
             endpoint=model.endpoint.host if model else "offline",
+            **({"compared_with": other.name} if (other := work.campaign.other_dataset) else {}),
             **counts,
         )

@@ -82,6 +82,7 @@ class VerdictStore:
                     run=self.run,
                     turn_id=one.turn,
                     repeat=one.repeat,
+                    swapped=one.swapped,
                     codes=one.codes,
                     rationale=one.rationale or None,
                     failure=(one.failure or "")[:_MAX_REASON_CHARACTERS],
@@ -90,7 +91,7 @@ class VerdictStore:
                 if one.turn in there
             ],
             update_conflicts=True,
-            unique_fields=["run", "turn", "repeat"],
+            unique_fields=["run", "turn", "repeat", "swapped"],
             update_fields=["codes", "rationale", "failure"],
         )
 

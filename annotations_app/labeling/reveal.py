@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from annotations_app.models import Assignment, Campaign, Decision, Verdict
+from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import describe_stored
 
@@ -44,16 +45,19 @@ def list_revealed(campaign: Campaign, decided: Iterable[Assignment]) -> dict[int
 
 def describe_codes(campaign: Campaign, codes: Codes) -> str:
     """ "Off-brand", or the answers of a schema."""
-    schema = campaign.schema_content
-    criteria = [ON_BRAND] if schema is None else schema.criteria
-    said = [(one, codes[one.key]) for one in criteria if one.key in codes]
+    said = [(one, codes[one.key]) for one in _list_criteria(campaign) if one.key in codes]
     if len(said) == 1:
         return describe_stored(*said[0])
     return "; ".join(f"{one.key}: {describe_stored(one, value)}" for one, value in said)
 
 
+def _list_criteria(campaign: Campaign) -> list[Criterion]:
+    return [ON_BRAND] if campaign.schema_content is None else campaign.schema_content.criteria
+
+
 def _verdicts(campaign: Campaign, turns: Iterable[int]) -> dict[int, Verdict]:
-    """Of the judge's latest run that has one."""
+    """Of the judge's latest run that has one; without answers to criteria that were others then, and to
+    pairs that change with the sides."""
     if campaign.revealed_judge_id is None:
         return {}
     rows = Verdict.objects.filter(
@@ -63,5 +67,16 @@ def _verdicts(campaign: Campaign, turns: Iterable[int]) -> dict[int, Verdict]:
         turn__in=list(turns),
         repeat=0,
         failure="",
-    )
-    return {verdict.turn_id: verdict for verdict in rows.order_by("run_id")}
+    ).select_related("run__schema")
+    found = {verdict.turn_id: verdict for verdict in rows.filter(swapped=False).order_by("run_id")}
+    other = {(one.turn_id, one.run_id): one.codes for one in rows.filter(swapped=True, run__swap=True)}
+    for verdict in found.values():
+        around = other.get((verdict.turn_id, verdict.run_id), {}) if verdict.run.swap else verdict.codes
+        verdict.codes = {
+            one.key: verdict.codes[one.key]
+            for one in _list_criteria(campaign)
+            if one.key in verdict.codes
+            and verdict.run.asks(one)
+            and (one.kind != Kind.PREFERENCE or around.get(one.key) == verdict.codes[one.key])
+        }
+    return {turn: verdict for turn, verdict in found.items() if verdict.codes}

@@ -6,34 +6,18 @@ from django.db.models.functions import Now
 
 from annotations_app.domain.judging.judge_document import JudgeDocument, read_judge
 from annotations_app.models.campaign import Campaign
+from annotations_app.models.label_schema import LabelSchema
+from annotations_app.models.named_version import NamedVersion
+from datasets_app.domain.labels.criterion import Criterion
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
 
 
-class Judge(models.Model):
-    """A version of a model with its instructions, or of the judge that works offline. Versions never change:
-    a new one is another row. ``document`` is what ``judge_document.py`` reads."""
+class Judge(NamedVersion):
+    """A model with its instructions, or the judge that works offline; ``document`` is what
+    ``judge_document.py`` reads."""
 
-    name = models.CharField(max_length=100)
-    version = models.PositiveIntegerField()
-    digest = models.CharField(max_length=64, help_text="Changes with what can change a judgment.")
-    document = models.JSONField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
-    created_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        ordering = ["name", "-version"]
-        default_permissions = ()
+    class Meta(NamedVersion.Meta):
         constraints = [models.UniqueConstraint(fields=["name", "version"], name="judge_version_once")]
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.version}"
-
-    @property
-    def full_name(self) -> str:
-        """As files and commands name it."""
-        return f"{self.name}@{self.version}"
 
     @cached_property
     def content(self) -> JudgeDocument:
@@ -44,15 +28,20 @@ class JudgeRun(models.Model):
     """What a judge says of a campaign's replies under one prompt, which holds persona, guidelines, criteria
     and examples: the rater whose judgments are comparable. It goes on where it was left.
 
-    ``used`` counts tokens; after a crash, also those of calls that were on their way. ``examples`` are turns
-    shown in the prompt, which are not judged.
+    ``schema`` has the criteria as they were asked, None for the built-in one. With ``swap`` each pair of
+    replies is judged both ways round. ``used`` counts tokens; after a crash, also those of calls that were on
+    their way. ``examples`` are turns shown in the prompt, which are not judged.
     """
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="judge_runs", db_index=False)
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
+    schema = models.ForeignKey(
+        LabelSchema, models.PROTECT, null=True, blank=True, related_name="+", db_index=False
+    )
     prompt_digest = models.CharField(max_length=64)
     persona_digest = models.CharField(max_length=64)
     guidelines_digest = models.CharField(max_length=64, blank=True)
+    swap = models.BooleanField(db_default=False)
     repeats = models.PositiveSmallIntegerField(default=1)
     examples = models.JSONField(default=list)
     used = models.JSONField(default=dict)
@@ -73,16 +62,24 @@ class JudgeRun(models.Model):
     def __str__(self) -> str:
         return f"{self.judge} on {self.campaign}"
 
+    def asks(self, criterion: Criterion) -> bool:
+        """Whether its verdicts answer this version of a criterion."""
+        asked = criterion if self.schema is None else self.schema.content.find(criterion.key)
+        return asked is not None and asked.digest == criterion.digest
+
 
 class Verdict(models.Model):
     """A judgment of one reply, or why there is none. ``codes`` are answers by criterion, as in
-    :class:`Judgment`; ``rationale`` is a model's text about a conversation."""
+    :class:`Judgment`; ``rationale`` is a model's text about a conversation. Of a pair ``swapped`` is what was
+    said of it the other way round than people see it; the codes are those of people's sides in either case.
+    """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="verdicts")
     turn = PartitionForeignKey(Turn, models.CASCADE, related_name="verdicts")
     run = models.ForeignKey(JudgeRun, models.CASCADE, related_name="verdicts", db_index=False)
     # 0 is the first judgment; further ones measure whether the judge agrees with itself.
     repeat = models.PositiveSmallIntegerField(db_default=0)
+    swapped = models.BooleanField(db_default=False)
     codes = models.JSONField(default=dict)
     rationale = models.TextField(null=True, blank=True)
     failure = models.CharField(max_length=200, db_default="", blank=True)
@@ -91,7 +88,9 @@ class Verdict(models.Model):
     class Meta:
         ordering = ["id"]
         default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["run", "turn", "repeat"], name="verdict_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["run", "turn", "repeat", "swapped"], name="verdict_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.run} #{self.pk}"

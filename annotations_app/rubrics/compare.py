@@ -157,6 +157,7 @@ def _keep(
         judge=judge,
         prompt_digest=prompt,
         defaults={
+            "schema": campaign.schema,
             "persona_digest": campaign.persona.digest,
             "guidelines_digest": campaign.guidelines_digest,
             "ended_at": timezone.now(),

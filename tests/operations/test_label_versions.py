@@ -21,12 +21,15 @@ from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.judges.judge_rows import read_people, read_raters
+from annotations_app.judges.judges import get_judge
+from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.labeling.judgments import find_person
 from annotations_app.labeling.requeue_stale import requeue_stale
+from annotations_app.labeling.reveal import find_codes
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.versions import list_unchanged_criteria, list_versions
-from annotations_app.models import Annotation, Campaign, Judgment
+from annotations_app.models import Annotation, Campaign, JudgeRun, Judgment, Verdict
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset
 from tests.campaigns import (
@@ -285,3 +288,24 @@ def test_pages_and_command(quality: Campaign, manage: Any, client: Client) -> No
     assert said["criteria"][1]["answers"] == {"Cold": 8, "Warm": 0}
     assert said["schema"] == "quality@1"
     assert manage("agreement", "--dataset", "support", "--version", "1").returncode == 2
+
+
+def test_verdicts_of_a_judge_are_read_by_the_version_they_were_asked_with(quality: Campaign) -> None:
+    run = JudgeRun.objects.create(
+        campaign=quality, judge=get_judge("offline"), schema=quality.schema, prompt_digest="0" * 64
+    )
+    for turn in quality.items.values_list("turn_id", flat=True):
+        codes = {"correct": 1, "tone": 0}
+        Verdict.objects.create(dataset=quality.dataset, turn_id=turn, run=run, codes=codes)
+    judge_all(quality, "cold")
+    assert [one.criterion.key for one in measure_judge(run).criteria] == ["correct", "tone"]
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    report = measure_judge(JudgeRun.objects.get())
+    assert ([one.criterion.key for one in report.criteria], report.outdated) == (["correct"], ["tone"])
+    quality_report = estimate_quality(quality)
+    rates = {rate.criterion: rate for rate in quality_report.rates}
+    assert any("judged by another version of tone: run it again" in note for note in quality_report.notes)
+    assert rates["tone"].judges is None or not rates["tone"].judges.weight
+    Campaign.objects.update(revealed_judge=run.judge)
+    quality.refresh_from_db()
+    assert find_codes(quality, quality.items.values_list("turn_id", flat=True)[0]) == {"correct": 1}

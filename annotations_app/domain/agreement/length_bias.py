@@ -11,12 +11,18 @@ MIN_REPLIES = 10
 
 
 def measure_length_bias(
-    session: IntArray, length: IntArray, judge: FloatArray, people: IntArray
+    session: IntArray,
+    length: IntArray,
+    judge: FloatArray,
+    people: IntArray,
+    middle: float | None = None,
 ) -> Statistic:
     """How much higher ``judge`` (a share of the scale) answers for longer replies than for shorter ones of
-    which people say the same. So neither what people prefer themselves nor errors that have nothing to do
-    with length count."""
-    is_long = length > np.median(length) if len(length) else np.zeros(0, bool)
+    which people say the same; longer than the ``middle``, which is the median unless given. So neither what
+    people prefer themselves nor errors that have nothing to do with length count."""
+    if middle is None:
+        middle = float(np.median(length)) if len(length) else 0.0
+    is_long = length > middle
     differences, weights, moved = [], [], np.zeros(len(judge))
     for answer in np.unique(people):
         halves = [(people == answer) & half for half in (is_long, ~is_long)]

@@ -59,7 +59,7 @@ def measure_preference(
     """Labels as three arrays: the answer, whether A was the reply of the other dataset, and the session;
     sessions are numbered from 0. At ``planned`` labels (default: those at hand) the interval for any number
     of looks is shortest."""
-    side_a = np.select([code == SIDE_A, code == SIDE_B], [1.0, 0.0], 0.5)
+    side_a = score_side_a(code)
     won = np.where(swapped, 1 - side_a, side_a)
     wins, losses, ties = (int((won == score).sum()) for score in (1.0, 0.0, 0.5))
     even = int((code == TIE).sum())
@@ -76,6 +76,11 @@ def measure_preference(
     win_rate = percentile_interval(float(_win_rate(total)), _win_rate(drawn), len(sums))
     any_time = _measure_at_any_time(won, session, planned or len(code))
     return Preference(wins, losses, even, ties - even, win_rate, share, probability, any_time)
+
+
+def score_side_a(code: NDArray[np.int64]) -> NDArray[np.float64]:
+    """1 where A is better, 0 where B is, and half for ties and pairs of which both are bad."""
+    return np.asarray(np.select([code == SIDE_A, code == SIDE_B], [1.0, 0.0], 0.5))
 
 
 def _measure_at_any_time(won: NDArray[np.float64], session: NDArray[np.int64], planned: int) -> Statistic:

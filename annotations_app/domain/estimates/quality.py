@@ -28,6 +28,8 @@ class RateEstimate(NamedTuple):
     judges: Estimate | None = None
     judges_any_time: Estimate | None = None
     plan: Plan | None = None
+    # How often one of two replies is better, a tie being half.
+    of_pairs: bool = False
 
     @property
     def best(self) -> Estimate:
@@ -70,7 +72,7 @@ def explain_rate(rate: RateEstimate) -> str:
     best = rate.best
     if best.value is None:
         return f"{best.note[0].upper()}{best.note[1:]}."
-    said = f"{_percent(best.value)} of replies"
+    said = f"{_percent(best.value)} of {'pairs, ties counting half' if rate.of_pairs else 'replies'}"
     if best.low is None or best.high is None:
         return f"{said} of {format_count(best.labels, 'label')}; {best.note}."
     said += f", between {_percent(best.low)} and {_percent(best.high)} in 19 of 20 such samples"

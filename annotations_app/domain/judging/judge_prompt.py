@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from annotations_app.domain.judging.judge_document import DEFAULT_INSTRUCTIONS
 from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.labels.preference import OTHER_SIDE
 from datasets_app.domain.labels.schema import Answers, Question, Schema, is_asked
 from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_value
 from datasets_app.domain.personas.persona import PersonaDocument
@@ -18,6 +20,13 @@ MAX_CONTEXT_CHARACTERS, MAX_CONTEXT_TURNS = 12_000, 30
 _MAX_JSON_STARTS = 50
 _THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+DEFAULT_PAIR_INSTRUCTIONS = """\
+You compare replies of two assistants for a team that checks how well they keep to its rules. You see a \
+conversation and two replies to it, A and B."""
+_SIDES = (
+    "Judge what A and B say. Which of them is called A means nothing, and a longer reply is no better for "
+    "being longer."
+)
 RATIONALE, ANSWERS = "rationale", "answers"
 REPAIR = (
     "That can't be read. Answer with one JSON object and nothing else, with an answer to every criterion "
@@ -30,13 +39,19 @@ class UnreadableJudgment(Exception):
 
 
 class JudgedReply(NamedTuple):
-    """A reply with the turns before it: (role, text), the reply last."""
+    """A reply with the turns before it: (role, text), the reply last. Or a ``pair`` of replies, A and B, with
+    the turns before both."""
 
     turns: Sequence[tuple[str, str]]
+    pair: tuple[str, str] | None = None
 
     @property
     def text(self) -> str:
         return self.turns[-1][1]
+
+    def swap(self) -> "JudgedReply":
+        assert self.pair is not None  # one reply has no sides  # nosec B101
+        return self._replace(pair=(self.pair[1], self.pair[0]))
 
 
 class Example(NamedTuple):
@@ -63,7 +78,12 @@ def build_system_prompt(
     instructions: str, schema: Schema, persona: PersonaDocument, guidelines: str, examples: Sequence[Example]
 ) -> str:
     """Everything but the reply: the same for each, so that an endpoint can keep it."""
-    parts = [instructions, "The criteria:\n" + "\n".join(map(_describe_question, schema.questions))]
+    if schema.compares_replies:
+        default = DEFAULT_PAIR_INSTRUCTIONS if instructions == DEFAULT_INSTRUCTIONS else instructions
+        parts = [f"{default}\n\n{_SIDES}"]
+    else:
+        parts = [instructions]
+    parts.append("The criteria:\n" + "\n".join(map(_describe_question, schema.questions)))
     parts.append("The assistant's persona, as JSON:\n" + _dump(_describe_persona(persona)))
     if guidelines:
         parts.append("What people who judge the same replies were told:\n" + guidelines)
@@ -87,10 +107,21 @@ def format_reply(reply: JudgedReply) -> str:
     room = MAX_CONTEXT_CHARACTERS
     for place, (role, text) in enumerate(reversed(reply.turns)):
         room -= len(text)
-        if place and (room < 0 or place > MAX_CONTEXT_TURNS):
+        if (place or reply.pair) and (room < 0 or place > MAX_CONTEXT_TURNS):
             break
         turns.insert(0, {"role": role, "text": text})
+    if reply.pair is not None:
+        a, b = reply.pair
+        return f"Conversation: {_dump(turns)}\nReplies to compare: {_dump({'A': a, 'B': b})}"
     return "Conversation, with the reply to judge last: " + _dump(turns)
+
+
+def swap_codes(schema: Schema, codes: dict[str, int | float]) -> dict[str, int | float]:
+    """What is said of a pair the other way round, as it is of the pair."""
+    preferences = {one.key for one in schema.criteria if one.kind == Kind.PREFERENCE}
+    return {
+        key: OTHER_SIDE.get(int(code), code) if key in preferences else code for key, code in codes.items()
+    }
 
 
 def build_json_schema(schema: Schema) -> dict[str, Any]:

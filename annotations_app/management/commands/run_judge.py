@@ -45,6 +45,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--repeat", type=int, default=1, metavar="K", help="judge each reply K times (default: 1)"
         )
+        parser.add_argument(
+            "--swap", action="store_true", help="judge each pair both ways round: an answer must be the same"
+        )
         parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
         parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
         parser.add_argument(
@@ -63,6 +66,7 @@ class Command(BaseCommand):
             campaign=found.name,
             judge=chosen.full_name,
             repeats=options["repeat"],
+            swap=options["swap"],
             concurrency=options["concurrency"],
             max_tokens=options["max_tokens_total"],
             max_cost=options["max_cost"],
@@ -92,6 +96,9 @@ class Command(BaseCommand):
             self.stdout.write(f"Not judged: {missing:,} ({share:.1%}).")
         for reason, count in sorted(outcome.not_judged.items()):
             self.stdout.write(f"  {count:,}: {reason}")
+        if outcome.changed:
+            pairs = format_count(outcome.changed, "pair")
+            self.stdout.write(f"Not judged: {pairs} of which the answer changes with the sides.")
         if outcome.excluded:
             self.stdout.write(
                 f"Left out: {format_count(outcome.excluded, 'reply', 'replies')} of excluded sessions."

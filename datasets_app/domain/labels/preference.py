@@ -9,3 +9,4 @@ PREFERENCE_LEVELS = (
     Level("both_bad", "Both are bad", "3"),
 )
 SIDE_A, SIDE_B, TIE, BOTH_BAD = range(len(PREFERENCE_LEVELS))
+OTHER_SIDE = {SIDE_A: SIDE_B, SIDE_B: SIDE_A}

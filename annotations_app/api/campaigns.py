@@ -19,6 +19,7 @@ from annotations_app.api.schemas import (
     CampaignPage,
     DatasetQualityOut,
     JudgeIn,
+    JudgeProposalsIn,
     JudgesOut,
     LabelExportIn,
     OrderOut,
@@ -39,7 +40,7 @@ from annotations_app.estimates.statement import build_quality_statement
 from annotations_app.judges.alternative import MAX_EPSILON
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.parameters import JudgeParameters
+from annotations_app.judges.parameters import ImproveParameters, JudgeParameters
 from annotations_app.labels.label_counts import list_personas
 from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign, JudgeRun
@@ -263,6 +264,24 @@ def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
     chosen = options.dict() | {"judge": judge.full_name}
     parameters = JudgeParameters(campaign=campaign.name, **chosen)
     return start_job(request, "run_judge", campaign.dataset, parameters)
+
+
+@route(
+    router,
+    "POST",
+    "/campaigns/{name}/judge-proposals",
+    JobOut,
+    needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"),
+    status=202,
+    errors=(409,),
+)
+def improve_campaign_judge(request: Any, name: str, options: JudgeProposalsIn) -> Any:
+    """Try better prompts for a judge: follow the job. One that surely agrees better with people on the
+    validation split becomes its next version."""
+    campaign = find_campaign(request, name)
+    chosen = options.dict() | {"judge": get_judge(options.judge).full_name}
+    parameters = ImproveParameters(campaign=campaign.name, **chosen)
+    return start_job(request, "improve_judge", campaign.dataset, parameters)
 
 
 def find_campaign(request: Any, name: str) -> Campaign:

@@ -9,6 +9,7 @@ from pydantic import Field
 from annotations_app.agreement.failure_modes import MAX_NAME_LENGTH
 from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
+from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import (
     MAX_CALIBRATION_REPLIES,
@@ -246,6 +247,15 @@ class JudgeIn(Input):
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=MAX_CONCURRENCY)
     max_tokens: int | None = Field(None, ge=1)
     max_cost: float | None = Field(None, gt=0)
+
+
+class JudgeProposalsIn(Input):
+    """`criterion` is the one whose agreement counts, needed if there are several."""
+
+    judge: str = Field(max_length=120)
+    criterion: str = Field("", max_length=50)
+    tries: int = Field(DEFAULT_TRIES, ge=1, le=MAX_TRIES)
+    max_tokens: int | None = Field(None, ge=1)
 
 
 class JudgesOut(Schema):

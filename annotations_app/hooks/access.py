@@ -38,6 +38,7 @@ def register() -> None:
         "add_to_campaign": _CHANGE,
         "create_campaign": ADD,
         "export_annotations": _EXPORT,
+        "improve_judge": _CHANGE,
         "run_judge": _CHANGE,
         "send_case": "datasets_app.import_dataset",
         "draft_variants": "datasets_app.import_dataset",

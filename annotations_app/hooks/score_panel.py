@@ -6,7 +6,7 @@ import numpy as np
 
 from annotations_app.domain.agreement.comparisons import Observations, compare_observations
 from annotations_app.domain.scales import NOMINAL
-from annotations_app.judges.measure import find_consensus
+from annotations_app.judges.disagreements import find_consensus
 from datasets_app.core.queries import fetch_all
 from datasets_app.domain.labels.on_brand import ON_BRAND
 

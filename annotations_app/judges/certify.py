@@ -14,6 +14,7 @@ from annotations_app.domain.estimates.certificates import (
     certify,
 )
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
+from annotations_app.judges.disagreements import find_consensus
 from annotations_app.judges.judge_rows import (
     look_up,
     read_people_at_random,
@@ -21,7 +22,6 @@ from annotations_app.judges.judge_rows import (
     read_sessions,
     read_verdicts,
 )
-from annotations_app.judges.measure import find_consensus
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
 from datasets_app.catalog.personas import parse_persona_text

@@ -14,6 +14,7 @@ from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, Altern
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
+from annotations_app.judges.disagreements import find_consensus
 from annotations_app.judges.judge_rows import (
     count_not_judged,
     list_outdated,
@@ -269,16 +270,6 @@ def _list_scales(criterion: Criterion) -> Iterator[tuple[str, list[str], Any]]:
         return
     for code, level in enumerate(criterion.levels):
         yield level.name, ["No", "Yes"], lambda value, code=code: (value >> code) & 1
-
-
-def find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[IntArray, IntArray, int]:
-    """(turns with a majority, what it says, the number of ties)."""
-    turns, place = np.unique(turn, return_inverse=True)
-    counts = np.bincount(place * categories + label, minlength=len(turns) * categories)
-    counts = counts.reshape(-1, categories)
-    most = counts.max(axis=1, initial=0)
-    clear = (counts == most[:, None]).sum(axis=1) == 1
-    return turns[clear], counts[clear].argmax(axis=1), int((~clear).sum())
 
 
 def _match(turn: IntArray, judge: FloatArray, people: IntArray, sessions: Any) -> _Matched:

@@ -1,9 +1,14 @@
 """The calls that have a model judge one reply."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
+from annotations_app.domain.judging.better_prompt import (
+    INSTRUCTIONS,
+    INSTRUCTIONS_SCHEMA,
+    read_instructions,
+)
 from annotations_app.domain.judging.judge_prompt import (
     REPAIR,
     UnreadableJudgment,
@@ -19,10 +24,11 @@ from datasets_app.domain.model_calls.calls import Message, ModelCalls
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.openai_compatible import OpenAIClient, list_formats
 from datasets_app.domain.model_calls.retry_rules import CallFailed, RetryPolicy
-from datasets_app.domain.model_calls.run import run_calls
+from datasets_app.domain.model_calls.run import RunStopped, run_calls
 
 # A rationale of two sentences, and the JSON around it.
 _OVERHEAD_TOKENS, _TOKENS_PER_ANSWER = 250, 20
+_INSTRUCTIONS_TOKENS = 1500
 REFUSED, EMPTY = "the model declined to answer", "the model gave no answer"
 
 
@@ -35,6 +41,21 @@ class JudgedTurn(NamedTuple):
     rationale: str = ""
     failure: str | None = None
     swapped: bool = False
+
+
+class WrittenInstructions(NamedTuple):
+    text: str = ""
+    failure: str | None = None
+
+
+async def _write(calls: ModelCalls, messages: list[Message]) -> WrittenInstructions:
+    try:
+        answer, _ = await calls.ask(messages, _INSTRUCTIONS_TOKENS)
+        return WrittenInstructions(read_instructions(answer.content))
+    except CallFailed as failure:
+        return WrittenInstructions(failure=failure.message)
+    except UnreadableJudgment as unreadable:
+        return WrittenInstructions(failure=str(unreadable))
 
 
 class ModelJudge:
@@ -67,7 +88,25 @@ class ModelJudge:
         self, replies: Iterable[ReplyToJudge], budget: TokenBudget, on_tick: Callable[[], None]
     ) -> Iterator[JudgedTurn]:
         """See :func:`run_calls`."""
+        start = self._start_calls(budget, self._formats, self._format_tokens, "judgments")
+        return run_calls(
+            replies, start=start, work=self._judge, concurrency=self._concurrency, on_tick=on_tick
+        )
 
+    def write_instructions(self, messages: list[Message], budget: TokenBudget) -> WrittenInstructions:
+        """One answer to :func:`build_request`."""
+        formats = list_formats(INSTRUCTIONS, INSTRUCTIONS_SCHEMA)
+        tokens = estimate_tokens(str(INSTRUCTIONS_SCHEMA))
+        start = self._start_calls(budget, formats, tokens, "proposals")
+        calls = run_calls([messages], start=start, work=_write, concurrency=1, on_tick=lambda: None)
+        try:
+            return next(calls)
+        except RunStopped as stopped:
+            return WrittenInstructions(failure=str(stopped).rstrip("."))
+
+    def _start_calls(
+        self, budget: TokenBudget, formats: Any, format_tokens: int, noun: str
+    ) -> Callable[[], Awaitable[ModelCalls]]:
         async def start() -> ModelCalls:
             client = OpenAIClient(
                 self.endpoint,
@@ -78,17 +117,15 @@ class ModelJudge:
             )
             return ModelCalls(
                 client,
-                formats=self._formats,
-                format_tokens=self._format_tokens,
+                formats=formats,
+                format_tokens=format_tokens,
                 budget=budget,
                 retry_policy=self._retry_policy,
                 draw_jitter=random.random,
-                noun="judgments",
+                noun=noun,
             )
 
-        return run_calls(
-            replies, start=start, work=self._judge, concurrency=self._concurrency, on_tick=on_tick
-        )
+        return start
 
     async def _judge(self, calls: ModelCalls, item: ReplyToJudge) -> JudgedTurn:
         """Ask once, and once more if the answer can't be read."""

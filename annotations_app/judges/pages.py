@@ -17,7 +17,9 @@ from annotations_app.campaigns.pages_common import (
 from annotations_app.judges.alternative import ASSUMPTIONS
 from annotations_app.judges.certify import list_certificates, state_certificate
 from annotations_app.judges.forms import JudgeForm
+from annotations_app.judges.improve_judge import count_tries, list_proposals
 from annotations_app.judges.measure import find_replies, measure_judge
+from annotations_app.judges.parameters import ImproveParameters
 from annotations_app.judges.replies import read_replies
 from annotations_app.judges.reveal import reveal_judge
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
@@ -51,6 +53,8 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "runs": runs,
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
+        "proposals": list_proposals(run) if run and not run.judge.content.is_offline else [],
+        "tries": count_tries(run.judge.name) if run else 0,
         "alternative_assumptions": ASSUMPTIONS,
         "certificates": [
             (one, stated, describe_certificate(stated))
@@ -59,6 +63,17 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         ],
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)
+
+
+@require_POST
+def improve(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try better prompts for the posted judge."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "change_campaign")
+    judge = get_object_or_404(Judge, pk=parse_pk(request.POST.get("judge", "")), runs__campaign=campaign)
+    criterion = request.POST.get("criterion", "")
+    parameters = ImproveParameters(campaign=campaign.name, judge=judge.full_name, criterion=criterion)
+    return start_and_show_job(request, "improve_judge", campaign.dataset, parameters)
 
 
 @require_POST

@@ -1,7 +1,8 @@
-"""The parameters of a judge's run; see ``datasets_app/jobs/parameters.py``."""
+"""The parameters of a judge's run, and of proposals for it; see ``datasets_app/jobs/parameters.py``."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from annotations_app.judges.improve_judge import DEFAULT_TRIES
 from annotations_app.judges.run_judge import JudgeOptions
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.jobs.parameters import OverridableParameters
@@ -29,3 +30,19 @@ class JudgeParameters(OverridableParameters, frozen=True):
     @property
     def options(self) -> JudgeOptions:
         return JudgeOptions(self.repeats, self.swap, self.concurrency, self.max_tokens, self.max_cost)
+
+
+class ImproveParameters(OverridableParameters, frozen=True):
+    """``campaign`` and ``judge`` as above."""
+
+    campaign: str = ""
+    judge: str = ""
+    criterion: str = ""
+    tries: int = DEFAULT_TRIES
+    max_tokens: int | None = None
+
+    LABELS: ClassVar = {"tries": "Prompts to try", "max_tokens": "Token budget"}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"criterion": self.criterion, "tries": self.tries, "max_tokens": self.max_tokens}

@@ -25,6 +25,7 @@ SELECT count(*) FILTER (WHERE NOT excluded), count(*) FILTER (WHERE excluded) FR
     SELECT s.excluded OR coalesce(os.excluded, false) AS excluded FROM annotations_app_campaignitem i
     JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
     LEFT JOIN {_PAIR} WHERE i.campaign_id = %(campaign)s AND i.turn_id <> ALL(%(examples)s::bigint[])
+    AND (%(only)s::bigint[] IS NULL OR i.turn_id = ANY(%(only)s))
 ) item
 """  # constants of this module # nosec B608
 # Both ways round of a pair are next to each other, so that a budget ends with whole pairs.
@@ -34,7 +35,8 @@ JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_i
 LEFT JOIN {_PAIR}
 CROSS JOIN generate_series(0, %(swap)s) AS side
 WHERE i.campaign_id = %(campaign)s AND i.position >= %(after)s / 2 AND 2 * i.position + side > %(after)s
-AND NOT coalesce(os.excluded, false) AND i.turn_id <> ALL(%(examples)s::bigint[]) AND NOT EXISTS (
+AND NOT coalesce(os.excluded, false) AND i.turn_id <> ALL(%(examples)s::bigint[])
+AND (%(only)s::bigint[] IS NULL OR i.turn_id = ANY(%(only)s)) AND NOT EXISTS (
     SELECT FROM annotations_app_verdict v WHERE v.run_id = %(run)s AND v.turn_id = i.turn_id
     AND v.repeat = %(repeat)s AND v.swapped = (side = 1) AND v.failure = ''
 )
@@ -59,25 +61,30 @@ FROM annotations_app_campaignitem i JOIN {_PAIR}
 JOIN datasets_app_turn r ON r.dataset_id = %(dataset)s AND r.id = i.turn_id
 WHERE i.campaign_id = %(campaign)s AND i.turn_id = ANY(%(turns)s::bigint[]) AND NOT os.excluded
 """  # constants of this module # nosec B608
-# Replies of the training split on which everybody agrees, in an order that hangs on nothing else.
+# Replies of the training split on which everybody agrees, in an order that hangs on nothing else. Of any
+# campaign, as that of a test has none.
 _LABELED_SQL = """
 SELECT a.turn_id, jsonb_build_object('on_brand', min(a.label)) FROM annotations_app_annotation a
 JOIN datasets_app_turn t ON t.dataset_id = a.dataset_id AND t.id = a.turn_id
 JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
-WHERE a.campaign_id = %(campaign)s AND a.kind = 'label' AND s.split = %(split)s AND NOT s.excluded
+WHERE a.dataset_id = %(dataset)s AND a.persona_id = %(persona)s AND a.campaign_id IS NOT NULL
+AND a.kind = 'label' AND s.split = %(split)s AND NOT s.excluded
 GROUP BY a.turn_id HAVING min(a.label) = max(a.label)
 """
 _ANSWERED_SQL = """
 SELECT j.turn_id, (array_agg(j.codes))[1] FROM annotations_app_judgment j
 JOIN datasets_app_turn t ON t.dataset_id = j.dataset_id AND t.id = j.turn_id
 JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
-WHERE j.campaign_id = %(campaign)s AND j.kind = 'label' AND s.split = %(split)s AND NOT s.excluded
+WHERE j.dataset_id = %(dataset)s AND j.persona_id = %(persona)s AND j.schema_id = %(schema)s
+AND CASE WHEN %(other)s::bigint IS NULL THEN j.campaign_id IS NOT NULL ELSE j.campaign_id = %(campaign)s END
+AND j.kind = 'label' AND s.split = %(split)s AND NOT s.excluded
 GROUP BY j.turn_id HAVING count(DISTINCT j.codes) = 1
 """
-# One of each answer before a second of any.
+# One of each answer before a second of any; those first of which a version of the judge said something else.
 _EXAMPLES_SQL = """
 SELECT turn_id, codes FROM (
-    SELECT turn_id, codes, row_number() OVER (PARTITION BY codes ORDER BY md5(turn_id::text)) AS place
+    SELECT turn_id, codes, row_number() OVER (
+        PARTITION BY codes ORDER BY turn_id <> ALL(%(wrong)s::bigint[]), md5(turn_id::text)) AS place
     FROM ({labeled}) l (turn_id, codes)
 ) ranked ORDER BY place, codes LIMIT %(number)s
 """
@@ -92,14 +99,16 @@ class ReplyToJudge(NamedTuple):
     swapped: bool = False
 
 
-def count_replies(campaign: Campaign, examples: Sequence[int]) -> tuple[int, int]:
-    """(replies to judge, those of excluded sessions), without ``examples``."""
-    values = {**_describe(campaign), "examples": list(examples)}
+def count_replies(
+    campaign: Campaign, examples: Sequence[int], only: Sequence[int] | None = None
+) -> tuple[int, int]:
+    """(replies to judge, those of excluded sessions), without ``examples``; of ``only`` these turns."""
+    values = {**_describe(campaign), "examples": list(examples), "only": only}
     found: tuple[int, int] = fetch_one(_COUNT_SQL, values)
     return found
 
 
-def read_missing(run: JudgeRun, repeats: int) -> Iterator[ReplyToJudge]:
+def read_missing(run: JudgeRun, repeats: int, only: list[int] | None = None) -> Iterator[ReplyToJudge]:
     """In the order of the campaign: those without a judgment, also those that failed in an earlier run."""
     for repeat in range(repeats):
         after = -1
@@ -109,6 +118,7 @@ def read_missing(run: JudgeRun, repeats: int) -> Iterator[ReplyToJudge]:
                 "run": run.pk,
                 "swap": int(run.swap and repeat == 0),
                 "examples": run.examples,
+                "only": only,
                 "repeat": repeat,
                 "after": after,
                 "size": _PAGE_SIZE,
@@ -142,14 +152,22 @@ def read_replies(campaign: Campaign, turns: Sequence[int]) -> dict[int, JudgedRe
     return {turn: JudgedReply(turns) for turn, turns in said.items()}
 
 
-def choose_examples(campaign: Campaign, number: int) -> list[tuple[int, Example]]:
-    """(turn, example): labeled replies of the training split, as many of each answer as there are."""
+def choose_examples(campaign: Campaign, number: int, wrong: Sequence[int] = ()) -> list[tuple[int, Example]]:
+    """(turn, example): labeled replies of the training split, as many of each answer as there are, those that
+    were judged ``wrong`` first."""
     if not number:
         return []
     labeled = _ANSWERED_SQL if campaign.schema_id else _LABELED_SQL
     found = fetch_all(
         _EXAMPLES_SQL.format(labeled=labeled),
-        {"campaign": campaign.pk, "split": EXAMPLE_SPLIT, "number": number},
+        {
+            **_describe(campaign),
+            "persona": campaign.persona.persona_id,
+            "schema": campaign.schema_id,
+            "split": EXAMPLE_SPLIT,
+            "number": number,
+            "wrong": list(wrong),
+        },
     )
     replies = read_replies(campaign, [turn for turn, _ in found])
     schema = campaign.schema_content

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.judging.judge_prompt import build_system_prompt, hash_prompt, select_questions
 from annotations_app.domain.judging.offline_judge import judge_offline
+from annotations_app.judges.disagreements import list_wrong
 from annotations_app.judges.judge_rows import count_changed, count_not_judged
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
 from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
@@ -75,6 +76,7 @@ class _Work(NamedTuple):
     model: ModelJudge | None
     prices: Prices | None
     options: JudgeOptions
+    only: list[int] | None
 
 
 def schema_of(campaign: Campaign) -> Schema:
@@ -86,12 +88,14 @@ def run_judge(
     judge: Judge,
     options: JudgeOptions = JudgeOptions(),  # noqa: B008
     *,
+    only: list[int] | None = None,
     override: str = "",
     actor: Any = None,
     endpoint_actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> JudgeOutcome:
-    """Judge what isn't judged yet under the prompt as it is now, and again what failed before.
+    """Judge what isn't judged yet under the prompt as it is now, and again what failed before; of ``only``
+    these turns.
 
     Commits for itself. ``endpoint_actor`` decides which endpoints may be called: None is a command. Raises
     UserError.
@@ -105,7 +109,8 @@ def run_judge(
     for dataset in campaign.datasets:
         gates.check_judge(dataset, endpoint and endpoint.base_url, actor=actor, override=override)
     persona, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
-    examples = choose_examples(campaign, 0 if endpoint is None else document.examples)
+    wrong = list_wrong(campaign, document.examples_from, schema.criteria)
+    examples = choose_examples(campaign, 0 if endpoint is None else document.examples, wrong)
     system = build_system_prompt(
         document.instructions, schema, persona, campaign.guidelines, [one for _, one in examples]
     )
@@ -123,8 +128,8 @@ def run_judge(
     run.repeats, run.swap = max(run.repeats, options.repeats), run.swap or options.swap
     run.stopped, run.ended_at = "", None
     run.save(update_fields=["repeats", "swap", "stopped", "ended_at"])
-    model = endpoint and _make_model(endpoint, document, options, system, schema)
-    work = _Work(campaign, persona, schema, model, document.prices, options)
+    model = endpoint and make_model(endpoint, document, options, system, schema)
+    work = _Work(campaign, persona, schema, model, document.prices, options, only)
     return _perform(run, work, actor=actor, report_progress=report_progress)
 
 
@@ -163,7 +168,7 @@ def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
     return chosen
 
 
-def _make_model(
+def make_model(
     endpoint: Endpoint, document: JudgeDocument, options: JudgeOptions, system: str, schema: Schema
 ) -> ModelJudge:
     return ModelJudge(
@@ -179,9 +184,10 @@ def _make_model(
 
 
 def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: ProgressCallback) -> JudgeOutcome:
-    replies, excluded = count_replies(work.campaign, run.examples)
+    replies, excluded = count_replies(work.campaign, run.examples, work.only)
     total = replies * (work.options.repeats + run.swap)
-    before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats).count()
+    of_these = {} if work.only is None else {"turn__in": work.only}
+    before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats, **of_these).count()
     budget = None
     if work.model is not None:
         options = work.options
@@ -230,7 +236,7 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
     """Counts what is sent before it is."""
 
     def replies() -> Iterator[ReplyToJudge]:
-        for item in read_missing(run, work.options.repeats):
+        for item in read_missing(run, work.options.repeats, work.only):
             run.sent += 1
             yield item
 
@@ -238,7 +244,7 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
         yield from work.model.judge_all(replies(), budget, tick)
         return
     [criterion] = work.schema.criteria
-    for item in read_missing(run, work.options.repeats):
+    for item in read_missing(run, work.options.repeats, work.only):
         judgment = judge_offline(criterion.key, item.reply.text, work.persona)
         yield JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
         tick()

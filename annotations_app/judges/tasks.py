@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 
-from annotations_app.judges.parameters import JudgeParameters
+from annotations_app.judges.parameters import ImproveParameters, JudgeParameters
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
@@ -14,21 +14,47 @@ from datasets_app.jobs.running import RunningJob
 def run_judge(job: RunningJob[JudgeParameters]) -> dict[str, Any]:
     from annotations_app.judges.judges import get_judge
     from annotations_app.judges.run_judge import run_judge as judge_replies
-    from annotations_app.models import Campaign
 
     options = job.parameters
-    found = Campaign.objects.select_related("dataset", "persona", "schema")
-    campaign = found.filter(name=options.campaign, dataset=job.dataset).first()
-    if campaign is None:
-        raise UserError("The campaign was deleted, so there is nothing to judge.")
     outcome = judge_replies(
-        campaign,
+        _find_campaign(job.dataset, options.campaign),
         get_judge(options.judge),
         options.options,
-        override=job.override,
-        actor=job.actor,
-        # A person whose account was deleted is not the command line.
-        endpoint_actor=job.actor or AnonymousUser(),
-        report_progress=job.report_progress,
+        **_describe_actor(job),
     )
     return outcome._asdict()
+
+
+@task(ImproveParameters, commits_itself=True)
+def improve_judge(job: RunningJob[ImproveParameters]) -> dict[str, Any]:
+    from annotations_app.judges.improve_judge import improve_judge as improve
+    from annotations_app.judges.judges import get_judge
+
+    options = job.parameters
+    found = improve(
+        _find_campaign(job.dataset, options.campaign),
+        get_judge(options.judge),
+        **options.options,
+        **_describe_actor(job),
+    )
+    return found.as_json()
+
+
+def _find_campaign(dataset: Any, name: str) -> Any:
+    from annotations_app.models import Campaign
+
+    found = Campaign.objects.select_related("dataset", "persona", "schema")
+    campaign = found.filter(name=name, dataset=dataset).first()
+    if campaign is None:
+        raise UserError("The campaign was deleted, so there is nothing to judge.")
+    return campaign
+
+
+def _describe_actor(job: RunningJob[Any]) -> dict[str, Any]:
+    return {
+        "override": job.override,
+        "actor": job.actor,
+        # A person whose account was deleted is not the command line.
+        "endpoint_actor": job.actor or AnonymousUser(),
+        "report_progress": job.report_progress,
+    }

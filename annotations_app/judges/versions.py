@@ -1,18 +1,20 @@
 """A version of a judge, or a run under another prompt, against the one before, on the same replies."""
 
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from annotations_app.domain.agreement.agreement_report import Statistic
-from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
+from annotations_app.domain.agreement.intervals import MIN_SESSIONS, jackknife_interval, sum_squared_influence
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.models import JudgeRun
 
 
 class VersionChange(NamedTuple):
     """Of ``replies`` that both judged, how many each answers as most people do; ``gained`` are right now and
-    weren't before, ``lost`` the reverse. ``difference`` has an interval by sessions."""
+    weren't before, ``lost`` the reverse. ``difference`` has an interval by sessions. ``bound`` is the lower
+    end of one that is right for the best of several tries; None with too few sessions."""
 
     earlier: str
     prompt_digest: str
@@ -22,6 +24,7 @@ class VersionChange(NamedTuple):
     gained: int
     lost: int
     difference: Statistic
+    bound: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {**self._asdict(), "difference": self.difference.as_json()}
@@ -34,9 +37,15 @@ def find_earlier(run: JudgeRun) -> JudgeRun | None:
 
 
 def compare_versions(
-    earlier: JudgeRun, people: IntArray, before: FloatArray, now: FloatArray, session: IntArray
+    earlier: JudgeRun,
+    people: IntArray,
+    before: FloatArray,
+    now: FloatArray,
+    session: IntArray,
+    tries: int = 1,
 ) -> VersionChange | None:
-    """Verdicts by reply, NaN where there is none; None if there is no reply that both judged."""
+    """Verdicts by reply, NaN where there is none; None if there is no reply that both judged. With ``tries``
+    each has its part of the 2.5 % (Bonferroni)."""
     both = ~np.isnan(before) & ~np.isnan(now)
     if not both.any():
         return None
@@ -47,6 +56,8 @@ def compare_versions(
     mean = float(change.mean())
     group = np.zeros(len(change), np.int64)
     squares, sessions = sum_squared_influence(group, session, ((change - mean) / len(change))[None], 1)
+    error = float(np.sqrt(squares[0][0] * sessions[0] / max(1, sessions[0] - 1)))
+    bound = mean - NormalDist().inv_cdf(1 - 0.025 / tries) * error
     return VersionChange(
         earlier.judge.full_name,
         earlier.prompt_digest,
@@ -56,4 +67,5 @@ def compare_versions(
         int((is_right & ~was).sum()),
         int((was & ~is_right).sum()),
         jackknife_interval(mean, float(squares[0][0]), int(sessions[0]), -1.0),
+        bound if sessions[0] >= MIN_SESSIONS else None,
     )

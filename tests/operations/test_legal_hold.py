@@ -54,6 +54,7 @@ HARMLESS = {
     "export_dataset",
     "import_annotations",
     "import_dataset",
+    "improve_judge",
     "pull_source",
     "store_spans",
     "release_dataset",

@@ -143,7 +143,7 @@ def build_json_schema(schema: Schema) -> dict[str, Any]:
 
 def parse_judgment(content: str, schema: Schema) -> Judgment:
     """Raises :class:`UnreadableJudgment` unless every criterion that applies has a valid answer."""
-    for value in _find_objects(_THINKING_BLOCK.sub("", content)):
+    for value in find_objects(content):
         given = value.get(ANSWERS)
         if isinstance(given, dict):
             rationale = value.get(RATIONALE)
@@ -184,7 +184,9 @@ def _unfold(criterion: Criterion, value: Any) -> Any:
     return named.get(value, value) if isinstance(value, str) else value
 
 
-def _find_objects(text: str) -> Iterator[dict[str, Any]]:
+def find_objects(content: str) -> Iterator[dict[str, Any]]:
+    """In the answer of a model, without what it thinks first."""
+    text = _THINKING_BLOCK.sub("", content)
     decoder, place = json.JSONDecoder(), -1
     for _ in range(_MAX_JSON_STARTS):
         place = text.find("{", place + 1)

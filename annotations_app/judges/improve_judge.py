@@ -1,0 +1,304 @@
+"""Better prompts for a judge: proposed from where people differ on the training split, kept if they agree
+better with people on the validation split."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db import transaction
+
+from annotations_app.domain.judging.better_prompt import Disagreement, build_request
+from annotations_app.domain.judging.judge_document import JudgeDocument
+from annotations_app.domain.label_table import IntArray
+from annotations_app.judges.disagreements import read_consensus
+from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
+from annotations_app.judges.judges import save_judge
+from annotations_app.judges.replies import EXAMPLE_SPLIT, read_replies
+from annotations_app.judges.run_judge import JudgeOptions, make_model, run_judge, schema_of
+from annotations_app.judges.versions import VersionChange, compare_versions
+from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
+from datasets_app.catalog import gates
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
+from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.model_calls.endpoints import require_endpoint
+from datasets_app.models import Session
+
+COMPARED_SPLIT = "validation"
+DEFAULT_TRIES, MAX_TRIES = 3, 10
+# Shown to the model that writes instructions, and to the judge.
+MAX_SHOWN, MAX_EXAMPLES_SHOWN = 12, 8
+DRAFT = "{}.draft"
+EXAMPLES, INSTRUCTIONS = "examples", "instructions"
+
+
+class Proposal(NamedTuple):
+    """A version that was tried: ``change`` against the judge before on the validation split, None with the
+    ``problem``."""
+
+    judge: str
+    what: str
+    instructions: str
+    change: VersionChange | None
+    accepted: bool = False
+    problem: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "change": self.change and self.change.as_json()}
+
+
+class Improvement(NamedTuple):
+    """``judge`` is the version that is the best now; ``tries`` counts earlier ones as well."""
+
+    judge: str
+    tries: int
+    proposals: list[Proposal]
+
+    def as_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "proposals": [one.as_json() for one in self.proposals]}
+
+    @property
+    def sentences(self) -> list[str]:
+        return [*map(describe_proposal, self.proposals), f"Best now: {self.judge}, of {self.tries} tries."]
+
+
+class _Labeled(NamedTuple):
+    """What most people say of replies of both splits, ascending by turn."""
+
+    turn: IntArray
+    label: IntArray
+    sessions: Sessions
+
+    def of_split(self, split: str) -> "_Labeled":
+        chosen = self.sessions.split_of(self.turn) == SPLITS.index(split)
+        return self._replace(turn=self.turn[chosen], label=self.label[chosen])
+
+
+def improve_judge(
+    campaign: Campaign,
+    judge: Judge,
+    *,
+    criterion: str = "",
+    tries: int = DEFAULT_TRIES,
+    max_tokens: int | None = None,
+    override: str = "",
+    actor: Any = None,
+    endpoint_actor: Any = None,
+    report_progress: ProgressCallback = ignore_progress,
+) -> Improvement:
+    """Try other prompts of ``judge``: with replies that it gets wrong as examples, then with instructions
+    that its model writes from them.
+
+    Each is a version of NAME.draft, judges the validation split, and becomes the next version of the judge if
+    the lower bound of the gain in agreement is above 0, for as many tries as there were. Nothing of the test
+    split is read or sent. ``max_tokens`` limits all of it. Commits for itself. Raises UserError.
+    """
+    asked, labeled = _check(campaign, judge, criterion, tries)
+    endpoint = require_endpoint(judge.content.endpoint or None, endpoint_actor)
+    work = _Improving(campaign, asked, labeled, endpoint, max_tokens, override, actor, endpoint_actor)
+    proposals: list[Proposal] = []
+    for number in range(tries):
+        proposal, judge = work.try_once(judge)
+        proposals.append(proposal)
+        report_progress(number + 1, tries)
+        if proposal.problem:
+            break
+    return Improvement(judge.full_name, count_tries(judge.name), proposals)
+
+
+def list_proposals(run: JudgeRun) -> list[tuple[Judge, VersionChange | None]]:
+    """Drafts that weren't accepted, the latest first, against this run; by the first criterion labeled."""
+    drafts = run.campaign.judge_runs.filter(judge__name=DRAFT.format(run.judge.name))
+    rows = list(drafts.select_related("judge", "schema"))
+    for criterion in schema_of(run.campaign).criteria if rows else ():
+        labeled = _Labeled(*read_consensus(run.campaign, criterion), read_sessions(run.campaign))
+        labeled = labeled.of_split(COMPARED_SPLIT)
+        if len(labeled.turn):
+            return [(one.judge, _compare(run, one, criterion, labeled)) for one in rows]
+    return [(one.judge, None) for one in rows]
+
+
+def count_tries(name: str) -> int:
+    return Judge.objects.filter(name=DRAFT.format(name)).count()
+
+
+def describe_proposal(proposal: Proposal) -> str:
+    change = proposal.change
+    if change is None:
+        return f"{proposal.judge} ({proposal.what}): {proposal.problem}."
+    verdict = "accepted" if proposal.accepted else "not accepted"
+    gain = 100 * (change.difference.value or 0.0)
+    bound = "too few sessions to tell" if change.bound is None else f"at least {100 * change.bound:+.1f}"
+    return (
+        f"{proposal.judge} ({proposal.what}): {verdict}. Agreement on {change.replies:,} replies of the "
+        f"validation split changes by {gain:+.1f} points, {bound}, from that of {change.earlier}."
+    )
+
+
+def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Criterion, _Labeled]:
+    if judge.content.is_offline:
+        raise UserError("The offline judge has no prompt; improve a judge that calls a model.")
+    if not 1 <= tries <= MAX_TRIES:
+        raise UserError(f"Try 1 to {MAX_TRIES} prompts at a time.")
+    comparable = [one for one in schema_of(campaign).criteria if one.levels and one.kind != Kind.TAGS]
+    found = [one for one in comparable if key in ("", one.key)]
+    if len(found) != 1:
+        names = ", ".join(one.key for one in comparable) or "none of this campaign"
+        raise UserError(f"Choose the criterion that agreement is measured on: {names}.")
+    turns, label = read_consensus(campaign, found[0])
+    labeled = _Labeled(turns, label, read_sessions(campaign))
+    for split in (EXAMPLE_SPLIT, COMPARED_SPLIT):
+        if not len(labeled.of_split(split).turn):
+            raise UserError(
+                f"No reply of the {split} split has a label of most people in {campaign.name}. Prompts are "
+                f"proposed from the {EXAMPLE_SPLIT} split and compared on the {COMPARED_SPLIT} split."
+            )
+    return found[0], labeled
+
+
+def _compare(base: JudgeRun, run: JudgeRun, criterion: Criterion, labeled: _Labeled) -> VersionChange | None:
+    """What only the new prompt fails to judge counts as wrong."""
+    turns = labeled.turn
+    before, now = (look_up(turns, *read_verdicts(one, criterion)) for one in (base, run))
+    session = labeled.sessions.session_of(turns)
+    tries = max(1, count_tries(base.judge.name))
+    return compare_versions(base, labeled.label, before, np.where(np.isnan(now), -1, now), session, tries)
+
+
+class _Improving:
+    """Spends up to ``max_tokens`` in all of its runs together."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        criterion: Criterion,
+        labeled: _Labeled,
+        endpoint: Endpoint,
+        max_tokens: int | None,
+        override: str,
+        actor: Any,
+        endpoint_actor: Any,
+    ) -> None:
+        self.campaign, self.criterion, self.endpoint = campaign, criterion, endpoint
+        self.train = labeled.of_split(EXAMPLE_SPLIT)
+        self.validation = labeled.of_split(COMPARED_SPLIT)
+        self._left, self._override, self._actor = max_tokens, override, actor
+        self._endpoint_actor = endpoint_actor
+
+    def try_once(self, judge: Judge) -> tuple[Proposal, Judge]:
+        """The proposal, and the judge to go on with."""
+        base, problem = self._judge(judge, [*self.train.turn.tolist(), *self.validation.turn.tolist()])
+        what, document = "as it is", judge.content
+        if not problem:
+            what, document, problem = self._propose(base)
+        if problem:
+            return Proposal(judge.full_name, what, document.instructions, None, problem=problem), judge
+        draft = save_judge(document._replace(name=DRAFT.format(judge.name)), actor=self._actor).judge
+        run, problem = self._judge(draft, self.validation.turn.tolist())
+        change = _compare(base, run, self.criterion, self.validation)
+        accepted = bool(not problem and change and change.bound is not None and change.bound > 0)
+        proposal = Proposal(draft.full_name, what, document.instructions, change, accepted, problem)
+        self._record(proposal)
+        return proposal, self._accept(judge, run) if accepted else judge
+
+    def _judge(self, judge: Judge, turns: list[int]) -> tuple[JudgeRun, str]:
+        """The run that has these replies, and why it hasn't all."""
+        earlier = self.campaign.judge_runs.filter(judge=judge).order_by("pk").last()
+        spent = TokensUsed(**earlier.used).total if earlier else 0
+        limit = None if self._left is None else max(1, spent + self._left)
+        outcome = run_judge(
+            self.campaign,
+            judge,
+            JudgeOptions(max_tokens=limit),
+            only=turns,
+            override=self._override,
+            actor=self._actor,
+            endpoint_actor=self._endpoint_actor,
+        )
+        self._spend(outcome.tokens - (spent if earlier and earlier.pk == outcome.run else 0))
+        run = JudgeRun.objects.select_related("judge", "campaign", "schema").get(pk=outcome.run)
+        return run, outcome.stopped.rstrip(".")
+
+    def _spend(self, tokens: int) -> None:
+        if self._left is not None:
+            self._left = max(0, self._left - tokens)
+
+    def _propose(self, base: JudgeRun) -> tuple[str, JudgeDocument, str]:
+        """(what is new, the document, why there is none). Examples come first: they cost no call."""
+        document = base.judge.content
+        wrong = self._list_wrong(base)
+        if not len(wrong):
+            return (
+                INSTRUCTIONS,
+                document,
+                f"it differs from most people on no reply of the {EXAMPLE_SPLIT} split",
+            )
+        draft = Judge.objects.filter(name=DRAFT.format(base.judge.name))
+        if not any(one.content.examples_from == base.judge.full_name for one in draft):
+            examples = max(document.examples, min(MAX_EXAMPLES_SHOWN, 2 * len(wrong)))
+            return EXAMPLES, document._replace(examples=examples, examples_from=base.judge.full_name), ""
+        for dataset in self.campaign.datasets:
+            gates.check_judge(dataset, self.endpoint.base_url, actor=self._actor, override=self._override)
+        shown = self._show(base, wrong)
+        model = make_model(self.endpoint, document, JudgeOptions(concurrency=1), "", schema_of(self.campaign))
+        budget = TokenBudget(self._left, TokensUsed())
+        written = model.write_instructions(
+            build_request(document.instructions, self.criterion, shown), budget
+        )
+        self._spend(budget.used.total)
+        if written.failure is not None:
+            return INSTRUCTIONS, document, written.failure
+        known = {judge.content.instructions for judge in [base.judge, *draft]}
+        problem = "the model wrote instructions that were tried before" if written.text in known else ""
+        return INSTRUCTIONS, document._replace(instructions=written.text), problem
+
+    def _list_wrong(self, base: JudgeRun) -> IntArray:
+        """Places among the training replies, of sessions that may be sent; each time in another order."""
+        said = look_up(self.train.turn, *read_verdicts(base, self.criterion))
+        excluded = Session.objects.filter(dataset=self.campaign.dataset_id, excluded=True)
+        sent = ~np.isin(
+            self.train.sessions.session_of(self.train.turn), excluded.values_list("pk", flat=True)
+        )
+        places = np.flatnonzero(sent & ~np.isnan(said) & (said != self.train.label))
+        return np.random.default_rng(count_tries(base.judge.name)).permutation(places)
+
+    def _show(self, base: JudgeRun, wrong: IntArray) -> list[Disagreement]:
+        """One of each answer of people before a second of any."""
+        label = self.train.label[wrong]
+        rank = np.array([(label[:place] == code).sum() for place, code in enumerate(label)])
+        turns = self.train.turn[wrong[np.argsort(rank, kind="stable")][:MAX_SHOWN]].tolist()
+        replies = read_replies(self.campaign, turns)
+        verdicts = Verdict.objects.filter(run=base, turn__in=turns, repeat=0, swapped=False)
+        names = [level.name for level in self.criterion.levels]
+        people = dict(zip(self.train.turn.tolist(), self.train.label.tolist(), strict=True))
+        return [
+            Disagreement(
+                replies[one.turn_id],
+                names[people[one.turn_id]],
+                names[one.codes[self.criterion.key]],
+                one.rationale or "",
+            )
+            for one in verdicts
+            if one.turn_id in replies
+        ]
+
+    def _accept(self, judge: Judge, run: JudgeRun) -> Judge:
+        """The draft becomes the next version of the judge, with what it has judged."""
+        with transaction.atomic():
+            saved = save_judge(run.judge.content._replace(name=judge.name), actor=self._actor).judge
+            JudgeRun.objects.filter(pk=run.pk).update(judge=saved)
+        return saved
+
+    def _record(self, proposal: Proposal) -> None:
+        with transaction.atomic():
+            audit.record(
+                "improve_judge",
+                actor=self._actor,
+                dataset_name=self.campaign.dataset.name,
+                campaign=self.campaign.name,
+                judge=proposal.judge,
+                proposed=proposal.what,
+                accepted=proposal.accepted,
+            )

@@ -1,0 +1,65 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from annotations_app.campaigns.members import get_campaign
+from annotations_app.judges.improve_judge import DEFAULT_TRIES, improve_judge
+from annotations_app.judges.judges import get_judge
+from annotations_app.judges.parameters import ImproveParameters
+from datasets_app.command_line.streams import Progress
+from datasets_app.management.base import BaseCommand, run_job
+
+HELP = """\
+Try better prompts for a judge: with replies that it gets wrong as examples, then with instructions
+that its model writes from them.
+
+Proposals come from the training split and are compared on the validation split; nothing of the test
+split is read. One is accepted, as the next version of the judge, only if its agreement with most
+people is surely higher, for as many tries as there were.
+
+examples:
+  manage.py improve_judge tone-may --judge brand
+  manage.py improve_judge quality --judge brand --criterion correct --tries 5 --max-tokens-total 200000
+
+exit codes:
+  0  done, whether a proposal was accepted or not
+  2  could not run: no such campaign or judge, no labels of both splits, endpoint not allowed
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN")
+        parser.add_argument("--judge", metavar="NAME", required=True, help="a judge, or NAME@VERSION")
+        parser.add_argument(
+            "--criterion", metavar="KEY", default="", help="whose agreement counts, if there are several"
+        )
+        parser.add_argument(
+            "--tries", type=int, default=DEFAULT_TRIES, metavar="N", help=f"default: {DEFAULT_TRIES}"
+        )
+        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why to send raw text to the judge's endpoint"
+        )
+
+    def handle(self, *, campaign: str, judge: str, override: str, **options: Any) -> None:
+        found, chosen = get_campaign(campaign), get_judge(judge)
+        parameters = ImproveParameters(
+            campaign=found.name,
+            judge=chosen.full_name,
+            criterion=options["criterion"],
+            tries=options["tries"],
+            max_tokens=options["max_tokens_total"],
+        )
+        done = run_job(
+            "improve_judge",
+            lambda job: improve_judge(
+                found, chosen, **parameters.options, override=override, report_progress=job.report_progress
+            ),
+            dataset_name=found.dataset.name,
+            parameters=parameters,
+            progress=Progress("Trying prompts", "prompts"),
+        )
+        for sentence in done.sentences:
+            self.stdout.write(sentence)

@@ -1,0 +1,143 @@
+"""Better prompts from disagreements: an endpoint with a planted fault, which instructions can put right."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotations_app.judges.improve_judge import Improvement, improve_judge
+from annotations_app.judges.judges import get_judge
+from annotations_app.models import Annotation, Campaign, Judge, JudgeRun, Verdict
+from datasets_app.core.errors import UserError
+from datasets_app.models import AuditEvent, JobRun, Session, Turn
+from tests.campaigns import label_all_replies, make_campaign, make_replies
+from tests.everything import make_user_with
+from tests.judges import make_judge, reply_in
+from tests.llm_server import LlmServer, RecordedRequest
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+FIX, HARM = "Invoices are fine.", "Nothing is fine."
+SPLITS = ("train", "validation", "validation", "test")
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Campaign:
+    """80 replies: every third is off-brand; every second is about an invoice, which the judge dislikes."""
+    dataset = make_replies(tmp_path, 80)
+    campaign = make_campaign(dataset, "ana")
+    for number, turn in enumerate(Turn.objects.filter(dataset=dataset, role="assistant").order_by("pk")):
+        words = ["Sadly" if number % 3 == 0 else "Gladly", "an invoice" if number % 2 else "a letter"]
+        split = SPLITS[number // 6 % 4]
+        Turn.objects.filter(dataset=dataset, pk=turn.pk).update(
+            text=f"{' '.join(words)} for the {split} case."
+        )
+        Session.objects.filter(dataset=dataset, pk=turn.session_id).update(split=split)
+    label_all_replies(campaign, "ana")
+    for one in Annotation.objects.filter(campaign=campaign).select_related("turn"):
+        Annotation.objects.filter(pk=one.pk).update(label=int("Gladly" in one.turn.text))
+    return campaign
+
+
+def answers(*instructions: str) -> Any:
+    """A judge that dislikes invoices unless told otherwise, and writes these instructions when asked."""
+    written: Iterator[str] = iter(instructions)
+
+    def answer(request: RecordedRequest) -> str:
+        system = request.body["messages"][0]["content"]
+        if system.startswith("You improve"):
+            return json.dumps({"instructions": next(written)})
+        text = reply_in(request)
+        wrong = "invoice" in text and FIX not in system
+        value = 0 if HARM in system or wrong or "Sadly" in text else 1
+        return json.dumps({"rationale": "So it is.", "answers": {"on_brand": value}})
+
+    return answer
+
+
+def improve(campaign: Campaign, server: LlmServer, **options: Any) -> Improvement:
+    return improve_judge(campaign, make_judge(server, allow=campaign.dataset), **options)
+
+
+def test_only_a_prompt_that_surely_agrees_better_is_accepted_and_the_test_split_stays_unseen(
+    campaign: Campaign,
+) -> None:
+    with LlmServer(answer=answers(HARM, FIX)) as server:
+        found = improve(campaign, server, tries=3)
+        prompts = [asked.prompt for asked in server.asked]
+    assert [(one.judge, one.what, one.accepted) for one in found.proposals] == [
+        ("brand.draft@1", "examples", False),
+        ("brand.draft@2", "instructions", False),
+        ("brand.draft@3", "instructions", True),
+    ]
+    assert (found.judge, found.tries) == ("brand@2", 3)
+    worse, better = (one.change for one in found.proposals[1:])
+    assert worse is not None
+    assert better is not None
+    assert worse.difference.value is not None
+    assert worse.difference.value < 0
+    assert better.difference.value == pytest.approx(1 / 3, abs=0.05)
+    assert better.bound is not None
+    assert better.difference.low is not None
+    # Wider than for a single try.
+    assert 0 < better.bound < better.difference.low
+    assert not any("for the test case" in prompt for prompt in prompts)
+    # What is shown to the model is of the training split.
+    asked = [prompt for prompt in prompts if prompt.startswith("You improve")]
+    assert len(asked) == 2
+    assert all("for the train case" in prompt and "validation" not in prompt for prompt in asked)
+    accepted = get_judge("brand")
+    assert FIX in accepted.content.instructions
+    assert Verdict.objects.filter(run__judge=accepted, failure="").count() == better.replies
+    assert AuditEvent.objects.filter(action="improve_judge").count() == 3
+
+
+def test_nothing_is_proposed_where_nobody_differs(campaign: Campaign) -> None:
+    with LlmServer(answer=answers(FIX, HARM, HARM)) as server:
+        first = improve(campaign, server, tries=4)
+        assert [one.accepted for one in first.proposals] == [False, True, False]
+        assert "differs from most people on no reply" in first.proposals[-1].problem
+        with pytest.raises(UserError, match="Try 1 to 10 prompts"):
+            improve(campaign, server, tries=0)
+        with pytest.raises(UserError, match="offline judge has no prompt"):
+            improve_judge(campaign, get_judge("offline"))
+    Session.objects.filter(dataset=campaign.dataset, split="validation").update(split="train")
+    with pytest.raises(UserError, match="No reply of the validation split has a label"):
+        improve_judge(campaign, get_judge("brand"))
+
+
+def test_a_failing_endpoint_and_a_budget_end_it_without_a_version(campaign: Campaign, settings: Any) -> None:
+    settings.LLM_RETRIES = 0
+    with LlmServer(answer=answers("short"), key="") as server:
+        spent = improve(campaign, server, max_tokens=3000)
+        assert "token budget is spent" in spent.proposals[-1].problem
+        assert server.tokens <= 3000
+        server.answer = lambda request: "no JSON"
+        said = improve(campaign, server, tries=1)
+    assert said.judge == "brand@1"
+    assert not said.proposals[0].accepted
+    assert Judge.objects.filter(name="brand").count() == 1
+
+
+def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: Client, manage: Any) -> None:
+    with LlmServer(answer=answers(FIX)) as server:
+        make_judge(server, allow=campaign.dataset)
+        told = manage("improve_judge", campaign.name, "--judge", "brand", "--tries", "2")
+        assert told.returncode == 0, told.stderr
+        assert "brand.draft@2 (instructions): accepted" in told.stdout
+        assert "Best now: brand@2, of 2 tries." in told.stdout
+        client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+        address = reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])
+        run = JudgeRun.objects.get(judge=get_judge("brand"))
+        page = client.get(f"{address}?run={run.pk}").content.decode()
+        assert "of 2 tries" in page
+        assert FIX in page
+        answer = client.post(
+            reverse("admin:annotations_app_campaign_improve", args=[campaign.pk]), {"judge": run.judge_id}
+        )
+        assert answer.status_code == 302
+    assert JobRun.objects.filter(operation="improve_judge").count() == 2

@@ -147,7 +147,10 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     *((name, {}, {}) for name in ("add_to_campaign", "backup", "deliver_events", "exclude_sessions")),
     *((name, {}, {}) for name in ("restore", "tag_sessions")),
     *((name, {}, {}) for name in ("reapply_erasures", "sign_review", "change_origin", "pull_source")),
-    *((name, {}, {}) for name in ("store_spans", "run_judge", "improve_judge", "send_case", "draft_variants")),
+    *(
+        (name, {}, {})
+        for name in ("store_spans", "run_judge", "improve_judge", "send_case", "draft_variants")
+    ),
     *(
         (name, {}, {})
         for name in ("attest_dataset", "exempt_value", "scan_text", "canary_dataset", "activate_retention")

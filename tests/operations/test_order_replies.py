@@ -70,8 +70,12 @@ def test_replies_that_judges_may_get_wrong_come_first(campaign: Campaign) -> Non
     label_some(campaign, 3)  # prefetched before
     asked = label_some(campaign, 40)
     assert not set(asked) & set(before)
-    # A third of what the judge passes is wrong, nothing of what it fails.
-    assert np.mean([turn // 2 % 6 == 0 for turn in asked]) < 0.15
+    # Some of what the judge passes is wrong, nothing of what it fails; how many are drawn is chance.
+    worth = dict(campaign.items.values_list("turn_id", "usefulness"))
+    failed = [value for turn, value in worth.items() if turn // 2 % 6 == 0]
+    assert max(failed) < min(value for turn, value in worth.items() if turn // 2 % 6)
+    in_order = list(campaign.items.order_by("position").values_list("turn_id", flat=True))
+    assert asked == sorted(asked, key=in_order.index)
     assert find_inconsistencies() == []
 
 

@@ -17,6 +17,7 @@ from annotations_app.judges.run_judge import JudgeOptions, make_model, run_judge
 from annotations_app.judges.versions import VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
+from datasets_app.catalog.written_text import find_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -30,6 +31,8 @@ COMPARED_SPLIT = "validation"
 DEFAULT_TRIES, MAX_TRIES = 3, 10
 # Shown to the model that writes instructions, and to the judge.
 MAX_SHOWN, MAX_EXAMPLES_SHOWN = 12, 8
+# Characters of a conversation in a row that instructions may repeat.
+MAX_QUOTE = 30
 DRAFT = "{}.draft"
 EXAMPLES, INSTRUCTIONS = "examples", "instructions"
 
@@ -248,11 +251,24 @@ class _Improving:
             build_request(document.instructions, self.criterion, shown), budget
         )
         self._spend(budget.used.total)
-        if written.failure is not None:
-            return INSTRUCTIONS, document, written.failure
+        problem = written.failure or self._find_quotes(written.text, shown)
+        if problem:
+            return INSTRUCTIONS, document, problem
         known = {judge.content.instructions for judge in [base.judge, *draft]}
         problem = "the model wrote instructions that were tried before" if written.text in known else ""
         return INSTRUCTIONS, document._replace(instructions=written.text), problem
+
+    def _find_quotes(self, text: str, shown: list[Disagreement]) -> str:
+        """More people see a judge than its replies, and no scrub changes it."""
+        if any(find_written(one, {INSTRUCTIONS: text}, always=True) for one in self.campaign.datasets):
+            return "the model wrote instructions with what looks like personal data"
+        said = [turn for one in shown for _, turn in one.reply.turns]
+        said += [turn for one in shown for turn in one.reply.pair or ()]
+        parts = {
+            turn[place : place + MAX_QUOTE] for turn in said for place in range(len(turn) - MAX_QUOTE + 1)
+        }
+        is_quoted = any(text[place : place + MAX_QUOTE] in parts for place in range(len(text)))
+        return "the model wrote instructions that quote a reply" if is_quoted else ""
 
     def _list_wrong(self, base: JudgeRun) -> IntArray:
         """Places among the training replies, of sessions that may be sent; each time in another order."""

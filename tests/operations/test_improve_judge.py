@@ -141,3 +141,18 @@ def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: C
         )
         assert answer.status_code == 302
     assert JobRun.objects.filter(operation="improve_judge").count() == 2
+
+
+def test_instructions_that_quote_a_conversation_or_hold_personal_data_are_kept_nowhere(
+    campaign: Campaign,
+) -> None:
+    quote = "Like: Gladly an invoice for the train case."
+    mail = "Ask ana.ruiz@harbour.com about invoices."
+    with LlmServer(answer=answers(quote, mail)) as server:
+        first = improve(campaign, server, tries=2).proposals[-1]
+        second = improve(campaign, server, tries=1).proposals[-1]
+    assert first.problem == "the model wrote instructions that quote a reply"
+    assert second.problem == "the model wrote instructions with what looks like personal data"
+    kept = json.dumps([first.as_json(), second.as_json(), *Judge.objects.values("document")])
+    assert quote not in kept
+    assert mail not in kept

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, TimeoutError, sync_playwright
 
 from tests.browser.faults import find_violations_in_both_schemes
 from tests.chromium import find_executable
@@ -105,7 +105,10 @@ class Tour:
         if looks in self.examined:
             return
         self.examined.add(looks)
-        page.wait_for_load_state("networkidle")
+        try:
+            page.wait_for_load_state("networkidle")
+        except TimeoutError:
+            complaints.append("still loading after 30 seconds")
         complaints += examine(page)
         if self.pictures:
             name = re.sub(r"\W+", "_", kind)[:80].strip("_")

@@ -203,7 +203,7 @@ class FilesField(forms.FileField):
 class UploadForm(ImportOptionsForm):
     file = FilesField(
         label="Files",
-        widget=_SeveralFiles(attrs={"accept": UPLOAD_ENDINGS, "class": "ad-file"}),
+        widget=_SeveralFiles(attrs={"accept": UPLOAD_ENDINGS}),
         help_text="JSONL, or an export of another tool: traces, chats, tickets, tables.",
         allow_empty_file=True,
         max_length=255,

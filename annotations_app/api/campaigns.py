@@ -47,10 +47,9 @@ from annotations_app.models import Campaign, JudgeRun
 from annotations_app.review.estimate import estimate_review
 from annotations_app.review.export import export_review
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
-from datasets_app.api.jobs import start_job
+from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
-from datasets_app.api.schemas import JobOut
 from datasets_app.catalog import gates, policies, raw_access
 from datasets_app.models import Dataset, Persona
 
@@ -215,15 +214,7 @@ def _measure(dataset: str, campaign: str | None, report: Any) -> dict[str, Any]:
     }
 
 
-@route(
-    router,
-    "POST",
-    "/campaigns/{name}/exports",
-    JobOut,
-    needs=(*VIEW_CAMPAIGNS, "annotations_app.export_annotation"),
-    status=202,
-    errors=(409,),
-)
+@job_route(router, "/campaigns/{name}/exports", needs=(*VIEW_CAMPAIGNS, "annotations_app.export_annotation"))
 def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> Any:
     """Make a file of labels: follow the job, then download it. Labels of the test split are left out."""
     campaign = find_campaign(request, name)
@@ -248,15 +239,7 @@ def get_campaign_judges(request: Any, name: str, epsilon: float = Epsilon) -> An
     return {"campaign": campaign.name, "reports": reports}
 
 
-@route(
-    router,
-    "POST",
-    "/campaigns/{name}/judgments",
-    JobOut,
-    needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"),
-    status=202,
-    errors=(409,),
-)
+@job_route(router, "/campaigns/{name}/judgments", needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"))
 def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
     """Have a judge answer for every reply: follow the job. It resumes where an earlier one ended."""
     campaign = find_campaign(request, name)

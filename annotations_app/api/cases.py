@@ -16,10 +16,9 @@ from annotations_app.cases.drafts import count_drafts, decide_draft, list_drafts
 from annotations_app.cases.make_case import CaseOptions, draft_by_rules, make_case
 from annotations_app.cases.parameters import CaseParameters, VariantParameters
 from datasets_app.api.datasets import READ_TURNS
-from datasets_app.api.jobs import read_number, start_job
+from datasets_app.api.jobs import job_route, read_number, start_job
 from datasets_app.api.problems import not_found
 from datasets_app.api.routing import get_dataset, require_permissions, route
-from datasets_app.api.schemas import JobOut
 from datasets_app.catalog import raw_access
 from datasets_app.domain.generation.families import Variant
 from datasets_app.model_calls.endpoints import require_endpoint
@@ -64,7 +63,7 @@ def make_test_case(request: Any, name: str, session: str, options: CaseIn) -> An
     }
 
 
-@route(router, "POST", "/datasets/{name}/drafts", JobOut, needs=MAKE_CASES, status=202, errors=(409,))
+@job_route(router, "/datasets/{name}/drafts", needs=MAKE_CASES)
 def draft_case_variants(request: Any, name: str, options: VariantsIn) -> Any:
     """Have a model write the variants that the test cases of a dataset don't have yet: follow the job. They
     wait for a person then."""

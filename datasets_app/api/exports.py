@@ -4,9 +4,9 @@ from typing import Any
 
 from ninja import Router
 
-from datasets_app.api.jobs import start_job
-from datasets_app.api.routing import get_dataset, route
-from datasets_app.api.schemas import ExportIn, JobOut
+from datasets_app.api.jobs import job_route, start_job
+from datasets_app.api.routing import get_dataset
+from datasets_app.api.schemas import ExportIn
 from datasets_app.catalog import gates, policies
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.releasing.sharing import share_gate
@@ -16,14 +16,8 @@ from datasets_app.releasing.versions import find_release
 router = Router(tags=["Exports"])
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/exports",
-    JobOut,
-    needs=("datasets_app.view_dataset", "datasets_app.export_dataset"),
-    status=202,
-    errors=(409,),
+@job_route(
+    router, "/datasets/{name}/exports", needs=("datasets_app.view_dataset", "datasets_app.export_dataset")
 )
 def create_export(request: Any, name: str, options: ExportIn) -> Any:
     """Make a file: follow the job, then download its files."""

@@ -6,10 +6,10 @@ from django.http import HttpResponse, UnreadablePostError
 from msgspec import UNSET
 from ninja import Header, Router
 
-from datasets_app.api.jobs import describe_job, read_number
+from datasets_app.api.jobs import describe_job, job_route, read_number
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import require_permissions, route
-from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, ImportPreviewOut, JobOut
+from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, ImportPreviewOut
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.lines import UnreadableFile
@@ -137,7 +137,7 @@ def append_part(request: Any, number: str, upload_offset: int = OFFSET) -> Any:
     return _describe(request, job)
 
 
-@route(router, "POST", "/imports/{number}/finish", JobOut, needs=IMPORT, status=202, errors=(409,))
+@job_route(router, "/imports/{number}/finish", needs=IMPORT)
 def finish_import(request: Any, number: str, options: FinishIn) -> Any:
     """Start the import of a complete upload. Give the SHA-256 of the file to be sure that it arrived as it
     is, and say what its columns and senders are, if that was not detected."""

@@ -1,5 +1,6 @@
 """Jobs: their progress, their end, their files."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ninja import Router
@@ -8,7 +9,7 @@ from datasets_app.admin.job_facts import WITHHELD_ERROR, withhold_result
 from datasets_app.api.datasets import After, Limit
 from datasets_app.api.file_answers import answer_with_file
 from datasets_app.api.problems import ApiError, forbidden, not_found
-from datasets_app.api.routing import make_page, read_cursor, require_permissions, route
+from datasets_app.api.routing import F, make_page, read_cursor, require_permissions, route
 from datasets_app.api.schemas import JobOut, JobPage
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
@@ -21,6 +22,11 @@ from datasets_app.models import Dataset, JobRun
 router = Router(tags=["Jobs"])
 
 VIEW_JOBS = ("datasets_app.view_jobrun",)
+
+
+def job_route(router: Router, path: str, *, needs: tuple[str, ...]) -> Callable[[F], F]:
+    """Register a view that starts a job."""
+    return route(router, "POST", path, JobOut, needs=needs, status=202, errors=(409,))
 
 
 @route(router, "GET", "/jobs", JobPage, needs=VIEW_JOBS)

@@ -5,10 +5,10 @@ from typing import Any
 from ninja import Router, Schema
 from pydantic import Field
 
-from datasets_app.api.jobs import start_job
+from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
-from datasets_app.api.schemas import Input, JobOut
+from datasets_app.api.schemas import Input
 from datasets_app.catalog import raw_access
 from datasets_app.domain.wording import format_count
 from datasets_app.models.dataset_queryset import get_token_datasets
@@ -92,7 +92,7 @@ def find_person(request: Any, person: PersonIn) -> Any:
     }
 
 
-@route(router, "POST", "/people/erase", JobOut, needs=NEEDS, status=202, errors=(409,))
+@job_route(router, "/people/erase", needs=NEEDS)
 def erase_person(request: Any, options: EraseIn) -> Any:
     """Erase all sessions that name somebody, for good. `sessions` is the number that `find` gave: if it is
     another one by now, nothing is erased (409)."""

@@ -5,13 +5,12 @@ from typing import Any
 from ninja import Query, Router
 
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
-from datasets_app.api.jobs import start_job
+from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
 from datasets_app.api.schemas import (
     CheckReportOut,
     FindingPage,
-    JobOut,
     ScrubIn,
     ScrubPage,
     SplitIn,
@@ -34,15 +33,7 @@ router = Router(tags=["Checks, scrubs and splits"])
 VIEW_SCRUBS = (*VIEW_DATASET, "datasets_app.view_scrubrun")
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/checks",
-    JobOut,
-    needs=(*VIEW_DATASET, "datasets_app.check_dataset"),
-    status=202,
-    errors=(409,),
-)
+@job_route(router, "/datasets/{name}/checks", needs=(*VIEW_DATASET, "datasets_app.check_dataset"))
 def run_checks(request: Any, name: str) -> Any:
     return start_job(request, "check_dataset", get_dataset(request, name))
 
@@ -96,15 +87,7 @@ def _describe_finding(finding: CheckFinding, withheld: bool) -> dict[str, Any]:
     }
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/scrubs",
-    JobOut,
-    needs=(*VIEW_SCRUBS, "datasets_app.scrub_dataset"),
-    status=202,
-    errors=(409,),
-)
+@job_route(router, "/datasets/{name}/scrubs", needs=(*VIEW_SCRUBS, "datasets_app.scrub_dataset"))
 def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
     """Preview or scrub. A scrub replaces the text for good."""
     dataset = get_dataset(request, name)
@@ -162,15 +145,7 @@ def _describe_scrub(run: ScrubRun) -> dict[str, Any]:
     }
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/splits",
-    JobOut,
-    needs=(*VIEW_DATASET, "datasets_app.split_dataset"),
-    status=202,
-    errors=(409,),
-)
+@job_route(router, "/datasets/{name}/splits", needs=(*VIEW_DATASET, "datasets_app.split_dataset"))
 def create_split(request: Any, name: str, options: SplitIn) -> Any:
     """Split a dataset, or place the sessions added since. Splitting again takes an override."""
     dataset = get_dataset(request, name)

@@ -6,10 +6,10 @@ from ninja import Router
 
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.file_answers import answer_with_file
-from datasets_app.api.jobs import read_number, start_job
+from datasets_app.api.jobs import job_route, read_number, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, route
-from datasets_app.api.schemas import CompareIn, JobOut, ReleaseIn, ReleaseOut, ReleasePage
+from datasets_app.api.schemas import CompareIn, ReleaseIn, ReleaseOut, ReleasePage
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
@@ -108,15 +108,7 @@ def download_release_file(request: Any, name: str, version: str, file: str) -> A
     return answer_with_file(request, found, lambda: open_release_file(found, request.person))
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/releases",
-    JobOut,
-    needs=(*VIEW_RELEASES, "datasets_app.release_dataset"),
-    status=202,
-    errors=(409,),
-)
+@job_route(router, "/datasets/{name}/releases", needs=(*VIEW_RELEASES, "datasets_app.release_dataset"))
 def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
     """Release the next version; without `bump` the proposed one. Blockers are listed in `details`."""
     dataset = get_dataset(request, name)
@@ -130,7 +122,7 @@ def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
     return start_job(request, "release_dataset", dataset, parameters)
 
 
-@route(router, "POST", "/datasets/{name}/comparisons", JobOut, needs=VIEW_RELEASES, status=202, errors=(409,))
+@job_route(router, "/datasets/{name}/comparisons", needs=VIEW_RELEASES)
 def compare_versions(request: Any, name: str, options: CompareIn) -> Any:
     """Compare two versions, or one with the dataset as it is. The job's file names sessions, without
     texts."""

@@ -8,15 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from django.urls import include, path
 
-from datasets_app.core.web.reauthentication import PROVED_AT, recent_sign_in_required
+from datasets_app.core.web.reauthentication import PROVED_AT, require_recent_sign_in
 from datasets_app.models import RetentionPolicy
 
 PASSWORD = "a correct horse battery staple"
 REASON = 'a court order\r\nof "May" <b>'
 
 
-@recent_sign_in_required
 def sign(request: HttpRequest) -> HttpResponse:
+    require_recent_sign_in(request)
     return HttpResponse("|".join(request.POST.getlist("reason")))
 
 

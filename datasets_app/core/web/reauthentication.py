@@ -16,8 +16,6 @@ are checked, so that nobody proves who they are only to be refused, and outside 
 
 import json
 import time
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -25,7 +23,7 @@ from allauth.core.exceptions import ReauthenticationRequired
 from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
@@ -38,8 +36,6 @@ _STATE = "account_reauthentication_state"
 _CALLBACK = f"{__name__}.resume_request"
 _UNSENT = {"csrfmiddlewaretoken"}
 
-View = Callable[..., HttpResponse]
-
 
 def signed_in_recently(request: Any) -> bool:
     """Whether the person has proved who they are within RECENT_SIGN_IN_SECONDS."""
@@ -51,18 +47,6 @@ def require_recent_sign_in(request: Any) -> None:
     """Raises ReauthenticationRequired, which a middleware answers, unless the person signed in recently."""
     if not signed_in_recently(request):
         raise ReauthenticationRequired
-
-
-def recent_sign_in_required(view: View) -> View:
-    """Decorate a view whose every POST needs a recent sign-in."""
-
-    @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        if request.method == "POST":
-            require_recent_sign_in(request)
-        return view(request, *args, **kwargs)
-
-    return wrapped
 
 
 def mark_recent_sign_in(request: Any) -> None:

@@ -1,7 +1,6 @@
 """The spans of one trace → the calls that a person took part in, each once."""
 
 from collections import Counter
-from typing import NamedTuple
 
 from datasets_app.domain.traces.messages import has_text
 from datasets_app.domain.traces.rebuild import after_question, list_spoken
@@ -33,11 +32,6 @@ class _Tree:
             found.append(parent)
             parent = self.by_id.get(parent.parent)
         return found
-
-
-class _Selection(NamedTuple):
-    calls: list[Span]
-    left_out: Counter[str]
 
 
 def select_calls(spans: list[Span]) -> tuple[list[Call], Counter[str]]:

@@ -8,14 +8,7 @@ from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
-from datasets_app.api.schemas import (
-    CheckReportOut,
-    FindingPage,
-    ScrubIn,
-    ScrubPage,
-    SplitIn,
-    SplitsOut,
-)
+from datasets_app.api.schemas import CheckReportOut, FindingPage, ScrubIn, ScrubPage, SplitIn, SplitsOut
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.checking.check_dataset import why_outdated

@@ -249,14 +249,8 @@ def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
     return start_job(request, "run_judge", campaign.dataset, parameters)
 
 
-@route(
-    router,
-    "POST",
-    "/campaigns/{name}/judge-proposals",
-    JobOut,
-    needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"),
-    status=202,
-    errors=(409,),
+@job_route(
+    router, "/campaigns/{name}/judge-proposals", needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign")
 )
 def improve_campaign_judge(request: Any, name: str, options: JudgeProposalsIn) -> Any:
     """Try better prompts for a judge: follow the job. One that surely agrees better with people on the

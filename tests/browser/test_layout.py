@@ -10,6 +10,7 @@ from datasets_app.models import CheckFinding, CheckReport
 from tests import factories
 from tests.browser.conftest import DESKTOP, PHONE
 from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
+from tests.campaigns import label_all_replies, make_campaign, make_replies
 
 pytestmark = pytest.mark.browser
 
@@ -103,11 +104,15 @@ def test_whole_pages_of_a_dataset_have_no_faults(page: Page, transactional_db: N
     """With the frame of the admin: landmarks, names, contrast, and nothing wider than the window."""
     dataset = factories.make_dataset(tmp_path, factories.make_sessions(1))
     CheckReport.objects.create(dataset=dataset, turn_count=2, error_count=1, totals={"E301": 1})
+    labeled = make_campaign(make_replies(tmp_path, 2, name="labeled"), "ana")
+    label_all_replies(labeled, "ana", label=1)
     addresses = [
         reverse("admin:index"),
         reverse("admin:datasets_app_dataset_import"),
         reverse("admin:datasets_app_dataset_change", args=[dataset.pk]),
         reverse("admin:annotations_app_campaign_dataset_labels", args=[dataset.pk]),
+        reverse("admin:annotations_app_campaign_dataset_calibration", args=[labeled.dataset_id]),
+        reverse("admin:annotations_app_campaign_dataset_review", args=[labeled.dataset_id]),
         reverse("admin:annotations_app_campaign_add"),
         reverse("admin:datasets_app_persona_changelist"),
     ]

@@ -4,7 +4,6 @@ from functools import partial
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Q, Sum
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -17,7 +16,7 @@ from annotations_app.agreement import adjudication_pages, calibration_pages, fai
 from annotations_app.agreement import pages as agreement_pages
 from annotations_app.agreement.figures import count_unassignable, recent_labeling_rates, say_time_left
 from annotations_app.calibrating.pages import dataset_calibration
-from annotations_app.campaigns.pages_common import visible_campaigns
+from annotations_app.campaigns.pages_common import visible_campaigns, with_label_counts
 from annotations_app.campaigns.preparation import find_preparation_job, is_stopped
 from annotations_app.cases import pages as case_pages
 from annotations_app.cases import variant_pages
@@ -61,13 +60,7 @@ class CampaignAdmin(ReadOnlyAdmin):
     search_help_text = "Part of the name of a campaign, dataset or persona"
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        return (
-            visible_campaigns(request.user)
-            .annotate(
-                people=Count("members", filter=Q(members__active=True)), labels=Sum("members__labelled")
-            )
-            .order_by("-id")
-        )
+        return with_label_counts(visible_campaigns(request.user)).order_by("-id")
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         wanted = request.GET.get("dataset__id__exact", "")
@@ -111,7 +104,7 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Labels")
     def show_progress(self, campaign: Any) -> str:
-        labels, target = campaign.labels or 0, campaign.count_places(campaign.people)
+        labels, target = campaign.labels, campaign.count_places(campaign.people)
         if not target:
             return "–"
         percent = min(100, 100 * labels // target)

@@ -22,7 +22,7 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
     personas = [row for row in rows if row.persona_id in readable]
     pages = persona_urls([row.persona_id for row in personas], user)
     return {
-        "title": "Annotations",
+        "title": "Labels",
         "template": "annotations_app/dataset_panel.html",
         "context": {
             "dataset": dataset,
@@ -43,9 +43,12 @@ def annotations_panel(dataset: Any, user: Any) -> dict[str, Any] | None:
 def _campaigns_context(dataset: Any, user: Any) -> dict[str, Any]:
     if not user.has_perm("annotations_app.view_campaign"):
         return {"campaigns": None}
-    campaigns = list(Campaign.objects.filter(dataset=dataset).select_related("persona")[: MAX_CAMPAIGNS + 1])
+    from annotations_app.campaigns.pages_common import with_label_counts
+
+    found = with_label_counts(Campaign.objects.filter(dataset=dataset)).select_related("persona")
+    campaigns = list(found[: MAX_CAMPAIGNS + 1])
     return {
-        "campaigns": campaigns[:MAX_CAMPAIGNS],
+        "campaigns": [(one, one.count_places(one.people)) for one in campaigns[:MAX_CAMPAIGNS]],
         "more_campaigns": len(campaigns) > MAX_CAMPAIGNS,
         "may_add_campaign": user.has_perm("annotations_app.add_campaign") and dataset.turn_count > 0,
     }

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count, Q, Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 
@@ -30,6 +31,12 @@ def visible_campaigns(user: Any) -> Any:
     return Campaign.objects.filter(dataset__in=Dataset.objects.visible_to(user)).select_related(
         "dataset", "persona", "schema", "created_by"
     )
+
+
+def with_label_counts(campaigns: Any) -> Any:
+    """``labels`` so far, and the active ``people``, which ``count_places`` takes."""
+    people = Count("members", filter=Q(members__active=True))
+    return campaigns.annotate(people=people, labels=Sum("members__labelled", default=0))
 
 
 def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:

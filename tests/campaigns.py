@@ -110,8 +110,8 @@ SELECT 'label and assignment differ', a.id FROM annotations_app_assignment a
 LEFT JOIN annotations_app_annotation n ON n.id = a.annotation_id
 LEFT JOIN annotations_app_judgment j ON j.assignment_id = a.id
 WHERE (a.state = 'labelled' AND n.id IS NULL AND j.id IS NULL) OR (a.state <> 'labelled' AND n.id IS NOT NULL)
-   OR (a.state <> 'labelled' AND j.id IS NOT NULL AND 'requeue' IS DISTINCT FROM (
-       SELECT d.kind FROM annotations_app_decision d WHERE d.assignment_id = a.id ORDER BY d.id DESC LIMIT 1))
+   OR (a.state <> 'labelled' AND j.id IS NOT NULL AND NOT EXISTS (
+       SELECT FROM annotations_app_decision d WHERE d.assignment_id = a.id AND d.kind = 'requeue'))
    OR (n.id IS NOT NULL AND j.id IS NOT NULL)
    OR j.kind NOT IN ('label', 'repeat') OR a.repeat <> (j.kind = 'repeat')
    OR n.kind NOT IN ('label', 'repeat') OR a.repeat <> (n.kind = 'repeat')

@@ -21,7 +21,7 @@ from annotations_app.domain.submission import (
     validate_submission,
 )
 from annotations_app.labeling.extra_places import open_if_different
-from annotations_app.labeling.judgments import Shown, sync_judgment
+from annotations_app.labeling.judgments import Shown, sync_judgment, withdraw_replaced
 from annotations_app.labeling.reveal import find_codes
 from annotations_app.models import (
     Annotation,
@@ -249,6 +249,8 @@ def _apply_submission(
         Annotation.objects.filter(pk=removed).delete()
     _update_counters(assignment, member, before)
     if submission.kind == "label" and _takes_a_place(assignment):
+        if member.campaign.schema_id is not None:
+            withdraw_replaced(assignment.item)
         open_if_different(assignment, member.campaign)
 
 

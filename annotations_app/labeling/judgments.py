@@ -6,9 +6,35 @@ from typing import Any, NamedTuple
 from django.utils.translation import gettext
 
 from annotations_app.domain.submission import Submission
-from annotations_app.models import Assignment, Campaign, CampaignMember, Judgment, LabelSchema, Rater
+from annotations_app.models import (
+    Assignment,
+    Campaign,
+    CampaignItem,
+    CampaignMember,
+    Decision,
+    Judgment,
+    LabelSchema,
+    Rater,
+)
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute
 from datasets_app.domain.labels.schema import Schema, decode_answers
+
+# As many may wait as places are free or leased for the first time; those of active annotators first.
+_WITHDRAW_REPLACED_SQL = """
+UPDATE annotations_app_judgment SET kind = 'withdrawn', assignment_id = NULL WHERE id IN (
+    SELECT j.id FROM annotations_app_assignment a
+    JOIN annotations_app_judgment j ON j.assignment_id = a.id
+    JOIN annotations_app_campaignmember m ON m.campaign_id = a.campaign_id AND m.user_id = a.annotator_id
+    WHERE a.item_id = %(item)s AND a.state = 'released' AND NOT a.repeat
+    ORDER BY m.active DESC, j.id DESC
+    OFFSET (SELECT i.open + (
+        SELECT count(*) FROM annotations_app_assignment o
+        LEFT JOIN annotations_app_judgment k ON k.assignment_id = o.id
+        WHERE o.item_id = i.id AND o.state = 'leased' AND NOT o.repeat AND k.id IS NULL
+    ) FROM annotations_app_campaignitem i WHERE i.id = %(item)s AND NOT i.gold)
+)
+"""
 
 
 class Shown(NamedTuple):
@@ -55,6 +81,8 @@ def sync_judgment(
     if submission.kind != "label":
         if is_changed:
             own.delete()
+        if submission.kind == "undo":
+            _restore_staying(assignment, member)
         return
     campaign = member.campaign
     values = {
@@ -82,6 +110,29 @@ def sync_judgment(
         persona_id=campaign.persona.persona_id,
         **values,
     )
+
+
+def _restore_staying(assignment: Assignment, member: CampaignMember) -> None:
+    """The label that stayed when the reply was last queued again, and that the undone decision withdrew."""
+    requeues = Decision.objects.filter(assignment=assignment, kind=Decision.Kind.REQUEUE).order_by("-id")
+    codes = requeues.values_list("codes", flat=True).first()
+    if codes is None:
+        return
+    withdrawn = Judgment.objects.filter(
+        campaign=member.campaign,
+        turn_id=assignment.item.turn_id,
+        rater=find_person(member.campaign.dataset_id, member.user.get_username()),
+        kind=Judgment.Kind.WITHDRAWN,
+        codes=codes,
+    )
+    latest = withdrawn.order_by("-id").values("pk")[:1]
+    Judgment.objects.filter(pk__in=latest).update(kind=Judgment.Kind.LABEL, assignment=assignment)
+
+
+def withdraw_replaced(item: CampaignItem) -> None:
+    """Labels that wait for their annotators, but whose places others have filled. The item must be locked."""
+    if not item.calibration:  # there everybody has a place
+        execute(_WITHDRAW_REPLACED_SQL, {"item": item.pk})
 
 
 def list_staying_answers(assignment: Assignment, schema: Schema) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Asks again for labels: of some replies, or made before persona, guidelines or schema last changed.
 
 Where only criteria changed, the answers to the others stay: the label counts for them until its annotator has
-answered the changed ones, which withdraws it (``sync_judgment``).
+answered the changed ones, or somebody else has taken the place, which withdraws it (``judgments.py``).
 """
 
 import uuid
@@ -57,15 +57,13 @@ def requeue_labels(
     with transaction.atomic():
         row = _lock_open(campaign)
         link = "judgment" if row.schema_id else "annotation"
-        assignments = list(
-            Assignment.objects.filter(**{f"{link}__in": keys}, state="labelled").select_related("item")
-        )
+        assignments = list(Assignment.objects.filter(**{f"{link}__in": keys}).select_related("item", link))
         subtract_assignments([assignment.pk for assignment in assignments])
         # Gold items are leased in order, so their annotators start over.
         gold = {assignment.annotator_id for assignment in assignments if assignment.item.gold}
         row.members.filter(user__in=gold).update(gold_cursor=0)
         for start in range(0, len(assignments), BATCH_SIZE):
-            _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest)
+            _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest, staying)
         withdrawn = [pk for pk in keys if pk not in staying]
         if keys:
             # Detached, so that the next decision makes a new one.
@@ -112,12 +110,19 @@ def _list_staying(campaign: Campaign, causes: Sequence[str]) -> Iterable[int]:
     return stale.values_list("pk", flat=True)
 
 
-def _requeue_assignments(assignments: list[Assignment], digest: str) -> None:
+def _requeue_assignments(assignments: list[Assignment], digest: str, staying: Set[int]) -> None:
     requeued = Assignment.objects.filter(pk__in=[assignment.pk for assignment in assignments])
     Decision.objects.bulk_create(
-        Decision(assignment=assignment, key=uuid.uuid4(), kind=Decision.Kind.REQUEUE, persona_digest=digest)
+        Decision(
+            assignment=assignment,
+            key=uuid.uuid4(),
+            kind=Decision.Kind.REQUEUE,
+            codes=assignment.judgment.codes if staying and assignment.judgment.pk in staying else None,
+            persona_digest=digest,
+        )
         for assignment in assignments
     )
-    release_assignments(requeued)
+    # A label that waits for its annotator may have no place any more.
+    release_assignments(requeued.exclude(state=Assignment.State.RELEASED))
     # Detach the withdrawn label, so that the next decision makes a new one.
     requeued.update(annotation=None)

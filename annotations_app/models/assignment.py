@@ -154,7 +154,7 @@ class Decision(models.Model):
     key = models.UUIDField(unique=True)
     kind = models.CharField(max_length=7, choices=Kind)
     label = models.SmallIntegerField(choices=ON_BRAND.choices, null=True, blank=True)
-    # Under a schema, the answers: see Judgment.
+    # Under a schema, the answers: see Judgment. Those of a requeue stay for the criteria that are the same.
     codes = models.JSONField(null=True, blank=True)
     texts = models.JSONField(null=True, blank=True)
     # What a judge had said of the reply, where it was shown after this decision: answers by criterion.

@@ -16,11 +16,11 @@ class JudgmentQuerySet(models.QuerySet[Any]):
         changed = {
             "persona": ~Q(persona_digest=F("campaign__persona__digest")),
             "guidelines": ~Q(guidelines_digest=campaign.guidelines_digest),
-            "schema": ~Q(schema__digest=campaign.schema.digest),
+            # One whose reply was queued again waits for its annotator: it has been asked for that.
+            "schema": ~Q(schema__digest=campaign.schema.digest)
+            & (Q(assignment__isnull=True) | Q(assignment__state="labelled")),
         }
-        # One whose reply was queued again waits for its annotator.
-        waits = Q(assignment__isnull=False) & ~Q(assignment__state="labelled")
-        return self.filter(_any_of(changed, causes), ~waits, campaign=campaign, kind="label")
+        return self.filter(_any_of(changed, causes), campaign=campaign, kind="label")
 
 
 class AnnotationQuerySet(models.QuerySet[Any]):

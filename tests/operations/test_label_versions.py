@@ -24,8 +24,8 @@ from annotations_app.judges.judge_rows import read_people, read_raters
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.run_judge import schema_of
-from annotations_app.labeling.judgments import find_person
-from annotations_app.labeling.requeue_stale import requeue_stale
+from annotations_app.labeling.judgments import find_person, list_staying_answers
+from annotations_app.labeling.requeue_stale import requeue_replies, requeue_stale
 from annotations_app.labeling.reveal import find_codes
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.versions import list_unchanged_criteria, list_versions
@@ -36,6 +36,7 @@ from tests.campaigns import (
     find_inconsistencies,
     label_all_replies,
     lease_for,
+    make_annotators,
     make_campaign,
     make_replies,
     submit,
@@ -141,6 +142,73 @@ def test_only_what_changed_is_asked_again(quality: Campaign) -> None:
     }  # fmt: skip
     submit(leased[1], "skip")
     assert count_tones(quality)["correct"] == {"No": 1, "Yes": 6}
+    assert not find_inconsistencies()
+
+
+def test_an_answer_that_stays_counts_until_somebody_else_has_its_place(quality: Campaign) -> None:
+    assert judge_all(quality, "cold") == 8
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    assert requeue_stale(quality, actor=None) == 8
+    make_annotators("cyd")
+    quality = change(quality, annotators=["ben", "cyd"])
+    # Leased to another, ana's still counts.
+    current = lease_for(quality, "cyd").current
+    assert count_tones(quality)["correct"] == {"No": 0, "Yes": 8}
+    submit(current, label=None, answers={"correct": 0, "tone": "warm"})
+    assert count_tones(quality)["correct"] == {"No": 1, "Yes": 7}
+    assert Judgment.objects.get(kind="withdrawn").rater.name == "ana"
+    while current := lease_for(quality, "cyd").current:
+        submit(current, label=None, answers={"correct": 0, "tone": "warm"})
+    assert count_tones(quality)["correct"] == {"No": 4, "Yes": 4}
+    # Those of ben wait on: nobody has taken his places.
+    while current := lease_for(quality, "ben").current:
+        submit(current, label=None, answers={"correct": 1, "tone": "warm"})
+    assert count_tones(quality) == {
+        "correct": {"No": 4, "Yes": 4}, "tone": {"Warm": 8, "Neutral": 0, "Cold": 0},
+    }  # fmt: skip
+    assert not find_inconsistencies()
+
+
+def test_new_guidelines_ask_again_for_labels_that_wait(quality: Campaign) -> None:
+    assert judge_all(quality, "cold") == 8
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    assert requeue_stale(quality, actor=None) == 8
+    lease_for(quality, "ana")
+    quality = change(quality, guidelines="B")
+    assert requeue_stale(quality, causes=["schema"], actor=None) == 0
+    assert Judgment.objects.stale(quality, ["guidelines"]).count() == 8
+    assert requeue_stale(quality, actor=None) == 8
+    assert not find_inconsistencies()
+    assert count_tones(quality)["correct"] == {"No": 0, "Yes": 0}
+    assert judge_all(quality, "neutral") == 8
+    assert count_tones(quality)["correct"] == {"No": 0, "Yes": 8}
+    assert [(one.labels, one.withdrawn) for one in list_versions(quality)] == [(0, 8), (8, 0)]
+    assert not find_inconsistencies()
+
+
+@pytest.mark.parametrize("decision", ["label", "skip"])
+def test_undo_brings_back_the_answers_that_stayed(quality: Campaign, decision: str) -> None:
+    assert judge_all(quality, "cold") == 8
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    assert requeue_stale(quality, actor=None) == 8
+    current = lease_for(quality, "ana").current
+    said: dict[str, Any] = {"answers": {"correct": 0, "tone": "warm"}} if decision == "label" else {}
+    for _ in range(2):
+        submit(current, decision, label=None, **said)
+        assert count_tones(quality)["correct"]["Yes"] == 7
+        submit(current, "undo", label=None)
+        assert count_tones(quality) == {
+            "correct": {"No": 0, "Yes": 8}, "tone": {"Warm": 0, "Neutral": 0, "Cold": 0},
+        }  # fmt: skip
+        assert not find_inconsistencies()
+    again = lease_for(quality, "ana").current
+    assert list_staying_answers(again, quality.schema.content) == {"correct": 1}
+    # What a lead asked for again as a whole stays withdrawn.
+    assert requeue_replies(quality, [current.item.turn_id], actor=None) == 2
+    current = lease_for(quality, "ana").current
+    submit(current, "skip", label=None)
+    submit(current, "undo", label=None)
+    assert count_tones(quality)["correct"] == {"No": 0, "Yes": 6}
     assert not find_inconsistencies()
 
 

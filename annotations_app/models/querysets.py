@@ -16,7 +16,7 @@ class JudgmentQuerySet(models.QuerySet[Any]):
         changed = {
             "persona": ~Q(persona_digest=F("campaign__persona__digest")),
             "guidelines": ~Q(guidelines_digest=campaign.guidelines_digest),
-            # One whose reply was queued again waits for its annotator: it has been asked for that.
+            # One whose reply was queued again waits for its annotator to answer just that.
             "schema": ~Q(schema__digest=campaign.schema.digest)
             & (Q(assignment__isnull=True) | Q(assignment__state="labelled")),
         }

@@ -8,10 +8,10 @@ from annotations_app.domain.judging.judge_document import MAX_INSTRUCTIONS_CHARA
 from annotations_app.domain.judging.judge_prompt import (
     JudgedReply,
     UnreadableJudgment,
-    find_objects,
     format_reply,
 )
 from datasets_app.domain.labels.criterion import Criterion
+from datasets_app.domain.model_calls.json_answers import find_objects
 
 INSTRUCTIONS = "instructions"
 INSTRUCTIONS_SCHEMA = {
@@ -38,10 +38,7 @@ class Disagreement(NamedTuple):
 def build_request(
     instructions: str, criterion: Criterion, disagreements: Sequence[Disagreement]
 ) -> list[dict[str, str]]:
-    shown = [
-        f"{format_reply(one.reply)}\n{json.dumps(_describe(one), ensure_ascii=False)}"
-        for one in disagreements
-    ]
+    shown = [f"{format_reply(one.reply)}\n{_describe(one)}" for one in disagreements]
     parts = [f"Instructions:\n{instructions}", f"Question: {criterion.question}", *shown]
     return [{"role": "system", "content": _TASK}, {"role": "user", "content": "\n\n".join(parts)}]
 

@@ -4,7 +4,7 @@ counts as not judged."""
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from annotations_app.domain.judging.judge_document import DEFAULT_INSTRUCTIONS
@@ -12,13 +12,12 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.preference import OTHER_SIDE
 from datasets_app.domain.labels.schema import Answers, Question, Schema, is_asked
 from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_value
+from datasets_app.domain.model_calls.json_answers import find_objects
 from datasets_app.domain.personas.persona import PersonaDocument
 
 MAX_RATIONALE_CHARACTERS = 1000
 # A conversation is sent from its end, as far as this goes; the reply itself is always whole.
 MAX_CONTEXT_CHARACTERS, MAX_CONTEXT_TURNS = 12_000, 30
-_MAX_JSON_STARTS = 50
-_THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 DEFAULT_PAIR_INSTRUCTIONS = """\
 You compare replies of two assistants for a team that checks how well they keep to its rules. You see a \
@@ -182,23 +181,6 @@ def _unfold(criterion: Criterion, value: Any) -> Any:
         return criterion.levels[int(value)].value
     named = {str(level.value): level.value for level in criterion.levels}
     return named.get(value, value) if isinstance(value, str) else value
-
-
-def find_objects(content: str) -> Iterator[dict[str, Any]]:
-    """In the answer of a model, without what it thinks first."""
-    text = _THINKING_BLOCK.sub("", content)
-    decoder, place = json.JSONDecoder(), -1
-    for _ in range(_MAX_JSON_STARTS):
-        place = text.find("{", place + 1)
-        if place < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            continue
-        place = end - 1
-        if isinstance(value, dict):
-            yield value
 
 
 def _describe_question(question: Question) -> str:

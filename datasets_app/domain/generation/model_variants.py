@@ -4,9 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from datasets_app.domain.generation.session_schema import MAX_TEXT_CHARACTERS, UnusableAnswer, find_objects
+from datasets_app.domain.generation.session_schema import MAX_TEXT_CHARACTERS, UnusableAnswer
 from datasets_app.domain.model_calls.budget import estimate_tokens
 from datasets_app.domain.model_calls.calls import Message, ModelCalls
+from datasets_app.domain.model_calls.json_answers import find_objects
 from datasets_app.domain.model_calls.openai_compatible import list_formats
 from datasets_app.domain.model_calls.retry_rules import CallFailed
 from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN

@@ -1,12 +1,12 @@
 """The required form of a session written by a model, and descriptions of its problems."""
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any
 
 from datasets_app.domain.generation.model_turns import PROBE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
+from datasets_app.domain.model_calls.json_answers import find_objects
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.wording import format_count
@@ -72,8 +72,6 @@ ROLES = ("user", "assistant")
 MAX_TEXT_CHARACTERS = 6000
 # Shorter replies ("Sure, one moment!") repeat in any real conversation; same limit as check W302.
 MIN_UNIQUE_CHARACTERS = 20
-_MAX_JSON_STARTS = 50
-_THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 JSON_SCHEMA: dict[str, Any] = {
@@ -144,22 +142,6 @@ def _find_turns(content: str) -> list[Any]:
         if isinstance(value.get("turns"), list):
             return list(value["turns"])
     raise UnusableAnswer('the answer holds no JSON object with a list "turns"')
-
-
-def find_objects(content: str) -> Iterator[dict[str, Any]]:
-    """JSON objects in a model's answer, which may have text or code fences around them."""
-    content = _THINKING_BLOCK.sub("", content)
-    decoder, at = json.JSONDecoder(), content.find("{")
-    for _ in range(_MAX_JSON_STARTS):
-        if at < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(content, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield value
-        at = content.find("{", end)
 
 
 def _find_form_problems(turns: list[Any], wanted: int) -> Iterator[str]:

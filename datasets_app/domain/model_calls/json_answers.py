@@ -1,0 +1,24 @@
+"""JSON in the answers of models, which may think first, and have text or code fences around it."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_MAX_JSON_STARTS = 50
+_THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+
+def find_objects(content: str) -> Iterator[dict[str, Any]]:
+    content = _THINKING_BLOCK.sub("", content)
+    decoder, place = json.JSONDecoder(), content.find("{")
+    for _ in range(_MAX_JSON_STARTS):
+        if place < 0:
+            return
+        try:
+            value, end = decoder.raw_decode(content, place)
+        except (ValueError, RecursionError):
+            end = place + 1
+        else:
+            yield value
+        place = content.find("{", end)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -72,6 +72,7 @@ def decide_draft(dataset: Dataset, session: int, answer: str | None, *, actor: A
     with transaction.atomic():
         locked = lock_dataset(dataset.pk)
         gates.check_can_replace_text(locked)
+        raw_access.check_may_read(actor, locked)
         reply = find_drafts(locked).filter(session=session).first()
         if reply is None:
             raise UserError("This draft isn't waiting any more: somebody has decided on it.")

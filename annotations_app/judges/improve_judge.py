@@ -12,9 +12,9 @@ from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
 from annotations_app.judges.judges import save_judge
-from annotations_app.judges.replies import EXAMPLE_SPLIT, read_replies
+from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
 from annotations_app.judges.run_judge import JudgeOptions, make_model, run_judge, schema_of
-from annotations_app.judges.versions import VersionChange, compare_versions
+from annotations_app.judges.versions import RISK, VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
 from datasets_app.catalog.written_text import find_written
@@ -25,7 +25,6 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.model_calls.endpoints import require_endpoint
-from datasets_app.models import Session
 
 COMPARED_SPLIT = "validation"
 DEFAULT_TRIES, MAX_TRIES = 3, 10
@@ -63,12 +62,16 @@ class Improvement(NamedTuple):
         return {**self._asdict(), "proposals": [one.as_json() for one in self.proposals]}
 
     @property
+    def is_complete(self) -> bool:
+        return not any(one.problem for one in self.proposals)
+
+    @property
     def sentences(self) -> list[str]:
         return [*map(describe_proposal, self.proposals), f"Best now: {self.judge}, of {self.tries} tries."]
 
 
 class _Labeled(NamedTuple):
-    """What most people say of replies of both splits, ascending by turn."""
+    """What most people say of replies that may be sent, ascending by turn."""
 
     turn: IntArray
     label: IntArray
@@ -116,8 +119,7 @@ def list_proposals(run: JudgeRun) -> list[tuple[Judge, VersionChange | None]]:
     drafts = run.campaign.judge_runs.filter(judge__name=DRAFT.format(run.judge.name))
     rows = list(drafts.select_related("judge", "schema"))
     for criterion in schema_of(run.campaign).criteria if rows else ():
-        labeled = _Labeled(*read_consensus(run.campaign, criterion), read_sessions(run.campaign))
-        labeled = labeled.of_split(COMPARED_SPLIT)
+        labeled = _read_labeled(run.campaign, criterion).of_split(COMPARED_SPLIT)
         if len(labeled.turn):
             return [(one.judge, _compare(run, one, criterion, labeled)) for one in rows]
     return [(one.judge, None) for one in rows]
@@ -140,6 +142,12 @@ def describe_proposal(proposal: Proposal) -> str:
     )
 
 
+def _read_labeled(campaign: Campaign, criterion: Criterion) -> _Labeled:
+    turn, label = read_consensus(campaign, criterion)
+    sent = ~np.isin(turn, np.array(list_excluded(campaign), np.int64))
+    return _Labeled(turn[sent], label[sent], read_sessions(campaign))
+
+
 def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Criterion, _Labeled]:
     if judge.content.is_offline:
         raise UserError("The offline judge has no prompt; improve a judge that calls a model.")
@@ -150,8 +158,7 @@ def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Crit
     if len(found) != 1:
         names = ", ".join(one.key for one in comparable) or "none of this campaign"
         raise UserError(f"Choose the criterion that agreement is measured on: {names}.")
-    turns, label = read_consensus(campaign, found[0])
-    labeled = _Labeled(turns, label, read_sessions(campaign))
+    labeled = _read_labeled(campaign, found[0])
     for split in (EXAMPLE_SPLIT, COMPARED_SPLIT):
         if not len(labeled.of_split(split).turn):
             raise UserError(
@@ -162,12 +169,13 @@ def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Crit
 
 
 def _compare(base: JudgeRun, run: JudgeRun, criterion: Criterion, labeled: _Labeled) -> VersionChange | None:
-    """What only the new prompt fails to judge counts as wrong."""
+    """What only the new prompt fails to judge counts as wrong. Of all the risk the k-th try has the part
+    1 / k (k + 1): together never more than the whole, however many there will be."""
     turns = labeled.turn
     before, now = (look_up(turns, *read_verdicts(one, criterion)) for one in (base, run))
     session = labeled.sessions.session_of(turns)
-    tries = max(1, count_tries(base.judge.name))
-    return compare_versions(base, labeled.label, before, np.where(np.isnan(now), -1, now), session, tries)
+    risk = RISK / (run.judge.version * (run.judge.version + 1))
+    return compare_versions(base, labeled.label, before, np.where(np.isnan(now), -1, now), session, risk)
 
 
 class _Improving:
@@ -199,28 +207,26 @@ class _Improving:
         if problem:
             return Proposal(judge.full_name, what, document.instructions, None, problem=problem), judge
         draft = save_judge(document._replace(name=DRAFT.format(judge.name)), actor=self._actor).judge
-        run, problem = self._judge(draft, self.validation.turn.tolist())
+        run, problem = self._judge(draft, self.validation.turn.tolist(), swap=base.swap)
         change = _compare(base, run, self.criterion, self.validation)
         accepted = bool(not problem and change and change.bound is not None and change.bound > 0)
         proposal = Proposal(draft.full_name, what, document.instructions, change, accepted, problem)
         self._record(proposal)
         return proposal, self._accept(judge, run) if accepted else judge
 
-    def _judge(self, judge: Judge, turns: list[int]) -> tuple[JudgeRun, str]:
+    def _judge(self, judge: Judge, turns: list[int], *, swap: bool = False) -> tuple[JudgeRun, str]:
         """The run that has these replies, and why it hasn't all."""
-        earlier = self.campaign.judge_runs.filter(judge=judge).order_by("pk").last()
-        spent = TokensUsed(**earlier.used).total if earlier else 0
-        limit = None if self._left is None else max(1, spent + self._left)
+        before = dict(self.campaign.judge_runs.filter(judge=judge).values_list("pk", "used"))
         outcome = run_judge(
             self.campaign,
             judge,
-            JudgeOptions(max_tokens=limit),
+            JudgeOptions(swap=swap, max_new_tokens=self._left),
             only=turns,
             override=self._override,
             actor=self._actor,
             endpoint_actor=self._endpoint_actor,
         )
-        self._spend(outcome.tokens - (spent if earlier and earlier.pk == outcome.run else 0))
+        self._spend(outcome.tokens - TokensUsed(**before.get(outcome.run, {})).total)
         run = JudgeRun.objects.select_related("judge", "campaign", "schema").get(pk=outcome.run)
         return run, outcome.stopped.rstrip(".")
 
@@ -271,13 +277,9 @@ class _Improving:
         return "the model wrote instructions that quote a reply" if is_quoted else ""
 
     def _list_wrong(self, base: JudgeRun) -> IntArray:
-        """Places among the training replies, of sessions that may be sent; each time in another order."""
+        """Places among the training replies, each time in another order."""
         said = look_up(self.train.turn, *read_verdicts(base, self.criterion))
-        excluded = Session.objects.filter(dataset=self.campaign.dataset_id, excluded=True)
-        sent = ~np.isin(
-            self.train.sessions.session_of(self.train.turn), excluded.values_list("pk", flat=True)
-        )
-        places = np.flatnonzero(sent & ~np.isnan(said) & (said != self.train.label))
+        places = np.flatnonzero(~np.isnan(said) & (said != self.train.label))
         return np.random.default_rng(count_tries(base.judge.name)).permutation(places)
 
     def _show(self, base: JudgeRun, wrong: IntArray) -> list[Disagreement]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from annotations_app.domain.judging.judge_prompt import MAX_CONTEXT_TURNS, Example, JudgedReply
 from annotations_app.models import Campaign, JudgeRun
-from datasets_app.core.queries import fetch_all, fetch_one
+from datasets_app.core.queries import fetch_all, fetch_column, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
 
@@ -20,14 +20,18 @@ annotations_app_pairedreply p ON p.item_id = i.id
 LEFT JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.id = p.turn_id
 LEFT JOIN datasets_app_session os ON os.dataset_id = %(other)s AND os.id = o.session_id
 """
-_COUNT_SQL = f"""
-SELECT count(*) FILTER (WHERE NOT excluded), count(*) FILTER (WHERE excluded) FROM (
-    SELECT s.excluded OR coalesce(os.excluded, false) AS excluded FROM annotations_app_campaignitem i
+_ITEMS = f"""
+    SELECT i.turn_id, s.excluded OR coalesce(os.excluded, false) AS excluded
+    FROM annotations_app_campaignitem i
     JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
-    LEFT JOIN {_PAIR} WHERE i.campaign_id = %(campaign)s AND i.turn_id <> ALL(%(examples)s::bigint[])
-    AND (%(only)s::bigint[] IS NULL OR i.turn_id = ANY(%(only)s))
-) item
+    LEFT JOIN {_PAIR} WHERE i.campaign_id = %(campaign)s
 """  # constants of this module # nosec B608
+_COUNT_SQL = f"""
+SELECT count(*) FILTER (WHERE NOT excluded), count(*) FILTER (WHERE excluded) FROM ({_ITEMS}) item
+WHERE turn_id <> ALL(%(examples)s::bigint[])
+AND (%(only)s::bigint[] IS NULL OR turn_id = ANY(%(only)s))
+"""  # constants of this module # nosec B608
+_EXCLUDED_SQL = f"SELECT turn_id FROM ({_ITEMS}) item WHERE excluded"  # constants # nosec B608
 # Both ways round of a pair are next to each other, so that a budget ends with whole pairs.
 _MISSING_SQL = f"""
 SELECT 2 * i.position + side, i.turn_id, side = 1 FROM annotations_app_campaignitem i
@@ -106,6 +110,11 @@ def count_replies(
     values = {**_describe(campaign), "examples": list(examples), "only": only}
     found: tuple[int, int] = fetch_one(_COUNT_SQL, values)
     return found
+
+
+def list_excluded(campaign: Campaign) -> list[int]:
+    """Turns of excluded sessions, which no judge is sent; of pairs either session."""
+    return list(fetch_column(_EXCLUDED_SQL, _describe(campaign)))
 
 
 def read_missing(run: JudgeRun, repeats: int, only: list[int] | None = None) -> Iterator[ReplyToJudge]:

@@ -36,14 +36,15 @@ BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
 
 
 class JudgeOptions(NamedTuple):
-    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before. With ``swap`` each pair
-    is judged both ways round."""
+    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before,
+    ``max_new_tokens`` without. With ``swap`` each pair is judged both ways round."""
 
     repeats: int = 1
     swap: bool = False
     concurrency: int = DEFAULT_CONCURRENCY
     max_tokens: int | None = None
     max_cost: float | None = None
+    max_new_tokens: int | None = None
 
 
 class JudgeOutcome(NamedTuple):
@@ -190,13 +191,10 @@ def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: Progres
     before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats, **of_these).count()
     budget = None
     if work.model is not None:
-        options = work.options
-        budget = TokenBudget(
-            options.max_tokens,
-            TokensUsed(**run.used),
-            max_cost=options.max_cost,
-            prices=work.prices or Prices(),
-        )
+        options, used = work.options, TokensUsed(**run.used)
+        more = options.max_new_tokens
+        limit = options.max_tokens if more is None else used.total + more
+        budget = TokenBudget(limit, used, max_cost=options.max_cost, prices=work.prices or Prices())
     _record(run, work, actor, "begun", missing=total - before)
     sent_before = run.sent
     with closing(VerdictStore(run, budget)) as store:

@@ -10,11 +10,14 @@ from annotations_app.domain.agreement.intervals import MIN_SESSIONS, jackknife_i
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.models import JudgeRun
 
+# How often a version that is no better may seem so: the tail of a 95 % interval.
+RISK = 0.025
+
 
 class VersionChange(NamedTuple):
     """Of ``replies`` that both judged, how many each answers as most people do; ``gained`` are right now and
-    weren't before, ``lost`` the reverse. ``difference`` has an interval by sessions. ``bound`` is the lower
-    end of one that is right for the best of several tries; None with too few sessions."""
+    weren't before, ``lost`` the reverse. ``difference`` has an interval by sessions. ``bound`` is too high
+    with a probability of at most the ``risk``; None with too few sessions."""
 
     earlier: str
     prompt_digest: str
@@ -42,10 +45,9 @@ def compare_versions(
     before: FloatArray,
     now: FloatArray,
     session: IntArray,
-    tries: int = 1,
+    risk: float = RISK,
 ) -> VersionChange | None:
-    """Verdicts by reply, NaN where there is none; None if there is no reply that both judged. With ``tries``
-    each has its part of the 2.5 % (Bonferroni)."""
+    """Verdicts by reply, NaN where there is none; None if there is no reply that both judged."""
     both = ~np.isnan(before) & ~np.isnan(now)
     if not both.any():
         return None
@@ -57,7 +59,7 @@ def compare_versions(
     group = np.zeros(len(change), np.int64)
     squares, sessions = sum_squared_influence(group, session, ((change - mean) / len(change))[None], 1)
     error = float(np.sqrt(squares[0][0] * sessions[0] / max(1, sessions[0] - 1)))
-    bound = mean - NormalDist().inv_cdf(1 - 0.025 / tries) * error
+    bound = mean - NormalDist().inv_cdf(1 - risk) * error
     return VersionChange(
         earlier.judge.full_name,
         earlier.prompt_digest,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from annotations_app.judges.improve_judge import Improvement, improve_judge
 from annotations_app.judges.judges import get_judge
+from annotations_app.judges.run_judge import run_judge
 from annotations_app.models import Annotation, Campaign, Judge, JudgeRun, Verdict
 from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, JobRun, Session, Turn
@@ -83,17 +85,33 @@ def test_only_a_prompt_that_surely_agrees_better_is_accepted_and_the_test_split_
     assert better.difference.value == pytest.approx(1 / 3, abs=0.05)
     assert better.bound is not None
     assert better.difference.low is not None
-    # Wider than for a single try.
-    assert 0 < better.bound < better.difference.low
+    # The third try has a twelfth of the risk: all tries there will ever be have 2.5 % together.
+    deviations = (better.difference.value - better.bound) / (better.difference.value - better.difference.low)
+    assert deviations * 1.96 == pytest.approx(NormalDist().inv_cdf(1 - 0.025 / 12), rel=1e-3)
+    assert better.bound > 0
     assert not any("for the test case" in prompt for prompt in prompts)
     # What is shown to the model is of the training split.
     asked = [prompt for prompt in prompts if prompt.startswith("You improve")]
     assert len(asked) == 2
     assert all("for the train case" in prompt and "validation" not in prompt for prompt in asked)
+    assert '"people say": "On-brand", "the judge says": "Off-brand", "because": "So it is."' in asked[0]
     accepted = get_judge("brand")
     assert FIX in accepted.content.instructions
     assert Verdict.objects.filter(run__judge=accepted, failure="").count() == better.replies
     assert AuditEvent.objects.filter(action="improve_judge").count() == 3
+
+
+def test_sessions_excluded_since_the_judge_ran_count_for_no_version(campaign: Campaign) -> None:
+    with LlmServer(answer=answers(f"\x00{FIX}\r")) as server:
+        run_judge(campaign, make_judge(server, allow=campaign.dataset))
+        letters = Turn.objects.filter(dataset=campaign.dataset, text__contains="letter for the validation")
+        excluded = letters.values_list("session", flat=True)[:3]
+        Session.objects.filter(dataset=campaign.dataset, pk__in=list(excluded)).update(excluded=True)
+        better = improve(campaign, server, tries=2).proposals[-1]
+    assert better.accepted
+    assert better.instructions == FIX
+    assert better.change is not None
+    assert better.change.lost == 0
 
 
 def test_nothing_is_proposed_where_nobody_differs(campaign: Campaign) -> None:
@@ -113,9 +131,13 @@ def test_nothing_is_proposed_where_nobody_differs(campaign: Campaign) -> None:
 def test_a_failing_endpoint_and_a_budget_end_it_without_a_version(campaign: Campaign, settings: Any) -> None:
     settings.LLM_RETRIES = 0
     with LlmServer(answer=answers("short"), key="") as server:
-        spent = improve(campaign, server, max_tokens=3000)
+        # What the judge has used under another prompt doesn't add to the budget.
+        some = list(campaign.items.values_list("turn_id", flat=True)[:10])
+        run_judge(campaign, make_judge(server, allow=campaign.dataset), only=some)
+        used, campaign.guidelines = server.tokens, "Be kind."
+        spent = improve(campaign, server, max_tokens=used)
         assert "token budget is spent" in spent.proposals[-1].problem
-        assert server.tokens <= 3000
+        assert server.tokens <= 2 * used
         server.answer = lambda request: "no JSON"
         said = improve(campaign, server, tries=1)
     assert said.judge == "brand@1"
@@ -136,11 +158,14 @@ def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: C
         page = client.get(f"{address}?run={run.pk}").content.decode()
         assert "of 2 tries" in page
         assert FIX in page
+        again = manage("improve_judge", campaign.name, "--judge", "brand")
+        assert again.returncode == 1
+        assert "differs from most people on no reply" in again.stdout
         answer = client.post(
             reverse("admin:annotations_app_campaign_improve", args=[campaign.pk]), {"judge": run.judge_id}
         )
         assert answer.status_code == 302
-    assert JobRun.objects.filter(operation="improve_judge").count() == 2
+    assert JobRun.objects.filter(operation="improve_judge").count() == 3
 
 
 def test_instructions_that_quote_a_conversation_or_hold_personal_data_are_kept_nowhere(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotations_app.domain.judging.judge_document import MAX_INSTRUCTIONS_CHARACTERS
+from annotations_app.domain.judging.judge_document import CONTROL_CHARACTERS, MAX_INSTRUCTIONS_CHARACTERS
 from annotations_app.domain.judging.judge_prompt import (
     JudgedReply,
     UnreadableJudgment,
@@ -51,7 +51,8 @@ def _describe(one: Disagreement) -> str:
 def read_instructions(content: str) -> str:
     """Raises :class:`UnreadableJudgment`."""
     for value in find_objects(content):
-        text = value.get(INSTRUCTIONS)
-        if isinstance(text, str) and 0 < len(text.strip()) <= MAX_INSTRUCTIONS_CHARACTERS:
-            return text.strip()
+        written = value.get(INSTRUCTIONS)
+        text = CONTROL_CHARACTERS.sub("", written).strip() if isinstance(written, str) else ""
+        if 0 < len(text) <= MAX_INSTRUCTIONS_CHARACTERS:
+            return text
     raise UnreadableJudgment("the model wrote no instructions that can be read")

@@ -22,7 +22,7 @@ You judge replies of an assistant for a team that checks how well it keeps to it
 conversation up to one reply, and judge that last reply alone. Judge what is written, not how long it is."""
 _KEYS = ("judge", "description", "model", "endpoint", "temperature", "instructions", "criteria", "examples",
          "examples_from", "prices")  # fmt: skip
-_CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class InvalidJudge(ValueError):
@@ -146,7 +146,7 @@ def _is_number(value: Any) -> bool:
 
 def _text(said: dict[str, Any], key: str, default: str, limit: int) -> str:
     value = said.get(key, default)
-    if not isinstance(value, str) or len(value) > limit or _CONTROL_CHARACTERS.search(value):
+    if not isinstance(value, str) or len(value) > limit or CONTROL_CHARACTERS.search(value):
         _refuse(f"{key}: expected a text of at most {limit:,} characters, without control characters")
     return value.strip() or default
 

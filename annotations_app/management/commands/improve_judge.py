@@ -5,7 +5,7 @@ from annotations_app.campaigns.members import get_campaign
 from annotations_app.judges.improve_judge import DEFAULT_TRIES, improve_judge
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import ImproveParameters
-from datasets_app.command_line.streams import Progress
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.management.base import BaseCommand, run_job
 
 HELP = """\
@@ -21,7 +21,8 @@ examples:
   manage.py improve_judge quality --judge brand --criterion correct --tries 5 --max-tokens-total 200000
 
 exit codes:
-  0  done, whether a proposal was accepted or not
+  0  all prompts were tried, whether one was accepted or not
+  1  fewer were tried: the budget is spent, a call failed, or the judge differs nowhere; see the output
   2  could not run: no such campaign or judge, no labels of both splits, endpoint not allowed
 """
 
@@ -63,3 +64,5 @@ class Command(BaseCommand):
         )
         for sentence in done.sentences:
             self.stdout.write(sentence)
+        if not done.is_complete:
+            raise SystemExit(EXIT_FINDINGS)

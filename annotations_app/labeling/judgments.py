@@ -131,7 +131,8 @@ def _restore_staying(assignment: Assignment, member: CampaignMember) -> None:
 
 def withdraw_replaced(item: CampaignItem) -> None:
     """Labels that wait for their annotators, but whose places others have filled. The item must be locked."""
-    if not item.calibration:  # there everybody has a place
+    # In a calibration round everybody has a place; labels only wait where a place was returned.
+    if item.returned_at and not item.calibration:
         execute(_WITHDRAW_REPLACED_SQL, {"item": item.pk})
 
 

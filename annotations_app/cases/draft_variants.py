@@ -101,8 +101,10 @@ def draft_variants(
     dataset.refresh_from_db()
     if dataset.status == Dataset.Status.RAW:  # a case that is new, or drafts of a run that died
         _scrub(dataset, actor, job_run)
-    gates.check_judge(dataset, endpoint.base_url, actor=actor)
-    sessions = _read_originals(dataset, case)
+    with transaction.atomic():
+        lock_dataset(dataset.pk)  # so that no case that is added meanwhile is read without the check
+        gates.check_judge(dataset, endpoint.base_url, actor=actor)
+        sessions = _read_originals(dataset, case)
     planned = list(_plan(dataset, sessions, kinds or tuple(KINDS)))
     budget = TokenBudget(request.max_tokens_total, used or TokensUsed())
     run = _Run(dataset, endpoint, request, budget, sessions, actor)
@@ -211,8 +213,8 @@ def _keep(run: _Run, written: WrittenVariant) -> str:
     with transaction.atomic():
         dataset = lock_dataset(run.dataset.pk)
         gates.check_can_copy(dataset)
-        if not Session.objects.filter(dataset=dataset, pk=original.pk).exists():
-            return "the case was erased meanwhile"
+        if read_turns(original, 1, turns[-1].turn_index) != turns:
+            return "the case was erased or changed meanwhile"
         of_kind = Turn.objects.filter(
             dataset=dataset, tags__contains=[f"{CASE_TAG}{family}", f"{VARIANT_TAG}{kind}"]
         )

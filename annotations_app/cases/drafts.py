@@ -66,11 +66,13 @@ def list_drafts(dataset: Dataset) -> list[Draft]:
 
 def decide_draft(dataset: Dataset, session: int, answer: str | None, *, actor: Any = None) -> str:
     """Keep a draft as a variant whose answer must stay the "same" or "change", or (None) discard it: then its
-    session stays excluded. Returns the name of its case. Raises UserError."""
+    session stays excluded. Nobody keeps what they may not read. Returns the name of its case. Raises
+    UserError."""
     if answer is not None and answer not in ANSWERS:
         raise UserError("Say whether the answer must stay the same or change.")
     with transaction.atomic():
         locked = lock_dataset(dataset.pk)
+        raw_access.check_may_read(actor, locked)
         gates.check_can_replace_text(locked)
         raw_access.check_may_read(actor, locked)
         reply = find_drafts(locked).filter(session=session).first()

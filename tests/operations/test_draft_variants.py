@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from annotations_app.cases.draft_variants import draft_variants
 from annotations_app.cases.drafts import decide_draft, list_drafts
 from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.cases.send_case import send_case
@@ -19,10 +20,12 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import Variant
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.jobs.perform import perform
+from datasets_app.model_calls.requests import ModelRequest
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session, Turn
 from tests import factories
 from tests.api.calls import Caller, make_user
 from tests.campaigns import make_annotators, make_persona
+from tests.everything import make_user_with
 from tests.llm_server import LlmServer, RecordedRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -36,15 +39,19 @@ def answer(request: RecordedRequest) -> str:
     return json.dumps({"text": f"Why was it so late, and who pays for it?{' Please.' * (len(asked) % 17)}"})
 
 
-@pytest.fixture
-def cases(tmp_path: Path) -> Dataset:
-    known = {"session_id": "trace-1", "persona_id": "warm_v1"}
-    spoken = (("user", ASKED), ("assistant", "No idea, Maria Fontane."))
+def make_source(tmp_path: Path, name: str, reply: str) -> Dataset:
+    known = {"session_id": f"{name}-1", "persona_id": "warm_v1"}
+    spoken = (("user", ASKED), ("assistant", reply))
     lines = [
         {**known, "turn_index": index, "role": role, "text": text}
         for index, (role, text) in enumerate(spoken, 1)
     ]
-    source = factories.make_dataset(tmp_path, lines, name="prod", origin="production")
+    return factories.make_dataset(tmp_path, lines, name=name, origin="production")
+
+
+@pytest.fixture
+def cases(tmp_path: Path) -> Dataset:
+    source = make_source(tmp_path, "prod", "No idea, Maria Fontane.")
     make_persona()
     make_annotators("ana", "ben")
     variants = [Variant("rephrase", "same", "Where was it all the time?")]
@@ -179,6 +186,35 @@ def test_a_job_whose_worker_died_goes_on(cases: Dataset, monkeypatch: pytest.Mon
     cases.refresh_from_db()
     assert cases.status == Dataset.Status.SCRUBBED
     assert len(list_drafts(cases)) == 2
+
+
+def test_a_case_that_changes_meanwhile_gets_no_copy_of_what_it_said(cases: Dataset) -> None:
+    replies = Turn.objects.filter(dataset=cases, role="assistant")
+
+    with LlmServer(answer=answer) as server:
+        allow(cases, server)
+        done = draft_variants(
+            cases,
+            ModelRequest("openai:tiny", server.url, concurrency=1),
+            ("tone", "language"),
+            keep_used=lambda used: replies.update(text="Corrected.") and None,
+        )
+    assert (done.drafted, done.failed) == (1, {"the case was erased or changed meanwhile": 1})
+    assert set(replies.values_list("text", flat=True)) == {"Corrected."}
+
+
+def test_who_may_not_read_a_draft_does_not_decide_on_it(cases: Dataset, tmp_path: Path) -> None:
+    with LlmServer(answer=answer) as server:
+        allow(cases, server)
+        draft(server, kinds="tone")
+    [waiting] = list_drafts(cases)
+    source = make_source(tmp_path, "more", "Ask jane.roe@example.org.")
+    make_case(Session.objects.get(dataset=source), 2, "cases", CaseOptions())  # not scrubbed yet
+    blind = Caller(make_user_with(name="blind", excluded=("datasets_app.read_raw",)))
+    for kept in ("same", None):
+        said = blind("POST", f"/datasets/cases/drafts/{waiting.session}", {"answer": kept})
+        assert said.status_code == 409
+    assert [one.session for one in list_drafts(cases)] == [waiting.session]
 
 
 def test_page_and_api_do_the_same(cases: Dataset, client: Client, settings: Any) -> None:

@@ -162,11 +162,12 @@ def _plan(
 ) -> Iterator[PlannedVariant]:
     have: defaultdict[str, set[str]] = defaultdict(set)
     said: defaultdict[str, set[str]] = defaultdict(set)
+    asked = Turn.objects.filter(dataset=dataset, role="user").order_by("turn_index")
+    last: dict[int, str] = dict(asked.values_list("session_id", "text"))
     replies = Turn.objects.filter(dataset=dataset, metadata__has_key=ORIGIN)
     for turn in replies.select_related("session"):
         family = read_tag(turn.tags, CASE_TAG)
-        asked = Turn.objects.filter(dataset=dataset, session=turn.session_id, role="user")
-        said[family].update(asked.order_by("-turn_index").values_list("text", flat=True)[:1])
+        said[family].add(last.get(turn.session_id, ""))
         if not turn.session.excluded or DRAFT_TAG in turn.tags:
             have[family].add(read_tag(turn.tags, VARIANT_TAG))
     for family, (_, turns) in sessions.items():

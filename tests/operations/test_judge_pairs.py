@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotations_app.criteria.schemas import preference_schema
 from annotations_app.estimates.measure import estimate_quality
+from annotations_app.judges.improve_judge import improve_judge
 from annotations_app.judges.judge_rows import read_verdicts
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
@@ -206,6 +207,19 @@ def test_erasing_one_reply_erases_what_a_judge_said_of_the_pair(campaign: Campai
     delete_sessions(may, [session.pk])  # type: ignore[union-attr]
     assert Verdict.objects.count() == 58
     assert campaign.items.count() == 29
+
+
+def test_a_better_prompt_is_compared_both_ways_round_like_the_judge_before(campaign: Campaign) -> None:
+    label_june(campaign)
+    for number, session in enumerate(campaign.dataset.sessions.order_by("pk")):
+        split = ("train", "validation")[number // 6 % 2]
+        Session.objects.filter(dataset=campaign.dataset, pk=session.pk).update(split=split)
+    with LlmServer(answer=prefer_june) as server:
+        judge = allow(campaign, server)
+        run_judge(campaign, judge, JudgeOptions(swap=True))
+        [proposal] = improve_judge(campaign, judge, tries=1).proposals
+    assert not proposal.problem
+    assert JudgeRun.objects.get(judge__name="brand.draft").swap
 
 
 def test_only_pairs_have_sides(versions: tuple[Dataset, Dataset]) -> None:

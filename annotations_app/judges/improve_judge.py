@@ -148,6 +148,10 @@ def _read_labeled(campaign: Campaign, criterion: Criterion) -> _Labeled:
     return _Labeled(turn[sent], label[sent], read_sessions(campaign))
 
 
+def _join_words(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
 def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Criterion, _Labeled]:
     if judge.content.is_offline:
         raise UserError("The offline judge has no prompt; improve a judge that calls a model.")
@@ -270,10 +274,14 @@ class _Improving:
             return "the model wrote instructions with what looks like personal data"
         said = [turn for one in shown for _, turn in one.reply.turns]
         said += [turn for one in shown for turn in one.reply.pair or ()]
-        parts = {
-            turn[place : place + MAX_QUOTE] for turn in said for place in range(len(turn) - MAX_QUOTE + 1)
-        }
-        is_quoted = any(text[place : place + MAX_QUOTE] in parts for place in range(len(text)))
+        # Replies have no limit of length; a quote may be wrapped or written large.
+        words = _join_words(text)
+        parts = {words[place : place + MAX_QUOTE] for place in range(len(words) - MAX_QUOTE + 1)}
+        is_quoted = any(
+            turn[place : place + MAX_QUOTE] in parts
+            for turn in map(_join_words, said)
+            for place in range(len(turn) - MAX_QUOTE + 1)
+        )
         return "the model wrote instructions that quote a reply" if is_quoted else ""
 
     def _list_wrong(self, base: JudgeRun) -> IntArray:

@@ -171,7 +171,7 @@ def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: C
 def test_instructions_that_quote_a_conversation_or_hold_personal_data_are_kept_nowhere(
     campaign: Campaign,
 ) -> None:
-    quote = "Like: Gladly an invoice for the train case."
+    quote = "Like: GLADLY an invoice\nfor the train case."
     mail = "Ask ana.ruiz@harbour.com about invoices."
     with LlmServer(answer=answers(quote, mail)) as server:
         first = improve(campaign, server, tries=2).proposals[-1]
@@ -179,5 +179,5 @@ def test_instructions_that_quote_a_conversation_or_hold_personal_data_are_kept_n
     assert first.problem == "the model wrote instructions that quote a reply"
     assert second.problem == "the model wrote instructions with what looks like personal data"
     kept = json.dumps([first.as_json(), second.as_json(), *Judge.objects.values("document")])
-    assert quote not in kept
+    assert "GLADLY" not in kept
     assert mail not in kept

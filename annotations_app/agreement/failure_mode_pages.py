@@ -16,6 +16,8 @@ from annotations_app.agreement.failure_modes import (
     promote_mode,
 )
 from annotations_app.campaigns.pages_common import (
+    check_may_read_replies,
+    may_read_replies,
     render_campaign_page,
     require_permissions,
     visible_campaign,
@@ -44,7 +46,7 @@ def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
     if chosen:
         notes = notes.filter(grouped__mode=None if chosen == "none" else parse_pk(chosen))
     page = paginate_newest_first(notes.filter(turn__dataset=campaign.dataset_id), request.GET)
-    withheld = not all(raw_access.may_read(request.user, dataset) for dataset in campaign.datasets)
+    withheld = not may_read_replies(request.user, campaign)
     for note in page.rows:
         text = note.turn.text
         note.start = text[:MAX_TEXT_CHARACTERS] + ("…" if len(text) > MAX_TEXT_CHARACTERS else "")
@@ -78,7 +80,8 @@ def _change(request: Any, campaign: Campaign) -> None:
 
 
 def _do(request: Any, campaign: Campaign) -> str:
-    """What was done. Raises UserError."""
+    """What was done, which names modes. Raises UserError."""
+    check_may_read_replies(request.user, campaign)
     action, _, key = request.POST.get("action", "group").partition(":")
     if action in ("tag", "criterion", "delete"):
         mode = get_object_or_404(FailureMode, campaign=campaign, pk=parse_pk(key) or 0)

@@ -27,6 +27,7 @@ from annotations_app.api.schemas import (
     RoundOut,
 )
 from annotations_app.campaigns.edit import edit_campaign
+from annotations_app.campaigns.pages_common import check_may_read_replies
 from annotations_app.criteria.schemas import get_schema
 from annotations_app.domain.richness import estimate_richness
 from annotations_app.labeling.requeue_stale import requeue_stale
@@ -92,7 +93,7 @@ def end_calibration_round(request: Any, name: str, options: RoundEndIn) -> Any:
 def list_campaign_notes(request: Any, name: str, after: str = After, limit: int = Limit) -> Any:
     """Labels with notes, the latest first, with the failure mode that each is in."""
     campaign = find_campaign(request, name)
-    _check_may_read(request, campaign)
+    check_may_read_replies(request.person, campaign)
     notes = list_notes(campaign).filter(turn__dataset=campaign.dataset_id).order_by("-pk")
     if after:
         notes = notes.filter(pk__lt=read_cursor(after))
@@ -104,17 +105,11 @@ def list_campaign_notes(request: Any, name: str, after: str = After, limit: int 
     return make_page(rows, limit, _describe_note)
 
 
-def _check_may_read(request: Any, campaign: Campaign) -> None:
-    """Notes quote replies, and modes are named after notes."""
-    for dataset in campaign.datasets:
-        raw_access.check_may_read(request.person, dataset)
-
-
 @route(router, "GET", "/campaigns/{name}/failure-modes", FailureModesOut, needs=VIEW_LABELS, errors=(409,))
 def list_failure_modes(request: Any, name: str) -> Any:
     """With the number of their notes, and an estimate (Chao1) of how many modes there are in all."""
     campaign = find_campaign(request, name)
-    _check_may_read(request, campaign)
+    check_may_read_replies(request.person, campaign)
     return _describe_modes(campaign)
 
 
@@ -124,7 +119,7 @@ def list_failure_modes(request: Any, name: str) -> Any:
 def group_campaign_notes(request: Any, name: str, options: GroupedNotesIn) -> Any:
     """Put notes into the mode of this name, made if there is none; an empty name takes them out of theirs."""
     campaign = find_campaign(request, name)
-    _check_may_read(request, campaign)
+    check_may_read_replies(request.person, campaign)
     group_notes(campaign, options.notes, options.mode, actor=request.person)
     return _describe_modes(campaign)
 
@@ -140,7 +135,7 @@ def group_campaign_notes(request: Any, name: str, options: GroupedNotesIn) -> An
 def delete_failure_mode(request: Any, name: str, number: str) -> Any:
     """Its notes are in none then."""
     campaign = find_campaign(request, name)
-    _check_may_read(request, campaign)
+    check_may_read_replies(request.person, campaign)
     delete_mode(_find_mode(campaign, number))
     return _describe_modes(campaign)
 
@@ -156,7 +151,9 @@ def delete_failure_mode(request: Any, name: str, number: str) -> Any:
 def promote_failure_mode(request: Any, name: str, number: str, options: PromotedModeIn) -> Any:
     """The next version of the campaign's schema asks about the mode; the campaign keeps its version until it
     is changed."""
-    mode = _find_mode(find_campaign(request, name), number)
+    campaign = find_campaign(request, name)
+    check_may_read_replies(request.person, campaign)
+    mode = _find_mode(campaign, number)
     saved = promote_mode(mode, as_tag=options.kind == "tag", actor=request.person, wording=options.wording)
     return {"label_schema": saved.schema.full_name}
 

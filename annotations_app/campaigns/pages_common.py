@@ -11,6 +11,8 @@ from django.urls import reverse
 
 from annotations_app.campaigns.members import list_without_access
 from annotations_app.models import Campaign
+from datasets_app.catalog import raw_access
+from datasets_app.core.errors import UserError
 from datasets_app.core.web import pages
 from datasets_app.core.web.pages import Breadcrumbs, render_page
 from datasets_app.models import Dataset
@@ -49,6 +51,24 @@ def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
             raise PermissionDenied(_ONLY_LABELS)
         raise Http404
     return campaign
+
+
+def check_may_read_replies(user: Any, campaign: Campaign) -> None:
+    """For notes, failure modes and verdicts: those of a pair are about the replies of both datasets. Raises
+    UserError."""
+    for dataset in campaign.datasets:
+        raw_access.check_may_read(user, dataset)
+    hidden = Dataset.objects.hidden_from(user)
+    if hidden.filter(pk__in=[dataset.pk for dataset in campaign.datasets]).exists():
+        raise UserError("This campaign compares replies with those of a dataset that you have no access to.")
+
+
+def may_read_replies(user: Any, campaign: Campaign) -> bool:
+    try:
+        check_may_read_replies(user, campaign)
+    except UserError:
+        return False
+    return True
 
 
 def warn_of_annotators(request: HttpRequest, campaign: Campaign, users: Iterable[Any]) -> None:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from annotations_app.campaigns.pages_common import (
     campaign_url,
+    may_read_replies,
     render_campaign_page,
     require_permissions,
     visible_campaign,
@@ -28,7 +29,6 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.domain.packages.quality_statement import describe_certificate
 from datasets_app.jobs.pages import start_and_show_job
-from datasets_app.models import Dataset
 
 _QUERY = ("criterion", "tag", "judge", "people")
 MAX_RUNS, MAX_TEXT_CHARACTERS = 20, 4000
@@ -104,7 +104,7 @@ def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
     if found is None:
         raise Http404
     title, answers, turns = found
-    at, may_read = min(at, max(0, len(turns) - 1)), _may_read(request, campaign)
+    at, may_read = min(at, max(0, len(turns) - 1)), may_read_replies(request.user, campaign)
     context: dict[str, Any] = {
         "run": run,
         "title": title,
@@ -128,7 +128,7 @@ def _load_verdict(request: HttpRequest, run: JudgeRun, turn: int) -> Verdict:
         .select_related("turn__session")
         .get(run=run, turn=turn, repeat=0, swapped=False)
     )
-    if not _may_read(request, campaign):
+    if not may_read_replies(request.user, campaign):
         verdict.rationale = verdict.turn.text = raw_access.WITHHELD
         raw_access.withhold_session(verdict.turn.session)
     else:
@@ -136,15 +136,6 @@ def _load_verdict(request: HttpRequest, run: JudgeRun, turn: int) -> Verdict:
             raw_access.record_access(dataset, request.user, place="judged", campaign=campaign.pk, turns=1)
     verdict.turn.text = verdict.turn.text[:MAX_TEXT_CHARACTERS]
     return verdict
-
-
-def _may_read(request: HttpRequest, campaign: Campaign) -> bool:
-    """What is said of a pair is about both datasets."""
-    visible = Dataset.objects.visible_to(request.user)
-    return all(
-        raw_access.may_read(request.user, one) and visible.filter(pk=one.pk).exists()
-        for one in campaign.datasets
-    )
 
 
 def _list_sides(campaign: Campaign, turn: int) -> list[tuple[str, str]]:

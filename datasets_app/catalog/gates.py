@@ -273,7 +273,10 @@ def check_gate(
 
 
 def check_judge(dataset: Dataset, base_url: str | None, *, actor: Any, override: str = "") -> str:
-    """As :func:`check_gate`, for texts sent to the judge at ``base_url``; None is one that works offline."""
+    """As :func:`check_gate`, for texts sent to the judge at ``base_url``; None is one that works offline.
+    Nobody has texts judged of a dataset that is hidden from them, as the other one of a pair may be."""
+    if actor is not None and Dataset.objects.hidden_from(actor).filter(pk=dataset.pk).exists():
+        raise UserError("You have no access to a dataset whose texts would be sent to the judge.")
     if base_url is not None:
         scan_text_for_gate(dataset)
     allowed = Dataset.objects.values_list("judge_endpoints", flat=True).get(pk=dataset.pk)

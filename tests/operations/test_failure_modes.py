@@ -118,6 +118,17 @@ def test_names_of_modes_are_for_those_who_may_read_notes(campaign: Campaign, cli
     page = client.get(reverse("admin:annotations_app_campaign_notes", args=[campaign.pk]))
     assert (page.status_code, b"teapot" in page.content) == (200, False)
     assert lead("GET", path).status_code == 409
+    mode = FailureMode.objects.get()
+    for action in ("criterion", "delete"):
+        said = client.post(
+            reverse("admin:annotations_app_campaign_notes", args=[campaign.pk]),
+            {"action": f"{action}:{mode.pk}", f"wording:{mode.pk}": "Insults"},
+            follow=True,
+        )
+        assert b"teapot" not in said.content
+    assert lead("POST", f"{path}/{mode.pk}/promote", {"kind": "tag", "wording": "x"}).status_code == 409
+    assert FailureMode.objects.exists()
+    assert LabelSchema.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)

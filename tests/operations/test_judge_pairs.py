@@ -21,6 +21,7 @@ from datasets_app.catalog.edit import edit_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Dataset, Session
 from datasets_app.retention.delete_contents import delete_sessions
+from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_campaign, submit
 from tests.everything import make_user_with
 from tests.factories import make_sessions
@@ -228,3 +229,17 @@ def test_only_pairs_have_sides(versions: tuple[Dataset, Dataset]) -> None:
         judge = make_judge(server, allow=june)
         with pytest.raises(UserError, match="no sides to swap"):
             run_judge(make_campaign(june, "ana"), judge, JudgeOptions(swap=True))
+
+
+def test_who_has_no_access_to_the_other_dataset_reads_and_sends_nothing_of_it(campaign: Campaign) -> None:
+    curator = Caller(make_user("lead"))
+    Dataset.objects.filter(pk=campaign.other_dataset_id).update(restricted=True)
+    path = f"/campaigns/{campaign.name}"
+    assert curator("GET", f"{path}/notes").status_code == 409
+    assert curator("GET", f"{path}/failure-modes").status_code == 409
+    with LlmServer() as server:
+        judge = make_judge(server, allow=campaign.dataset)
+        edit_dataset(campaign.other_dataset_id, {"judge_endpoints": [server.url]}, actor=None)  # type: ignore[arg-type]
+        with pytest.raises(UserError, match="no access to a dataset"):
+            run_judge(campaign, judge, actor=curator.user)
+        assert not server.asked

@@ -5,7 +5,7 @@
 ``--names`` has sentences of newspapers and the web by language (``de.jsonl.gz``) and chat lines
 (``chat/de.txt``); ``--english`` the mixed corpus and the pools of names and places of the English name model.
 The chat lines in ``scripts/network/texts`` are always read. The same input gives the same weights. With
-``--held-out FILE`` one line in eight is left out of training and written there, as rows to score.
+``--held-out FILE`` one line in 25 is left out of training and written there, as rows to score.
 """
 
 import argparse
@@ -39,7 +39,7 @@ _INVENTED_SLOT = re.compile(r"\{(user|code|address|line|postal|zip|birth|date|n|
 _HIDDEN_SHARE = 30  # percent of the words that a reader doesn't know
 _CUT_SHARE, _MASKED_SHARE, _VARIED_SHARE = 0.2, 0.2, 0.3
 _READERS = 2
-_HELD_OUT = 8
+_HELD_OUT = 25
 
 ChatLine = tuple[str, str]
 
@@ -149,6 +149,11 @@ def read_parameters(path: Path) -> dict[str, Any]:
     }
 
 
+def mix(one: dict[str, Any], other: dict[str, Any], share: float) -> dict[str, Any]:
+    """The mean of two networks of which one was trained on from the other; ``share`` is that of the other."""
+    return {name: (1 - share) * values + share * other[name] for name, values in one.items()}
+
+
 def write_weights(parameters: dict[str, Any], path: Path) -> None:
     """The table in bytes with a scale for each row, layers in half precision."""
     table = np.asarray(parameters.pop("table"))
@@ -175,6 +180,12 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4, help="with different names")
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--start", type=Path, help="weights to go on with")
+    parser.add_argument(
+        "--mean-with",
+        type=Path,
+        help="other weights: those that are written are a mean of both, which forgets less",
+    )
+    parser.add_argument("--mean-share", type=float, default=0.7, help="of the new weights in that mean")
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)
     arguments = parser.parse_args()
     choose = random.Random(7)
@@ -191,7 +202,10 @@ def main() -> None:
     print(f"{len(fixed)} rows, {len(lines)} chat lines", flush=True)
     epochs = encode_epochs(fixed, lines, names, arguments.epochs, arguments.share)
     start = read_parameters(arguments.start) if arguments.start else None
-    write_weights(train(epochs, arguments.steps, arguments.rate, 1, start), arguments.out)
+    parameters = train(epochs, arguments.steps, arguments.rate, 1, start)
+    if arguments.mean_with:
+        parameters = mix(read_parameters(arguments.mean_with), parameters, arguments.mean_share)
+    write_weights(parameters, arguments.out)
 
 
 if __name__ == "__main__":

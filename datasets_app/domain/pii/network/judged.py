@@ -38,7 +38,7 @@ class _Class(NamedTuple):
 
 
 _CLASSES = (
-    _Class(NAME, 0.15, 0.12, 0, "-‐‑.'’·・"),
+    _Class(NAME, 0.2, 0.15, 0, "-‐‑.'’·・"),
     _Class(HANDLE, 0.3, 0.2, 0, "@_.-#", "@"),
     _Class(PHONE, 0.12, 0.08, 5, "+-–./()", "+("),
     _Class(ADDRESS, 0.25, 0.12, 1, ",.-–/ºª'’"),

@@ -36,7 +36,7 @@ class Draft(NamedTuple):
 
     @property
     def label(self) -> str:
-        return KINDS[self.kind].label
+        return KINDS[self.kind].label if self.kind in KINDS else self.kind
 
 
 def find_drafts(dataset: Dataset) -> Any:
@@ -72,7 +72,6 @@ def decide_draft(dataset: Dataset, session: int, answer: str | None, *, actor: A
         raise UserError("Say whether the answer must stay the same or change.")
     with transaction.atomic():
         locked = lock_dataset(dataset.pk)
-        raw_access.check_may_read(actor, locked)
         gates.check_can_replace_text(locked)
         raw_access.check_may_read(actor, locked)
         reply = find_drafts(locked).filter(session=session).first()

@@ -27,7 +27,7 @@ from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.model_calls.endpoints import require_endpoint
 
 COMPARED_SPLIT = "validation"
-DEFAULT_TRIES, MAX_TRIES = 3, 10
+DEFAULT_TRIES, MAX_TRIES, MAX_LISTED = 3, 10, 20
 # Shown to the model that writes instructions, and to the judge.
 MAX_SHOWN, MAX_EXAMPLES_SHOWN = 12, 8
 # Characters of a conversation in a row that instructions may repeat.
@@ -117,7 +117,7 @@ def improve_judge(
 def list_proposals(run: JudgeRun) -> list[tuple[Judge, VersionChange | None]]:
     """Drafts that weren't accepted, the latest first, against this run; by the first criterion labeled."""
     drafts = run.campaign.judge_runs.filter(judge__name=DRAFT.format(run.judge.name))
-    rows = list(drafts.select_related("judge", "schema"))
+    rows = list(drafts.select_related("judge", "schema")[:MAX_LISTED])
     for criterion in schema_of(run.campaign).criteria if rows else ():
         labeled = _read_labeled(run.campaign, criterion).of_split(COMPARED_SPLIT)
         if len(labeled.turn):
@@ -153,6 +153,9 @@ def _join_words(text: str) -> str:
 
 
 def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Criterion, _Labeled]:
+    limit = Judge._meta.get_field("name").max_length - len(DRAFT.format(""))
+    if len(judge.name) > limit:
+        raise UserError(f"The drafts of a judge carry its name: choose one of at most {limit} characters.")
     if judge.content.is_offline:
         raise UserError("The offline judge has no prompt; improve a judge that calls a model.")
     if not 1 <= tries <= MAX_TRIES:
@@ -293,7 +296,9 @@ class _Improving:
     def _show(self, base: JudgeRun, wrong: IntArray) -> list[Disagreement]:
         """One of each answer of people before a second of any."""
         label = self.train.label[wrong]
-        rank = np.array([(label[:place] == code).sum() for place, code in enumerate(label)])
+        rank = np.zeros(len(label), np.int64)
+        for code in np.unique(label):
+            rank[label == code] = np.arange((label == code).sum())
         turns = self.train.turn[wrong[np.argsort(rank, kind="stable")][:MAX_SHOWN]].tolist()
         replies = read_replies(self.campaign, turns)
         verdicts = Verdict.objects.filter(run=base, turn__in=turns, repeat=0, swapped=False)

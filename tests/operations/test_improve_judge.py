@@ -114,6 +114,14 @@ def test_sessions_excluded_since_the_judge_ran_count_for_no_version(campaign: Ca
     assert better.change.lost == 0
 
 
+def test_a_name_without_room_for_its_drafts_is_refused(campaign: Campaign) -> None:
+    with LlmServer(answer=answers()) as server:
+        judge = make_judge(server, allow=campaign.dataset)
+        judge.name = "b" * 95
+        with pytest.raises(UserError, match="at most 94 characters"):
+            improve_judge(campaign, judge)
+
+
 def test_nothing_is_proposed_where_nobody_differs(campaign: Campaign) -> None:
     with LlmServer(answer=answers(FIX, HARM, HARM)) as server:
         first = improve(campaign, server, tries=4)

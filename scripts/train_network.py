@@ -185,7 +185,7 @@ def main() -> None:
         type=Path,
         help="other weights: those that are written are a mean of both, which forgets less",
     )
-    parser.add_argument("--mean-share", type=float, default=0.7, help="of the new weights in that mean")
+    parser.add_argument("--mean-share", type=float, default=0.5, help="of the new weights in that mean")
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)
     arguments = parser.parse_args()
     choose = random.Random(7)

@@ -38,6 +38,7 @@ COMMANDS: list[tuple[int, str]] = [
     (0, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 1"),
     (2, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 2"),
     (0, "run_judge tone"),
+    (2, "improve_judge tone --judge offline"),
     (0, "make_case support s2 --turn 2 --into cases --rubric Short --annotators ana"),
     (2, "make_case support s2 --turn 1 --into cases"),
     (2, "draft_variants cases --model openai:tiny --base-url {endpoint}"),

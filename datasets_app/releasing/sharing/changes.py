@@ -39,6 +39,7 @@ CHANGING_ACTIONS = (
     "requeue_stale",
     "judge",
     "certify_judge",
+    "improve_judge",
     *KEEPING_ACTIONS,
 )
 

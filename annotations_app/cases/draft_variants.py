@@ -171,8 +171,8 @@ def _plan(
         if not turn.session.excluded or DRAFT_TAG in turn.tags:
             have[family].add(read_tag(turn.tags, VARIANT_TAG))
     for family, (_, turns) in sessions.items():
-        last = max(place for place, turn in enumerate(turns) if turn.role == "user")
-        before = [(turn.role, turn.text) for turn in turns[: last + 1]]
+        message = max(place for place, turn in enumerate(turns) if turn.role == "user")
+        before = [(turn.role, turn.text) for turn in turns[: message + 1]]
         for kind in kinds:
             if kind not in have[family]:
                 yield PlannedVariant(family, kind, before, frozenset(said[family]))

@@ -3,7 +3,6 @@ counts as not judged."""
 
 import hashlib
 import json
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,13 +11,12 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.preference import OTHER_SIDE
 from datasets_app.domain.labels.schema import Answers, Question, Schema, is_asked
 from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_value
-from datasets_app.domain.model_calls.json_answers import find_objects
+from datasets_app.domain.model_calls.json_answers import UNSTORABLE, find_objects
 from datasets_app.domain.personas.persona import PersonaDocument
 
 MAX_RATIONALE_CHARACTERS = 1000
 # A conversation is sent from its end, as far as this goes; the reply itself is always whole.
 MAX_CONTEXT_CHARACTERS, MAX_CONTEXT_TURNS = 12_000, 30
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 DEFAULT_PAIR_INSTRUCTIONS = """\
 You compare replies of two assistants for a team that checks how well they keep to its rules. You see a \
 conversation and two replies to it, A and B."""
@@ -146,7 +144,7 @@ def parse_judgment(content: str, schema: Schema) -> Judgment:
         given = value.get(ANSWERS)
         if isinstance(given, dict):
             rationale = value.get(RATIONALE)
-            said = _UNSTORABLE.sub("", rationale) if isinstance(rationale, str) else ""
+            said = UNSTORABLE.sub("", rationale) if isinstance(rationale, str) else ""
             return Judgment(_read_codes(given, schema), said.strip()[:MAX_RATIONALE_CHARACTERS])
     raise UnreadableJudgment("the answer isn't the requested JSON")
 

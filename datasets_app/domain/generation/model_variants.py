@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.generation.session_schema import MAX_TEXT_CHARACTERS, UnusableAnswer
 from datasets_app.domain.model_calls.budget import estimate_tokens
 from datasets_app.domain.model_calls.calls import Message, ModelCalls
-from datasets_app.domain.model_calls.json_answers import find_objects
+from datasets_app.domain.model_calls.json_answers import UNSTORABLE, find_objects
 from datasets_app.domain.model_calls.openai_compatible import list_formats
 from datasets_app.domain.model_calls.retry_rules import CallFailed
 from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
@@ -34,7 +34,6 @@ TASKS = {
 # The conversation is sent from its end; the message itself is always whole.
 MAX_CONTEXT_CHARACTERS = 12_000
 _OVERHEAD_TOKENS = 200
-_UNSTORABLE = {"\0", *map(chr, range(0xD800, 0xE000))}
 JSON_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {"text": {"type": "string"}},
@@ -97,7 +96,7 @@ def parse_variant(content: str, planned: PlannedVariant) -> str:
     text = next(texts, "").strip()
     if not text:
         raise UnusableAnswer('the answer holds no JSON object with a "text"')
-    if len(text) > MAX_TEXT_CHARACTERS or _UNSTORABLE & set(text):
+    if len(text) > MAX_TEXT_CHARACTERS or UNSTORABLE.search(text):
         raise UnusableAnswer("the text is too long, or holds characters that are none")
     if text in planned.known:
         raise UnusableAnswer("the text is the message itself or another variant")

@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets_app.domain.generation.model_turns import PROBE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
-from datasets_app.domain.model_calls.json_answers import find_objects
+from datasets_app.domain.model_calls.json_answers import UNSTORABLE, find_objects
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.wording import format_count
@@ -72,7 +72,6 @@ ROLES = ("user", "assistant")
 MAX_TEXT_CHARACTERS = 6000
 # Shorter replies ("Sure, one moment!") repeat in any real conversation; same limit as check W302.
 MIN_UNIQUE_CHARACTERS = 20
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 JSON_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -160,7 +159,7 @@ def _find_text_problems(texts: list[str], known_replies: Set[int]) -> Iterator[s
             yield f"turn {number} is empty"
         elif len(text) > MAX_TEXT_CHARACTERS:
             yield f"turn {number} is longer than {MAX_TEXT_CHARACTERS} characters"
-        elif _UNSTORABLE.search(text):
+        elif UNSTORABLE.search(text):
             yield f"turn {number} holds characters that are none"
     replies = texts[1::2]
     for number, reply in enumerate(replies):

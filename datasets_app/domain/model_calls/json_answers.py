@@ -7,6 +7,8 @@ from typing import Any
 
 _MAX_JSON_STARTS = 50
 _THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
+# What JSON can spell and PostgreSQL can't store.
+UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def find_objects(content: str) -> Iterator[dict[str, Any]]:

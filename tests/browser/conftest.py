@@ -3,12 +3,14 @@
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import Group, User
+from django.core.signals import request_finished, request_started
 from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
@@ -30,6 +32,7 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 # What a test leaves at the address of the server, of the kinds that the browser's protocol names.
 STORED = "local_storage,indexeddb,cache_storage,service_workers"
 TIMEOUT_MS = 20_000  # in milliseconds: how long a page may take to show what is waited for
+SETTLE_S = 0.03  # in seconds: what a page sends while it is closed has reached the server by then
 
 
 @pytest.fixture(scope="session")
@@ -54,13 +57,39 @@ def browser_errors() -> list[str]:
     return []
 
 
+class Answering:
+    """The threads of the server that are answering a request now."""
+
+    def __init__(self) -> None:
+        self.threads: set[threading.Thread] = set()
+        request_started.connect(self._start)
+        request_finished.connect(self._finish)
+
+    def _start(self, **_: Any) -> None:
+        # Requests of Django's own client are answered in the thread of the test.
+        if "process_request_thread" in threading.current_thread().name:
+            self.threads.add(threading.current_thread())
+
+    def _finish(self, **_: Any) -> None:
+        self.threads.discard(threading.current_thread())
+
+    def wait(self) -> None:
+        """Until all is answered. The queue sends decisions that outlive their page: one that is still being
+        answered while the tables are emptied would lock what the other waits for, or leave rows behind."""
+        deadline, quiet = time.monotonic() + TIMEOUT_MS / 1000, 0
+        while quiet < 2 and time.monotonic() < deadline:
+            time.sleep(SETTLE_S)
+            quiet = 0 if any(thread.is_alive() for thread in self.threads) else quiet + 1
+        assert quiet == 2, "the server is still answering a request of a page that is closed"
+
+
 class SharedContexts:
     """A context with touch and one without, for the first page of each kind in a test: what they have cached
     and compiled of scripts and styles would take a second in a new one. Further pages of a kind, which are
     another person's, have contexts of their own."""
 
     def __init__(self, browser: Browser, origin: str) -> None:
-        self.browser, self.origin = browser, origin
+        self.browser, self.origin, self.answering = browser, origin, Answering()
         self.kept: dict[bool, BrowserContext] = {}
         self.used: list[BrowserContext] = []
 
@@ -78,7 +107,7 @@ class SharedContexts:
         return page
 
     def clear(self) -> None:
-        """Leave nothing of a test but what its pages have cached."""
+        """Leave nothing of a test but what its pages have cached, and no request unanswered."""
         for context in self.used:
             if context not in self.kept.values():
                 context.close()
@@ -91,6 +120,7 @@ class SharedContexts:
             for page in context.pages:
                 page.close()
         self.used.clear()
+        self.answering.wait()
 
 
 @pytest.fixture(scope="session")

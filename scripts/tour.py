@@ -95,6 +95,8 @@ class Tour:
             waiting += _list_addresses(links, self.url)
             self._look_at(page, kind, complaints)
             self.visits += 1
+            if self.visits % 10 == 0:
+                print(f"{person}: {self.visits} visits, {len(self.examined)} looked at", file=sys.stderr)
             self.faults += len(complaints)
             for fault, count in Counter(complaints).items():
                 print(f"{person} {address}: {fault}{f' ({count} times)' * (count > 1)}", flush=True)

@@ -7,13 +7,13 @@ from playwright.sync_api import Page
 
 # What a color scheme can change. The other rules read structure and text.
 COLOR_RULES = ["color-contrast", "link-in-text-block"]
-# Two neighbors whose elements and attributes are the same (rows, entries) have the same faults as all the others:
-# looking at each would take ten times as long.
+# Rows and entries with the same elements and attributes have the same faults: two of them are looked at.
 MARK_REPEATED = """() => {
     const kinds = new Map();
     for (const one of [...document.querySelectorAll("body *")].reverse()) {
-        const look = [...one.attributes].filter(({ name }) => name !== "data-repeated").map(({ name, value }) =>
-            ["class", "style", "role", "type"].includes(name) ? `${name}=${value}` : name).sort().join();
+        const look = [...one.attributes].filter(({ name }) => name !== "data-repeated").map(
+            ({ name, value }) => ["class", "style", "role", "type"].includes(name) ? `${name}=${value}` : name
+        ).sort().join();
         kinds.set(one, `<${one.localName} ${look} ${!one.textContent.trim()}>`
             + `${[...new Set([...one.children].map((child) => kinds.get(child)))].join("")}</>`);
     }

@@ -5,11 +5,10 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import User
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.html import format_html
 from unfold.widgets import (
-    UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminIntegerFieldWidget,
     UnfoldAdminRadioSelectWidget,
     UnfoldAdminSelectWidget,
@@ -17,6 +16,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
+from annotations_app.campaigns.forms import UserMultipleChoiceField, users_who_can_annotate
 from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings
 from annotations_app.criteria.schemas import latest_schemas, preference_schema
 from annotations_app.models import Campaign, LabelSchema
@@ -53,13 +53,6 @@ _STEPS = (
     ),
 )
 _FORM_FIELDS = {"gold_share": "gold", "repeat_share": "repeats"}
-
-
-def users_who_can_annotate() -> QuerySet[Any]:
-    """Active users with the permission to label, from whatever group."""
-    backend = "django.contrib.auth.backends.ModelBackend"
-    users: QuerySet[Any] = User.objects.with_perm("annotations_app.annotate", backend=backend)
-    return users.order_by("username")
 
 
 def add_refusal(form: forms.Form, error: UserError) -> None:
@@ -101,21 +94,6 @@ def _overlap_field(**options: Any) -> forms.IntegerField:
 def _lease_minutes_field(**options: Any) -> forms.IntegerField:
     help_text = "A reply goes to another annotator after so many minutes without activity."
     return _number_field("Lock timeout, in minutes", 1, MAX_LEASE_MINUTES, help_text, **options)
-
-
-class UserMultipleChoiceField(forms.ModelMultipleChoiceField):
-    """Checkboxes labeled with user names."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(
-            User.objects.none(),
-            widget=UnfoldAdminCheckboxSelectMultipleWidget(attrs={"class": "ad-check", "data-picker": True}),
-            error_messages={"required": "Choose at least one person."},
-            **options,
-        )
-
-    def label_from_instance(self, obj: Any) -> str:
-        return str(obj.get_username())
 
 
 class CampaignForm(OverrideForm):

@@ -4,8 +4,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
+from annotations_app.campaigns.forms import UserMultipleChoiceField
 from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
+from annotations_app.cases.send_case import OVERLAP
 from datasets_app.core.web import fields
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.generation.families import ANSWERS, KINDS, draft_variant
@@ -25,9 +28,7 @@ class CaseForm(forms.Form):
         label="What was wrong", required=False, max_length=MAX_MODE_CHARACTERS, widget=SuggestingInput()
     )
     dataset = fields.Text(label="Dataset of cases", max_length=100)
-    annotators = fields.Text(
-        label="Send to", required=False, max_length=500, help_text="User names, separated by commas."
-    )
+    annotators = UserMultipleChoiceField(label="Send to", required=False)
     reply = forms.TypedChoiceField(coerce=int)
     first = forms.TypedChoiceField(label="Conversation from", coerce=int)
 
@@ -39,9 +40,9 @@ class CaseForm(forms.Form):
         reply: Any,
         modes: Iterator[str],
         dataset: str,
-        annotators: str | None,
+        annotators: QuerySet[Any] | None,
     ) -> None:
-        """``annotators`` is None for who may not create campaigns."""
+        """``annotators`` is None for who may not create campaigns; the first of them are chosen."""
         super().__init__(data)
         replies = [turn for turn in turns if turn.role == "assistant"]
         for name, offered, initial in (("reply", replies, reply), ("first", turns[:-1], turns[0])):
@@ -54,7 +55,8 @@ class CaseForm(forms.Form):
         if annotators is None:
             del self.fields["annotators"]
         else:
-            self.fields["annotators"].initial = annotators
+            self.fields["annotators"].queryset = annotators
+            self.fields["annotators"].initial = annotators[:OVERLAP]
         asked = next(
             (
                 turn.text

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from annotations_app.campaigns.forms import users_who_can_annotate
 from annotations_app.cases.forms import CaseForm
 from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.cases.parameters import CaseParameters
-from annotations_app.cases.send_case import OVERLAP
 from annotations_app.models import FailureMode
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.partitions import find_dataset_of_session
@@ -59,7 +58,7 @@ def show_case(request: HttpRequest, session_pk: int) -> HttpResponse:
         reply=reply,
         modes=_list_modes(user),
         dataset=f"{dataset.name[:90]}-cases",
-        annotators=_propose_annotators() if user.has_perm("annotations_app.add_campaign") else None,
+        annotators=users_who_can_annotate() if user.has_perm("annotations_app.add_campaign") else None,
     )
     raw_access.record_access(dataset, user, place="case", session=session.pk, turns=len(turns))
     if request.method == "POST" and form.is_valid() and (answer := _make(request, session, form)):
@@ -81,7 +80,7 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
         chosen["rubric"],
         chosen["failure_mode"],
         [Variant(*said) for said in form.read_variants()],
-        [name.strip() for name in chosen.get("annotators", "").split(",") if name.strip()],
+        [user.get_username() for user in chosen.get("annotators", [])],
     )
     try:
         made = make_case(session, chosen["reply"], chosen["dataset"], options, actor=request.user)
@@ -111,8 +110,3 @@ def _list_modes(user: Any) -> Iterator[str]:
     readable = raw_access.list_readable(user)
     modes = FailureMode.objects.filter(campaign__dataset__in=readable).order_by("name")
     return iter(modes.values_list("name", flat=True).distinct()[:MAX_MODES])
-
-
-def _propose_annotators() -> str:
-    people = User.objects.filter(is_active=True, groups__name="annotator").order_by("username")
-    return ", ".join(people.values_list("username", flat=True)[:OVERLAP])

@@ -12,6 +12,7 @@ from django.http import FileResponse, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 
+from annotations_app.campaigns.forms import UserMultipleChoiceField, users_who_can_annotate
 from annotations_app.campaigns.pages_common import admin_url, require_permissions
 from annotations_app.domain.review_audit import describe_rate
 from annotations_app.models import Campaign
@@ -36,8 +37,10 @@ class ReviewForm(forms.Form):
     tasks = fields.File(
         label="Review tasks", help_text="The file of review-export that was imported into this dataset."
     )
-    persona = fields.Model(Persona.objects.all(), required=False, to_field_name="persona_id")
-    annotators = fields.Text(required=False, help_text="User names, separated by commas.")
+    persona = fields.Model(
+        Persona.objects.all(), required=False, to_field_name="persona_id", attrs={"data-picker": True}
+    )
+    annotators = UserMultipleChoiceField(required=False)
     overlap = fields.Integer(label="Annotators per reply", min_value=1, initial=1, required=False)
     audit = fields.Integer(
         label="Random audit",
@@ -45,6 +48,10 @@ class ReviewForm(forms.Form):
         required=False,
         help_text="How many tasks of each criterion that the machine passed; empty for all.",
     )
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.fields["annotators"].queryset = users_who_can_annotate()
 
     @property
     def campaign_fields(self) -> list[forms.BoundField]:
@@ -96,7 +103,7 @@ def _create(request: HttpRequest, dataset: Dataset, tasks: Path, chosen: dict[st
         tasks,
         dataset,
         chosen["persona"],
-        [name.strip() for name in chosen["annotators"].split(",") if name.strip()],
+        [user.get_username() for user in chosen["annotators"]],
         overlap=chosen["overlap"] or 1,
         audit=chosen["audit"],
         actor=request.user,

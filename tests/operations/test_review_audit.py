@@ -77,7 +77,7 @@ def test_people_judge_what_was_selected_and_drawn(tmp_path: Path, capsys: pytest
     make_persona()
     with pytest.raises(CommandError, match="No campaign of review asks about these tasks"):
         call_command("estimate_review", tasks, dataset="review")
-    asked: Any = {"dataset": "review", "persona": "warm_v1", "annotators": "ana"}
+    asked: Any = {"dataset": "review", "persona": "warm_v1", "annotators": get_user("ana").pk}
     with pytest.raises(CommandError, match="can't be negative"):
         call_command("create_review", tasks, **asked, audit=-1)
     call_command("create_review", tasks, **asked, audit=8)
@@ -135,7 +135,7 @@ def test_what_gets_no_campaign_and_what_is_there_twice_is_said(
 
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))
     address = reverse("admin:annotations_app_campaign_dataset_review", args=[Dataset.objects.get().pk])
-    fields: dict[str, Any] = {"persona": "warm_v1", "annotators": "ana", "audit": 0}
+    fields: dict[str, Any] = {"persona": "warm_v1", "annotators": get_user("ana").pk, "audit": 0}
     Campaign.objects.update(name="before")
     for action, told in (("create", "No campaign for brief"), ("estimate", "Counted once: 2 lines")):
         upload = SimpleUploadedFile("tasks.jsonl", tasks.read_bytes())
@@ -166,8 +166,10 @@ def test_page_and_api_exchange_the_same_file(tmp_path: Path, client: Client) -> 
     # As the command has it.
     form = client.get(address).context["form"]
     assert form["overlap"].initial == 1
-    assert "Choose the persona" in send("create", annotators="ana")
-    page = send("create", persona="warm_v1", annotators="ana", overlap=1, audit=2)
+    assert "ana" in [str(user) for user in form.fields["annotators"].queryset]
+    ana = get_user("ana")
+    assert "Choose the persona" in send("create", annotators=ana.pk)
+    page = send("create", persona="warm_v1", annotators=ana.pk, overlap=1, audit=2)
     assert "Created 1 campaign." in page
     campaign = Campaign.objects.get()
     assert campaign.item_count == 4 + 2
@@ -201,7 +203,7 @@ def test_hostile_tasks_are_refused(tmp_path: Path, client: Client) -> None:
 
     def send(action: str, content: bytes) -> str:
         upload = SimpleUploadedFile("tasks.jsonl", content)
-        fields = {"tasks": upload, "action": action, "persona": "warm_v1", "annotators": "ana"}
+        fields = {"tasks": upload, "action": action, "persona": "warm_v1", "annotators": get_user("ana").pk}
         answer = client.post(address, fields, follow=True)
         assert answer.status_code == 200
         return read(answer)

@@ -77,7 +77,7 @@ def test_people_judge_what_was_selected_and_drawn(tmp_path: Path, capsys: pytest
     make_persona()
     with pytest.raises(CommandError, match="No campaign of review asks about these tasks"):
         call_command("estimate_review", tasks, dataset="review")
-    asked: Any = {"dataset": "review", "persona": "warm_v1", "annotators": get_user("ana").pk}
+    asked: Any = {"dataset": "review", "persona": "warm_v1", "annotators": "ana"}
     with pytest.raises(CommandError, match="can't be negative"):
         call_command("create_review", tasks, **asked, audit=-1)
     call_command("create_review", tasks, **asked, audit=8)

@@ -23,17 +23,18 @@ def has_markup(text: str) -> bool:
     return bool(_MARKUP.search(text))
 
 
-def render_markdown(markdown: str, *, heading_shift: int, keep_line_breaks: bool = False) -> str:
+def render_markdown(markdown: str, *, top_heading: int, keep_line_breaks: bool = False) -> str:
     """Safe HTML: HTML in the text is escaped, there are no images, and links allow only http, https and
-    mailto and send no referrer. ``heading_shift`` is how many levels below its own a heading is shown."""
+    mailto and send no referrer. ``top_heading`` is the level at which its highest headings are shown."""
     parser = _make_parser(keep_line_breaks)
     try:
         tokens = parser.parse(markdown)
     except RecursionError:
         return _render_plain(markdown)
-    for token in tokens:
-        if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(6, int(token.tag[1]) + heading_shift)}"
+    headings = [token for token in tokens if token.type in {"heading_open", "heading_close"}]
+    shift = top_heading - min((int(token.tag[1]) for token in headings), default=1)
+    for token in headings:
+        token.tag = f"h{min(6, int(token.tag[1]) + shift)}"
     most = MAX_HTML_RATIO * len(markdown) + MIN_HTML_CHARACTERS
     rendered = parser.renderer.render(tokens, parser.options, {})
     if len(rendered) > most:

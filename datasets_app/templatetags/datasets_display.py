@@ -323,7 +323,7 @@ def remedy(code: str) -> str:
 @register.filter
 def as_markdown(text: str) -> SafeString:
     """Markdown as HTML, with its headings below those of a card."""
-    return mark_safe(render_markdown(text, heading_shift=3))  # sanitized by nh3 # nosec B308 B703
+    return mark_safe(render_markdown(text, top_heading=4))  # sanitized by nh3 # nosec B308 B703
 
 
 @register.filter

@@ -25,12 +25,12 @@ TABLE = "|" + "|".join("a" * 1 for _ in range(60)) + "|\n|" + "-|" * 60 + "\n" +
     ],
 )
 def test_html_stays_in_proportion(text: str) -> None:
-    html = render_markdown(text, heading_shift=1)
+    html = render_markdown(text, top_heading=2)
     assert len(html) <= MAX_HTML_RATIO * len(text) + 2 * MIN_HTML_CHARACTERS
 
 
 def test_what_would_grow_is_shown_as_it_is_written() -> None:
-    html = render_markdown(TABLE + "<script>", heading_shift=1)
+    html = render_markdown(TABLE + "<script>", top_heading=2)
     assert "<table" not in html
     assert "|a|a|" in html
     assert "&lt;script&gt;" in html
@@ -38,4 +38,9 @@ def test_what_would_grow_is_shown_as_it_is_written() -> None:
 
 @given(st.text(st.sampled_from("|-\n ab*_`<>[]()#>"), max_size=300))
 def test_no_text_breaks_it(text: str) -> None:
-    assert "<script" not in render_markdown(text, heading_shift=1)
+    assert "<script" not in render_markdown(text, top_heading=2)
+
+
+def test_headings_follow_those_of_the_page_without_a_gap() -> None:
+    assert "<h4>Added</h4>" in render_markdown("### Added", top_heading=4)
+    assert "<h3>A</h3>\n<h4>B</h4>" in render_markdown("## A\n\n### B", top_heading=3)

@@ -25,7 +25,7 @@ MAX_PAGE_HTML = 400_000
 # Kinds of steps (domain/conversations/turn_metadata.py), for annotators in their language.
 gettext_noop("Reasoning"), gettext_noop("Tool call"), gettext_noop("Tool result")
 # Headings in a turn come below those of the page.
-_HEADING_SHIFT = 3
+_TOP_HEADING = 4
 
 
 def format_turns(turns: Iterable[Any]) -> None:
@@ -35,7 +35,7 @@ def format_turns(turns: Iterable[Any]) -> None:
         whole = turn.characters == len(turn.start)
         if whole and turn.characters <= min(MAX_FORMATTED_TURN, budget) and has_markup(turn.start):
             budget -= turn.characters
-            html = render_markdown(turn.start, heading_shift=_HEADING_SHIFT, keep_line_breaks=True)
+            html = render_markdown(turn.start, top_heading=_TOP_HEADING, keep_line_breaks=True)
             html_budget -= len(html)
             if html_budget < 0:
                 return

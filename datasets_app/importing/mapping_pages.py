@@ -38,8 +38,20 @@ CHOICE_LABELS = {
     DAY_FIRST: "Day first: 31/12/2026",
     MONTH_FIRST: "Month first: 12/31/2026",
     "drop": "Left out",
+    "windows-1252": "Western European (windows-1252)",
+    "windows-1250": "Central European (windows-1250)",
+    "windows-1251": "Cyrillic (windows-1251)",
+    "windows-1253": "Greek (windows-1253)",
+    "windows-1254": "Turkish (windows-1254)",
+    "windows-1255": "Hebrew (windows-1255)",
+    "windows-1256": "Arabic (windows-1256)",
+    "mac-roman": "Western European, Macintosh (mac-roman)",
+    "shift-jis": "Japanese (shift-jis)",
+    "euc-kr": "Korean (euc-kr)",
+    "gb18030": "Chinese, simplified (gb18030)",
+    "big5": "Chinese, traditional (big5)",
 }
-EMPTY_LABELS = {"dates": "Not stated", "repeated": "Kept"}
+EMPTY_LABELS = {"dates": "Not stated", "repeated": "Kept", "encoding": "UTF-8 only"}
 SIDE_LABELS = {"user": "The user", "assistant": "The assistant", LEAVE_OUT: "Left out"}
 # More are named by hand.
 MAX_COLUMNS_CHOSEN_FROM = 100
@@ -50,16 +62,17 @@ def list_mapping(
 ) -> list[tuple[str, str, list[tuple[str, str]]]]:
     """For each field of a turn: the column it is read from, and (value, label) of all that can be chosen."""
     columns = [name for name in shown.table_columns if name.strip()]
-    if not columns or len(columns) > MAX_COLUMNS_CHOSEN_FROM:
+    fields = ("encoding",) if shown.has_other_encoding else FIELDS
+    if not (columns or shown.has_other_encoding) or len(columns) > MAX_COLUMNS_CHOSEN_FROM:
         return []
     current = shown.columns or {**guess_columns(columns), **options.reading.mapping}
     if "detected-columns" in posted:
         current = {field: posted.get(f"column-{field}", "") for field in FIELDS}
     listed = []
-    for field in FIELDS:
+    for field in fields:
         if field == "dates" and not (shown.has_ambiguous_dates or current.get("dates")):
             continue
-        if field == "encoding" and not current.get("encoding"):
+        if field == "encoding" and not (shown.has_other_encoding or current.get("encoding")):
             continue
         named = [(name, name) for name in columns] if field in COLUMNS else []
         others = [
@@ -119,6 +132,8 @@ def join_columns(posted: QueryDict) -> QueryDict:
     posted = posted.copy()
     if not chosen or format_columns({**chosen, **sides}) != posted.get("detected-columns"):
         # Without a column on purpose, so that none is guessed.
-        empty = {field: "" for field in COLUMNS if field in columns or field in REQUIRED}
+        # Only the encoding is asked for where no column can be read yet.
+        named = columns.keys() & set(COLUMNS)
+        empty = {field: "" for field in COLUMNS if named and (field in columns or field in REQUIRED)}
         posted["columns"] = format_columns({**kept, **(empty if chosen else {}), **chosen, **sides})
     return posted

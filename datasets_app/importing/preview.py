@@ -33,6 +33,7 @@ from datasets_app.domain.traces.describe import describe_report, list_left_out_w
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
 from datasets_app.domain.traces.records import MAX_KINDS_NOTED, NOT_CONVERSATIONS
 from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.traces.tables import WrongEncoding
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.parameters import ImportParameters
 
@@ -80,6 +81,7 @@ class ImportPreview:
     unknown_keys: list[str] = field(default_factory=list)
     annotation_file: bool = False
     error: str | None = None
+    has_other_encoding: bool = False
     # Of a file that is converted: what was read and made, what was left out, and keys of metadata.
     summary: str = ""
     left_out: list[str] = field(default_factory=list)
@@ -101,6 +103,8 @@ class ImportPreview:
 
     def why_refused(self, on_error: str) -> str:
         """Why an import with these settings would fail, by what was read; empty if nothing tells so."""
+        if self.has_other_encoding:
+            return "Choose the encoding, then update the preview."
         if self.error:
             return "This file can't be imported."
         if self.annotation_file:
@@ -174,6 +178,9 @@ def preview_conversion(
             message = (
                 f"{error}{listed}" if whole else f"{error} (only the beginning of this large file was read)"
             )
+            if isinstance(error, WrongEncoding):
+                message = f"Line {error.line:,} isn't UTF-8. Choose its encoding and update the preview."
+                return ImportPreview(format=format, error=f"{error.code} {message}", has_other_encoding=True)
             found = opened.table_columns if isinstance(opened, ConvertedFile) else []
             return ImportPreview(format=format, error=f"{error.code} {message}", table_columns=found)
 

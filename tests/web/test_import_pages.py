@@ -478,3 +478,19 @@ def test_senders_are_mapped_to_sides_and_left_out(curator: Any) -> None:
     turns = page.context["preview"].turns
     assert [(turn.role, turn.text) for turn in turns] == [("user", "Hi"), ("assistant", "Hello")]
     assert "1 message of a sender that is left out by choice" in page.context["preview"].left_out[0]
+
+
+def test_the_encoding_of_a_table_is_chosen_on_the_page(curator: Any) -> None:
+    content = "Ticket;Role;Text\nT1;user;H\xe9llo\nT1;assistant;Hi\n".encode("windows-1252")
+    page = upload(curator, content, "desk.csv")
+    assert "encoding=" not in page.content.decode().split("ad-note")[1].split("</div>")[0]
+    job = JobRun.objects.get()
+    assert [field for field, _, _ in page.context["mapping"]] == ["encoding"]
+    fields = {"dataset_name": "desk", "origin": "external", "on_error": "abort", "format": "auto"}
+    page = curator.post(
+        f"{FORM}{job.pk}/", {**fields, "column-encoding": "windows-1252", "look": "1"}, follow=True
+    )
+    assert "H\xe9llo" in page.content.decode()
+    chosen = {field: column for field, column, _ in page.context["mapping"] if column}
+    assert chosen["text"] == "Text"
+    assert chosen["encoding"] == "windows-1252"

@@ -49,6 +49,17 @@ def ignore(what: str, line: int) -> None:
 # --- CSV ---------------------------------------------------------------------------------------
 
 
+class WrongEncoding(UnreadableFile):
+    """``line`` is the first that isn't UTF-8."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__(
+            f"is not UTF-8 in line {line:,}. Save it again as UTF-8 (in Excel: CSV UTF-8), or state the "
+            f"encoding of such lines: encoding={ENCODINGS[0]}, {ENCODINGS[1]} …"
+        )
+        self.line = line
+
+
 def read_csv(stream: IO[bytes], encoding: str = "", note: Noting = ignore) -> Iterator[Document]:
     """The rows, numbered by the lines they begin in. Those with fewer or more cells than the table has
     columns say so in a key of their own. Lines that aren't UTF-8 are read in ``encoding``; they, and what
@@ -70,10 +81,7 @@ def read_csv(stream: IO[bytes], encoding: str = "", note: Noting = ignore) -> It
     except UnicodeDecodeError:
         stream.seek(0)
         number = next((number for number, raw in enumerate(stream, 1) if not _is_utf8(raw)), 0)
-        raise UnreadableFile(
-            f"is not UTF-8 in line {number:,}. Save it again as UTF-8 (in Excel: CSV UTF-8), or state the "
-            f"encoding of such lines: encoding={ENCODINGS[0]}, {ENCODINGS[1]} …"
-        ) from None
+        raise WrongEncoding(number) from None
     except csv.Error as error:
         raise UnreadableFile(f"is no valid CSV: {error}") from None
 

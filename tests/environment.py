@@ -67,6 +67,8 @@ os.environ.pop("ALIGNMENTER_OWNER_DATABASE_URL", None)
 os.environ.setdefault("LOG_LEVEL", "WARNING")
 # How full the disk of the machine is must not decide tests.
 os.environ["ALIGNMENTER_MIN_FREE_BYTES"] = "0"
+# As manage.py sets it. A second thread waits for a processor that another test has, thirty times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Tests start over a hundred processes: each would compile the application anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

@@ -287,6 +287,16 @@ def kept_tables(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(purge, "_remove_old_logs", list)
 
 
+@pytest.fixture(scope="module")
+def rows_of_module(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """What fixtures of a module that ask for this make is there for each of its tests, which changes it in a
+    savepoint. Mark the module ``xdist_group``, so that one process runs it; its tests can't commit."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), transaction.atomic():
+        patch.setattr(SharedCache, "away_until", math.inf)
+        yield
+        transaction.set_rollback(True)
+
+
 @pytest.fixture
 def empty_queue() -> Iterator[None]:
     """The real queue, empty."""

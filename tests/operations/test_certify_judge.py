@@ -18,20 +18,25 @@ from datasets_app.models import AuditEvent, Persona, Session
 from tests.campaigns import get_user, make_campaign, make_replies, submit
 from tests.everything import make_user_with
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("certify judge")]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Campaign:
+@pytest.fixture(scope="module")
+def labelled(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> int:
     """120 replies of the test split; every second label is off-brand."""
-    dataset = make_replies(tmp_path, 120)
+    dataset = make_replies(tmp_path_factory.mktemp("labelled"), 120)
     Session.objects.filter(dataset=dataset).update(split="test")
     made = make_campaign(dataset, "ana", split="test", override="A test of the judge.")
     for number in range(120):
         current = lease_next(made, get_user("ana")).current
         assert current is not None
         submit(current, label=number % 2)
-    return made
+    return made.pk
+
+
+@pytest.fixture
+def campaign(labelled: int) -> Campaign:
+    return Campaign.objects.get(pk=labelled)
 
 
 def judge_with(campaign: Campaign, wrong: int, missing: int = 0) -> JudgeRun:

@@ -1,7 +1,6 @@
 """Those who lead a campaign hear of a person whose checks have changed; nobody else does."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,41 +8,33 @@ from django.core.cache import cache
 from django.test import Client
 from django.urls import reverse
 
-from annotations_app.campaigns.edit import edit_campaign
-from annotations_app.criteria.schemas import import_schema
 from annotations_app.hooks.panels import announce_campaigns
 from annotations_app.labeling import drift
 from annotations_app.labeling.drift import find_drifts, find_paces, pause_and_requeue
-from annotations_app.labeling.lease_next import lease_next
-from annotations_app.models import Annotation, Assignment, Campaign, Judgment
+from annotations_app.models import Annotation, Assignment, Campaign
 from datasets_app.core.errors import UserError
 from datasets_app.models import OutgoingEvent
 from tests.campaigns import (
     find_inconsistencies,
     get_user,
     label_all_replies,
-    make_annotators,
     make_campaign,
     make_replies,
-    submit,
 )
 from tests.everything import make_user_with
 
-pytestmark = pytest.mark.django_db
-
-SCHEMA = """\
-schema: quality
-criteria:
-  - {key: correct, question: Is it correct?, kind: yes_no}
-  - {key: tone, question: Which tone?, kind: choice, answers: [cold, warm]}
-  - {key: why, question: Why?, kind: text}
-"""
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("drift")]
 
 
-@pytest.fixture
-def campaign(tmp_path: Path) -> Campaign:
+@pytest.fixture(scope="module")
+def labelled(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> int:
     """Ana repeats half of 160 replies; in the last of the repeats every second is the other way round."""
-    made = make_campaign(make_replies(tmp_path, 40, turns=8), "ana", "ben", overlap=1, repeat_share=0.5)
+    made = make_campaign(
+        make_replies(tmp_path_factory.mktemp("labelled"), 40, turns=8),
+        *("ana", "ben"),
+        overlap=1,
+        repeat_share=0.5,
+    )
     done = label_all_replies(made, "ana")
     repeats = [one for one in done if one.repeat]
     assert len(repeats) > 70
@@ -57,47 +48,12 @@ def campaign(tmp_path: Path) -> Campaign:
         Assignment.objects.filter(pk=one.pk).update(decided_at=at)
         slow = 20.0 if place > len(done) - 51 else 5.0
         Annotation.objects.filter(pk=Assignment.objects.get(pk=one.pk).annotation_id).update(seconds=slow)
-    return made
+    return made.pk
 
 
 @pytest.fixture
-def quality(tmp_path: Path) -> Campaign:
-    """The same under a schema: in the last repeats every second answer to one of two criteria changes."""
-    schema = import_schema(SCHEMA).schema
-    made = make_campaign(
-        make_replies(tmp_path, 40, turns=8), "ana", overlap=1, repeat_share=0.5, schema=schema
-    )
-    repeats = 0
-    while current := lease_next(made, get_user("ana")).current:
-        repeats += current.repeat
-        tone = "warm" if current.repeat and repeats > 55 and repeats % 2 else "cold"
-        submit(current, label=None, answers={"correct": 1, "tone": tone, "why": f"{repeats}"})
-    assert repeats > 70
-    return made
-
-
-def test_a_change_is_found_under_a_schema(quality: Campaign) -> None:
-    [found] = find_drifts(quality)
-    assert (found.user.username, found.kind, found.before) == ("ana", drift.REPEAT, 1.0)
-    assert found.after < 0.8
-    with pytest.raises(UserError, match="Each reply needs 1 annotator"):
-        pause_and_requeue(quality, get_user("ana"), actor=None)
-    make_annotators("ben")
-    edit_campaign(quality, changes={"annotators": ["ana", "ben"]}, actor=None)
-    assert pause_and_requeue(quality, get_user("ana"), actor=None) == found.labels
-    assert Judgment.objects.filter(kind="withdrawn", assignment=None).count() == found.labels
-    assert find_inconsistencies() == []
-    assert find_drifts(quality) == []
-
-
-def test_answers_under_two_versions_of_a_schema_are_not_compared(quality: Campaign) -> None:
-    """First labels that were asked again, of which codes mean something else now."""
-    Judgment.objects.filter(assignment__repeat=True).update(codes={"correct": 1, "tone": 0})
-    later = import_schema(SCHEMA.replace("[cold, warm]", "[warm, cold]")).schema
-    first = Judgment.objects.filter(assignment__repeat=False).order_by("-assignment__decided_at")
-    keys = list(first.values_list("pk", flat=True)[:80])
-    Judgment.objects.filter(pk__in=keys).update(schema=later, codes={"correct": 1, "tone": 1})
-    assert find_drifts(quality) == []
+def campaign(labelled: int) -> Campaign:
+    return Campaign.objects.get(pk=labelled)
 
 
 def test_a_change_is_found_with_its_start(campaign: Campaign) -> None:

@@ -12,14 +12,16 @@ from datasets_app.core.errors import UserError
 from datasets_app.models import Session
 from tests.campaigns import label_all_replies, make_campaign, make_replies
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("measure judge")]
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> JudgeRun:
+@pytest.fixture(scope="module")
+def judged(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> int:
     """40 replies: people say yes to every second, the judge misses four of them and takes two others; the
     last two are not judged."""
-    campaign = make_campaign(make_replies(tmp_path, 40), "ana", "ben", "cy", overlap=3)
+    campaign = make_campaign(
+        make_replies(tmp_path_factory.mktemp("judged"), 40), "ana", "ben", "cy", overlap=3
+    )
     run_judge(campaign, get_judge("offline"), JudgeOptions(repeats=2))
     for name in ("ana", "ben", "cy"):
         label_all_replies(campaign, name)
@@ -38,7 +40,12 @@ def run(tmp_path: Path) -> JudgeRun:
     Annotation.objects.filter(turn_id=turns[20], annotator="ana").delete()
     Annotation.objects.filter(turn_id=turns[20], annotator="ben").update(label=1)
     Annotation.objects.filter(turn_id=turns[22]).delete()
-    return JudgeRun.objects.select_related("judge", "campaign").get()
+    return JudgeRun.objects.get().pk
+
+
+@pytest.fixture
+def run(judged: int) -> JudgeRun:
+    return JudgeRun.objects.select_related("judge", "campaign").get(pk=judged)
 
 
 def test_rates_confusion_and_what_is_not_judged(run: JudgeRun) -> None:
@@ -67,9 +74,9 @@ def test_rates_confusion_and_what_is_not_judged(run: JudgeRun) -> None:
 
 
 def test_without_labels_there_is_nothing_to_compare_and_the_report_says_so(tmp_path: Path) -> None:
-    campaign: Campaign = make_campaign(make_replies(tmp_path, 5), "ana")
+    campaign: Campaign = make_campaign(make_replies(tmp_path, 5, name="unlabeled"), "ana", name="unlabeled")
     run_judge(campaign, get_judge("offline"))
-    [measured] = measure_judge(JudgeRun.objects.get()).criteria
+    [measured] = measure_judge(JudgeRun.objects.get(campaign=campaign)).criteria
     assert measured.whole.comparison.n == 0
     assert measured.whole.rates[0].rate.value is None
     assert measured.unlabeled == 5

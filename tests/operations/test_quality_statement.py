@@ -19,10 +19,10 @@ from datasets_app.releasing.sharing.changes import was_edited_since
 from datasets_app.releasing.sharing.export_package import export_package
 from datasets_app.releasing.verify import verify_releases
 from tests.api.calls import Caller, make_user
-from tests.operations.test_certify_judge import campaign, judge_with
+from tests.operations.test_certify_judge import campaign, judge_with, labelled
 
-__all__ = ["campaign"]
-pytestmark = pytest.mark.django_db
+__all__ = ["campaign", "labelled"]
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("quality statement")]
 
 
 def make_release(campaign: Campaign, tmp_path: Path) -> Release:

@@ -15,7 +15,6 @@ from annotations_app.domain.answer_files.formats import FORMATS
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Judgment, LabelSchema, Rater
-from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.schema_document import read_document
 from datasets_app.domain.pii.policy import Policy
@@ -23,7 +22,7 @@ from datasets_app.models import Dataset, Turn
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.campaigns import make_persona, make_replies
-from tests.factories import make_dataset, make_sessions, write_jsonl
+from tests.factories import write_jsonl
 from tests.operations.test_judgments import QUALITY
 from tests.strategies import EXAMPLES_FACTOR, answers_to, label_schemas, names, texts, timestamps
 
@@ -219,28 +218,35 @@ def answer_files(draw: st.DrawFn) -> tuple[dict[str, Any], list[dict[str, Any]]]
     return document, lines
 
 
+@pytest.fixture
+def pair(tmp_path: Path) -> tuple[Dataset, Dataset]:
+    """Two datasets with the same sessions."""
+    return make_replies(tmp_path, 2, name="first"), make_replies(tmp_path, 2, name="copy")
+
+
 @settings(
     max_examples=40 * EXAMPLES_FACTOR,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(file=answer_files())
-def test_export_import_export_is_the_same_file(tmp_path_factory: Any, file: Any) -> None:
+def test_export_import_export_is_the_same_file(
+    tmp_path: Path, pair: tuple[Dataset, Dataset], file: Any
+) -> None:
     document, lines = file
     if not lines:
         return
-    path = tmp_path_factory.mktemp("files")
+    first, copy = pair
     with transaction.atomic():
         schema = save_schema(read_document(document)).schema
-        first, copy = (make_dataset(path, make_sessions(2), name) for name in ("first", "copy"))
-        import_annotations(write_jsonl(path / "given.jsonl", lines), dataset_name="first")
+        import_annotations(write_jsonl(tmp_path / "given.jsonl", lines), dataset_name="first")
         exported = export_anyhow(first, schema)
         said = [json.loads(line) for line in exported.splitlines()]
         assert {(line["annotator"], line["criterion"], repr(line["value"])) for line in said} == {
             (line["annotator"], line["criterion"], repr(without_negative_zero(line["value"])))
             for line in lines
         }
-        (path / "exported.jsonl").write_bytes(exported)
-        import_annotations(path / "exported.jsonl", dataset_name="copy")
+        (tmp_path / "exported.jsonl").write_bytes(exported)
+        import_annotations(tmp_path / "exported.jsonl", dataset_name="copy")
         assert export_anyhow(copy, schema) == exported
         transaction.set_rollback(True)
 
@@ -251,17 +257,18 @@ def test_export_import_export_is_the_same_file(tmp_path_factory: Any, file: Any)
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(file=answer_files())
-def test_tables_and_files_of_label_tools_lose_nothing(tmp_path_factory: Any, format: str, file: Any) -> None:
+def test_tables_and_files_of_label_tools_lose_nothing(
+    tmp_path: Path, pair: tuple[Dataset, Dataset], format: str, file: Any
+) -> None:
     document, lines = file
     if not lines:
         return
-    path = tmp_path_factory.mktemp("files")
+    first, copy = pair
     with transaction.atomic():
         schema = save_schema(read_document(document)).schema
-        first, copy = (make_dataset(path, make_sessions(2), name) for name in ("first", "copy"))
-        import_annotations(write_jsonl(path / "given.jsonl", lines), dataset_name="first")
+        import_annotations(write_jsonl(tmp_path / "given.jsonl", lines), dataset_name="first")
         exported = export_anyhow(first, schema)
-        of_tool = path / f"file.{FORMATS[format].ending}"
+        of_tool = tmp_path / f"file.{FORMATS[format].ending}"
         of_tool.write_bytes(export_anyhow(first, schema, format=format))
         saved = import_annotations(of_tool, dataset_name="copy")
         assert (saved.unmapped, saved.saved.text_differs, saved.saved.sessions_added) == (0, 0, 0)
@@ -277,7 +284,6 @@ def without_negative_zero(value: Any) -> Any:
 
 
 def export_anyhow(dataset: Dataset, schema: LabelSchema, **options: Any) -> bytes:
-    gates.scan_and_describe(dataset)
     export_judgments(
         JudgmentScope(dataset, schema),
         out=(out := BytesIO()),

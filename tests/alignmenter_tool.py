@@ -11,11 +11,18 @@ from tests.environment import VAR_DIR
 
 # `make setup` makes it, from locks/alignmenter.txt.
 PROGRAMS = Path(sys.prefix) / "alignmenter/bin"
+# Further threads would wait for processors that other tests have.
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "NO_COLOR": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
 ALIGNMENTER = preloaded.Program(
     PROGRAMS / "alignmenter",
     PROGRAMS / "python",
     ("alignmenter.cli",),
-    (("PATH", os.environ["PATH"]), ("HOME", str(VAR_DIR)), ("NO_COLOR", "1")),
+    (("HOME", str(VAR_DIR)), *ENVIRONMENT.items()),
 )
 
 
@@ -37,7 +44,7 @@ def _place(home: Path) -> dict[str, Any]:
     assert PROGRAMS.exists(), "alignmenter is missing: make setup"
     # It commits to disk for every turn; memory is where that costs nothing.
     scratch = "/dev/shm" if os.access("/dev/shm", os.W_OK) else str(home)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": scratch, "NO_COLOR": "1"}
+    environment = {**ENVIRONMENT, "HOME": str(home), "TMPDIR": scratch}
     return {"cwd": home, "env": environment, "text": True, "timeout": 120}
 
 

@@ -61,9 +61,10 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The commands of an environment that holds nothing but the wheel and what it requires."""
     place = tmp_path_factory.mktemp("empty")
-    assert run(sys.executable, "-m", "venv", place).returncode == 0
+    assert run(sys.executable, "-m", "venv", "--without-pip", place).returncode == 0
     (wheel,) = built.glob("*.whl")
-    done = run(place / "bin" / "python", "-m", "pip", "install", "--quiet", wheel)
+    python = place / "bin" / "python"
+    done = run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile", wheel)
     assert done.returncode == 0, done.stderr
     return place / "bin"
 

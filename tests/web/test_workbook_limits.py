@@ -2,7 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import date
 
 import pytest
@@ -81,20 +81,33 @@ def test_a_size_that_is_declared_too_small_hides_nothing() -> None:
     assert read.dict == [{"notes": "fine", "label": "1"}, {"notes": "good", "label": "0"}]
 
 
-def _archives() -> Iterator[tuple[str, bytes]]:
-    yield "unpacks to more than 128 MB", build_workbook(TABLE, **{"xl/x.xml": b" " * MAX_UNPACKED_BYTES})
-    yield "more than 1,000 parts", build_workbook(TABLE, **{f"xl/{at}.xml": b"" for at in range(1_000)})
+def declare_too_small() -> bytes:
+    """The directory, at the end, says that the part has ten bytes."""
     long = build_workbook(TABLE, **{"xl/x.xml": b"<a/>" * 1_000_000})
-    # The directory, at the end, says that the part has ten bytes.
     stated, place = (4_000_000).to_bytes(4, "little"), long.rindex(b"PK\1\2", 0, long.rindex(b"xl/x.xml"))
     end = place + long[place:].index(stated)
-    yield "not an .xlsx workbook", long[:end] + (10).to_bytes(4, "little") + long[end + 4 :]
+    return long[:end] + (10).to_bytes(4, "little") + long[end + 4 :]
 
 
-@pytest.mark.parametrize(("complaint", "raw"), list(_archives()))
-def test_an_archive_that_unpacks_to_more_than_it_should_is_refused(complaint: str, raw: bytes) -> None:
+@pytest.mark.parametrize(
+    ("complaint", "build"),
+    [
+        (
+            "unpacks to more than 128 MB",
+            lambda: build_workbook(TABLE, **{"xl/x.xml": b" " * MAX_UNPACKED_BYTES}),
+        ),
+        (
+            "more than 1,000 parts",
+            lambda: build_workbook(TABLE, **{f"xl/{at}.xml": b"" for at in range(1_000)}),
+        ),
+        ("not an .xlsx workbook", declare_too_small),
+    ],
+)
+def test_an_archive_that_unpacks_to_more_than_it_should_is_refused(
+    complaint: str, build: Callable[[], bytes]
+) -> None:
     with pytest.raises(TableFileError, match=complaint):
-        XLSX().create_dataset(raw)
+        XLSX().create_dataset(build())
 
 
 def test_a_large_workbook_of_a_spreadsheet_program_is_read() -> None:

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 from alignmenter_site.middleware.second_factor import SECOND_FACTOR_USED, has_second_factor
 from datasets_app.access.scopes import SCOPES
 from datasets_app.access.tokens import DEFAULT_DAYS, MAX_DAYS, create_token, revoke_token
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.models import ApiToken, Dataset
 
 SEE_ALL = "datasets_app.limit_access"
@@ -68,13 +68,11 @@ def own_tokens(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         require_recent_sign_in(request)
         if form.is_valid():
-            try:
+            with show_refusal_in(form):
                 created, secret = create_token(
                     user, **form.cleaned_data, second_factor=_has_second_factor(request)
                 )
                 form = TokenForm(user=user)
-            except UserError as refusal:
-                form.add_error(None, refusal.message)
     # Not the names of datasets that they can't see any more.
     visible = Prefetch("datasets", Dataset.objects.visible_to(user))
     tokens = ApiToken.objects.filter(user=user, revoked_at=None).prefetch_related(visible)

@@ -40,6 +40,7 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.paging import paginate_newest_first
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
@@ -148,13 +149,11 @@ def discard(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a campaign whose preparation failed, or was canceled or declined."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "add_campaign")
-    try:
+    with show_refusal(request):
         discard_campaign(campaign, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-        return redirect(campaign_url(campaign))
-    messages.success(request, f"{campaign.name} was discarded.")
-    return redirect("admin:annotations_app_campaign_changelist")
+        messages.success(request, f"{campaign.name} was discarded.")
+        return redirect("admin:annotations_app_campaign_changelist")
+    return redirect(campaign_url(campaign))
 
 
 # --- flagged -----------------------------------------------------------------------------------
@@ -225,12 +224,9 @@ def _count_without_guidelines(campaign: Campaign) -> int:
 
 
 def _requeue_labels(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    try:
+    with show_refusal(request):
         causes = [cause for cause in STALE_CAUSES if cause in request.POST.getlist("cause")]
         count = requeue_stale(campaign, causes=causes or STALE_CAUSES, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, f"Requeued {format_count(count, 'reply', 'replies')}.")
     return redirect(campaign_url(campaign, "stale"))
 
@@ -241,11 +237,8 @@ def pause_annotator(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "change_campaign", "adjudicate")
     member = get_object_or_404(campaign.members, user=parse_pk(request.POST.get("user", "")) or 0)
-    try:
+    with show_refusal(request):
         count = pause_and_requeue(campaign, member.user, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         labels = format_count(count, "label")
         messages.success(request, f"{member.user.get_username()} is paused, and {labels} requeued.")
     return redirect(campaign_url(campaign))
@@ -284,11 +277,8 @@ def set_status(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "change_campaign")
     status = request.POST.get("status", "")
-    try:
+    with show_refusal(request):
         edit_campaign(campaign, changes={"status": status}, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         campaign.refresh_from_db()
         messages.success(request, f"{campaign.name} is {campaign.get_status_display().lower()}.")
     return redirect(campaign_url(campaign, "settings"))

@@ -18,9 +18,9 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.criteria.schemas import READY_MADE_NAMES, import_schema, latest_schemas, read_ready_made
 from annotations_app.models import LabelSchema
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.pages import parse_pk, render_page
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.domain.labels.schema_document import (
     MAX_CHARACTERS,
     InvalidSchema,
@@ -100,14 +100,12 @@ def edit_schema(request: HttpRequest) -> HttpResponse:
 
 
 def _save(request: HttpRequest, form: SchemaForm) -> LabelSchema | None:
-    try:
+    with show_refusal_in(form, "text"):
         imported = import_schema(form.cleaned_data["text"], actor=request.user)
-    except UserError as refusal:
-        form.add_error("text", refusal.message)
-        return None
-    said = "didn't change" if imported.change == "unchanged" else f"is {imported.change}"
-    messages.success(request, f"{imported.schema} {said}.")
-    return imported.schema
+        said = "didn't change" if imported.change == "unchanged" else f"is {imported.change}"
+        messages.success(request, f"{imported.schema} {said}.")
+        return imported.schema
+    return None
 
 
 def _initial_text(request: HttpRequest) -> str:

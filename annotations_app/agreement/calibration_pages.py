@@ -16,7 +16,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
-from datasets_app.core.errors import UserError
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.models import Turn
 
 MAX_TEXT_CHARACTERS = 3_000
@@ -47,11 +47,8 @@ def show_round(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _open(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    try:
+    with show_refusal(request):
         end_round(campaign, reason=request.POST.get("reason", ""), actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, "The other replies are open.")
     return redirect(campaign_url(campaign, "calibration"))
 

@@ -28,6 +28,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.paging import paginate_newest_first
+from datasets_app.core.web.refusals import show_refusal
 
 MAX_TEXT_CHARACTERS = 500
 
@@ -73,10 +74,8 @@ def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _change(request: Any, campaign: Campaign) -> None:
-    try:
+    with show_refusal(request):
         messages.success(request, _do(request, campaign))
-    except UserError as refusal:
-        messages.error(request, refusal.message)
 
 
 def _do(request: Any, campaign: Campaign) -> str:

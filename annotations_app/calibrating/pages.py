@@ -15,10 +15,10 @@ from annotations_app.domain.calibration_reports import KINDS
 from annotations_app.domain.calibration_sets import PART_NAMES
 from annotations_app.labels.label_counts import list_personas
 from datasets_app.catalog import raw_access
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, parse_pk, render_page
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.wording import format_count
 
@@ -54,10 +54,8 @@ def dataset_calibration(request: HttpRequest, pk: int) -> HttpResponse:
     form = ReportForm(request.POST or None, request.FILES or None)
     context: dict[str, Any] = {"form": form}
     if request.method == "POST" and form.is_valid():
-        try:
+        with show_refusal_in(form, "report"):
             context |= _read_report(request, scope, form.cleaned_data["report"])
-        except UserError as refusal:
-            form.add_error("report", refusal.message)
     if scope.persona_id:
         readiness = calibration_ready(scope.dataset, scope.persona_id)
         context["readiness"] = readiness

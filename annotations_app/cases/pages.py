@@ -15,7 +15,6 @@ from annotations_app.cases.parameters import CaseParameters
 from annotations_app.models import FailureMode
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.rows.partitions import find_dataset_of_session
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,
@@ -23,6 +22,7 @@ from datasets_app.core.web.pages import (
     render_page,
     require_permissions,
 )
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.domain.generation.families import Variant
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.pages import start_and_show_job
@@ -82,18 +82,16 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
         [Variant(*said) for said in form.read_variants()],
         [user.get_username() for user in chosen.get("annotators", [])],
     )
-    try:
+    with show_refusal_in(form):
         made = make_case(session, chosen["reply"], chosen["dataset"], options, actor=request.user)
-    except UserError as refusal:
-        form.add_error(None, refusal.message)
-        return None
-    variants, readers = format_count(made.sessions - 1, "variant"), ", ".join(made.seen_by) or "nobody"
-    messages.success(
-        request,
-        f"{made.family} is in {made.dataset.name}, with {variants}. Its raw text was seen by {readers}.",
-    )
-    parameters = CaseParameters(case=made.family, annotators=",".join(options.annotators))
-    return start_and_show_job(request, "send_case", made.dataset, parameters)
+        variants, readers = format_count(made.sessions - 1, "variant"), ", ".join(made.seen_by) or "nobody"
+        messages.success(
+            request,
+            f"{made.family} is in {made.dataset.name}, with {variants}. Its raw text was seen by {readers}.",
+        )
+        parameters = CaseParameters(case=made.family, annotators=",".join(options.annotators))
+        return start_and_show_job(request, "send_case", made.dataset, parameters)
+    return None
 
 
 def _get_session(request: HttpRequest, pk: int) -> Session:

@@ -11,7 +11,6 @@ from annotations_app.campaigns.pages_common import admin_url
 from annotations_app.cases.drafts import count_drafts, decide_draft, list_drafts
 from annotations_app.cases.parameters import VariantParameters
 from datasets_app.catalog import raw_access
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import (
@@ -21,6 +20,7 @@ from datasets_app.core.web.pages import (
     render_page,
     require_permissions,
 )
+from datasets_app.core.web.refusals import make_invalid, show_refusal
 from datasets_app.domain.generation.families import ANSWERS, KINDS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.model_calls.endpoints import require_endpoint
@@ -49,10 +49,8 @@ class DraftingForm(forms.Form):
         self.fields["base_url"].choices = [(url, url) for url in endpoints]  # type: ignore[attr-defined]
 
     def clean_base_url(self) -> str:
-        try:
+        with make_invalid():
             return require_endpoint(self.cleaned_data["base_url"], self.user).base_url
-        except UserError as refusal:
-            raise forms.ValidationError(refusal.message) from None
 
     def make_parameters(self) -> VariantParameters:
         chosen = self.cleaned_data
@@ -88,10 +86,7 @@ def dataset_variants(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _decide(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     answer = request.POST.get("answer") or None
-    try:
+    with show_refusal(request):
         case = decide_draft(dataset, parse_pk(request.POST["session"]) or 0, answer, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, f"{'Discarded' if answer is None else 'Kept'}, of {case}.")
     return redirect(admin_url("campaign_dataset_variants", dataset.pk))

@@ -7,8 +7,8 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from annotations_app.demo.load_demo import load_demo
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.models import Dataset
 
 PERMISSIONS = ("datasets_app.import_dataset", "datasets_app.add_persona", "annotations_app.import_annotation")
@@ -22,10 +22,8 @@ def load_demo_data(request: HttpRequest) -> HttpResponse:
     if Dataset.objects.exists():
         messages.info(request, "There are datasets already, so the demonstration was not loaded.")
         return redirect("admin:index")
-    try:
+    with show_refusal(request):
         load_demo(actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-        return redirect("admin:index")
-    messages.success(request, "Loaded the demonstration.")
-    return redirect(dataset_url(Dataset.objects.get()))
+        messages.success(request, "Loaded the demonstration.")
+        return redirect(dataset_url(Dataset.objects.get()))
+    return redirect("admin:index")

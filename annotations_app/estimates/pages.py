@@ -15,7 +15,7 @@ from annotations_app.domain.estimates.quality import explain_rate
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.estimates.order_replies import order_replies
 from annotations_app.models import Campaign
-from datasets_app.core.errors import UserError
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.charts import Dots, make_dots
 from datasets_app.domain.wording import format_count
 
@@ -49,11 +49,8 @@ def order_campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the most useful replies next."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "change_campaign")
-    try:
+    with show_refusal(request):
         left = order_replies(campaign, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         replies = format_count(left, "reply", "replies")
         messages.success(request, f"{replies} left, the most useful first.")
     return redirect(campaign_url(campaign, "agreement"))

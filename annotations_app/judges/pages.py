@@ -25,8 +25,8 @@ from annotations_app.judges.replies import read_replies
 from annotations_app.judges.reveal import reveal_judge
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates, raw_access
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.packages.quality_statement import describe_certificate
 from datasets_app.jobs.pages import start_and_show_job
 
@@ -83,11 +83,8 @@ def reveal(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "change_campaign")
     judge_pk = parse_pk(request.POST.get("judge", ""))
     judge = get_object_or_404(Judge, pk=judge_pk, runs__campaign=campaign) if judge_pk else None
-    try:
+    with show_refusal(request):
         reveal_judge(campaign, judge, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         shown = f"Annotators see verdicts of {judge} once they have decided." if judge else "No longer shown."
         messages.success(request, shown)
     return redirect(campaign_url(campaign, "judges"))

@@ -24,6 +24,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import frame_context
 from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, render_page
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.traces.formats.review_tasks import TAG_PREFIX
 from datasets_app.domain.wording import format_count
@@ -67,7 +68,7 @@ def dataset_review(request: HttpRequest, pk: int) -> HttpResponseBase:
     if request.method == "POST" and form.is_valid():
         action = request.POST.get("action", "")
         require_permissions(request, NEEDS.get(action, "add_campaign"))
-        try:
+        with show_refusal_in(form):
             with _save(form.cleaned_data["tasks"]) as path:
                 if action == "create":
                     return _create(request, dataset, path, form.cleaned_data)
@@ -77,8 +78,6 @@ def dataset_review(request: HttpRequest, pk: int) -> HttpResponseBase:
                 context["estimates"] = [(one, describe_rate(one)) for one in found.criteria]
                 if found.repeated:
                     messages.warning(request, describe_repeated(found.repeated))
-        except UserError as refusal:
-            form.add_error(None, refusal.message)
     campaigns = Campaign.objects.filter(dataset=dataset, tag__startswith=TAG_PREFIX)
     may = {action: request.user.has_perm(f"annotations_app.{needed}") for action, needed in NEEDS.items()}
     context |= {**frame_context(request, dataset, "review"), "form": form, "campaigns": campaigns, "may": may}

@@ -26,6 +26,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
 from datasets_app.templatetags.people_display import avatar
 from datasets_app.templatetags.values import ago
@@ -239,11 +240,9 @@ def _invite(request: HttpRequest, user: User) -> None:
 
 def _apply(request: HttpRequest, users: Any, change: Callable[..., Any], text: str) -> None:
     for user in users:
-        try:
+        with show_refusal(request):
             change(user, actor=request.user)
             messages.success(request, text.format(user.get_username()))
-        except UserError as error:
-            messages.error(request, error.message)
 
 
 @admin.register(Group)

@@ -22,6 +22,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.core.web.paging import Page, paginate_by, parse_page_request
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, DatasetGrant
 
@@ -92,7 +93,7 @@ def change_access(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "limit_access")
     dataset = get_visible_dataset(request, pk)
     action = request.POST.get("do", "")
-    try:
+    with show_refusal(request):
         if action == "restrict":
             limit_access.restrict_dataset(dataset, actor=request.user)
             message = f"{dataset.name} is restricted to users and groups with a grant."
@@ -102,8 +103,6 @@ def change_access(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             message = _add_grant(request, dataset)
         messages.success(request, message)
-    except UserError as error:
-        messages.error(request, error.message)
     return redirect(_return_url(request, dataset))
 
 

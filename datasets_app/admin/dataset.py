@@ -17,8 +17,8 @@ from datasets_app.admin.scrub_routes import SCRUB_PAGES
 from datasets_app.admin.session_routes import SESSION_PAGES
 from datasets_app.catalog.dataset_facts import STATE_LABELS
 from datasets_app.catalog.gates import can_read_raw, load_all_facts
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.generating import pages as generate_pages
@@ -175,11 +175,9 @@ class DatasetAdmin(ModelAdmin):
 
     def _start_jobs(self, request: HttpRequest, operation: str, queryset: Any, **job_options: Any) -> None:
         jobs: set[int] = set()
-        try:
+        with show_refusal(request):
             for row in queryset:
                 jobs.add(runs.start_job(operation, actor=request.user, dataset=row, **job_options).pk)
-        except UserError as refusal:
-            messages.error(request, refusal.message)
         started = format_count(len(jobs), "job")
         messages.success(request, f"{started} started. The home page and the job list show the progress.")
 

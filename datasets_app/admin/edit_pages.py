@@ -14,10 +14,10 @@ from unfold.widgets import (
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.sharing_requirements import NO_CANARY
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
 from datasets_app.domain.pii.canary.survival_text import format_percent
@@ -90,11 +90,8 @@ def edit(request: HttpRequest, pk: int) -> HttpResponse:
     may_read = raw_access.may_read(request.user, dataset)
     form = EditForm(request.POST or None, instance=row, may_read=may_read)
     if request.method == "POST" and form.is_valid():
-        try:
+        with show_refusal_in(form):
             edit_dataset(dataset.pk, form.changes(), actor=request.user)
-        except UserError as refusal:
-            form.add_error(None, refusal.message)
-        else:
             messages.success(request, "Saved.")
             _warn_of_license(request, form.cleaned_data["license"])
             return redirect(dataset_url(dataset))

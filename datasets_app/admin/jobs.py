@@ -24,7 +24,6 @@ from datasets_app.admin.job_facts import (
     withhold_result,
 )
 from datasets_app.catalog import raw_access
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_url,
@@ -37,6 +36,7 @@ from datasets_app.core.web.pages import (
 )
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.importing.pages import stored_upload
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.permissions import (
@@ -344,11 +344,9 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied
     if sensitive_permission(job):
         require_recent_sign_in(request)
-    try:
+    with show_refusal(request):
         if not runs.retry_job(job, actor=request.user):
             messages.warning(
                 request, f"{sentence_case(job.operation)} is {job.state_label.lower()} and can't be retried."
             )
-    except UserError as refusal:
-        messages.error(request, refusal.message)
     return redirect("admin:datasets_app_jobrun_change", pk)

@@ -7,12 +7,12 @@ from django.shortcuts import redirect
 
 from datasets_app.admin.parameters import OriginParameters
 from datasets_app.catalog.edit import change_origin
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset
 
@@ -31,11 +31,8 @@ def origin(request: HttpRequest, pk: int) -> HttpResponse:
     if form.is_valid() and settings.FOUR_EYES:
         return start_and_show_job(request, "change_origin", dataset, OriginParameters(**form.cleaned_data))
     if form.is_valid():
-        try:
+        with show_refusal_in(form):
             change_origin(dataset, **form.cleaned_data, actor=request.user)
-        except UserError as refusal:
-            form.add_error(None, refusal.message)
-        else:
             messages.success(request, f"The origin is {dataset.get_origin_display().lower()} now.")
             return redirect(dataset_url(dataset))
     return render_dataset_page(request, dataset, "origin", "Origin", {"form": form})

@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
 
 from datasets_app.admin.job_facts import parameter_rows
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.jobs import approvals, runs
 from datasets_app.models import JobRun
 
@@ -61,10 +61,7 @@ def _decide(request: HttpRequest, pk: int, act: Callable[[JobRun], None], done: 
     job = get_object_or_404(JobRun.objects.visible_to(request.user), pk=pk)
     if approvals.can_decide(request.user, job):
         require_recent_sign_in(request)
-    try:
+    with show_refusal(request):
         act(job)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-    else:
         messages.success(request, done)
     return redirect("admin:datasets_app_jobrun_requests")

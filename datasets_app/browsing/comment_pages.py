@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app.browsing.comments import add_comment, delete_comment, split_mentions
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.models import Session, SessionComment
 
 MAX_COMMENTS_SHOWN = 200
@@ -34,10 +34,8 @@ def comment(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
     session = get_object_or_404(Session, pk=session_pk, dataset=dataset)
     address = reverse("admin:datasets_app_session_change", args=[session.pk])
     turn = parse_pk(request.POST.get("turn", ""))
-    try:
+    with show_refusal(request):
         add_comment(session, request.POST.get("text", ""), turn_index=turn, actor=request.user)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
     return redirect(f"{address}#comments" if turn is None else f"{address}?turn={turn}#turn-{turn}")
 
 

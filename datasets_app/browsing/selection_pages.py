@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -27,6 +26,7 @@ from datasets_app.core.web.pages import (
     read_back,
     require_permissions,
 )
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import Dataset, Session, SessionSelection, Turn
@@ -48,7 +48,8 @@ def select(request: HttpRequest, pk: int, page: str) -> HttpResponse:
     With an ``action``, do that with them."""
     dataset = get_listed_dataset(request, pk, page)
     may_read = raw_access.may_read(request.user, dataset)
-    try:
+    listed = list_url(dataset, page, request.GET.urlencode())
+    with show_refusal(request):
         if page == "turns":
             keys = _list_turns(request, dataset, may_read)
             turns = [turn for _, turn in keys]
@@ -57,11 +58,9 @@ def select(request: HttpRequest, pk: int, page: str) -> HttpResponse:
             selection = save_selection(dataset, _list_keys(request, dataset, may_read), request.user)
         if request.POST.get("action"):
             return _start(request, dataset, selection, "")
-    except UserError as refusal:
-        messages.error(request, refusal.message)
-        return redirect(list_url(dataset, page, request.GET.urlencode()))
-    url = reverse("admin:datasets_app_dataset_selection", args=[dataset.pk, selection.pk])
-    return redirect(add_back(url, read_back(request) or list_url(dataset, page, request.GET.urlencode())))
+        url = reverse("admin:datasets_app_dataset_selection", args=[dataset.pk, selection.pk])
+        return redirect(add_back(url, read_back(request) or listed))
+    return redirect(listed)
 
 
 @require_POST

@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from msgspec import UNSET
 
 from datasets_app.catalog import facts, gates
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, require_permissions
+from datasets_app.core.web.refusals import make_invalid
 from datasets_app.exporting.parameters import SampleParameters
 from datasets_app.exporting.sample_dataset import SampleOptions
 from datasets_app.jobs.pages import start_and_show_job
@@ -59,10 +59,8 @@ class SampleForm(OverrideForm):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"].strip()
         if name:
-            try:
+            with make_invalid():
                 facts.check_dataset_name(name)
-            except UserError as refusal:
-                raise forms.ValidationError(refusal.message) from None
             if Dataset.objects.filter(name=name).exists():
                 raise forms.ValidationError("This name is taken. Choose another one.")
         return name

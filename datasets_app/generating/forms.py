@@ -18,8 +18,8 @@ from unfold.widgets import (
 
 from datasets_app.catalog.gates import check_can_copy
 from datasets_app.catalog.personas import DEFAULT_ID, load_persona
-from datasets_app.core.errors import UserError
 from datasets_app.core.limits import MAX_SUGGESTIONS
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.generation.plan import (
     DEFAULT_EDGE_CASE_SHARE,
@@ -272,33 +272,25 @@ class GenerateForm(forms.Form):
                 "dataset_name", f"This name is taken. Choose another name or select “{self['append'].label}”."
             )
         else:
-            try:
+            with show_refusal_in(self, "dataset_name"):
                 check_can_copy(dataset)
-            except UserError as error:
-                self.add_error("dataset_name", error.message)
 
     def _check_persona(self, cleaned: dict[str, Any]) -> None:
         if "persona" not in cleaned:
             return
-        try:
+        with show_refusal_in(self, "persona"):
             load_persona(_persona_id(cleaned["persona"]))
-        except UserError as error:
-            self.add_error("persona", error.message)
 
     def _check_model(self, cleaned: dict[str, Any]) -> None:
         if "model" in cleaned and not cleaned["model"]:
             self.add_error("model", "Enter the model name, or choose the offline writer.")
-        try:
+        with show_refusal_in(self, "base_url"):
             require_endpoint(cleaned.get("base_url") or None, self.user)
-        except UserError as error:
-            self.add_error("base_url", error.message)
 
     def _preview_plan(self) -> None:
         """Preview the plan, which fails if the offline writer can't write for the persona."""
-        try:
+        with show_refusal_in(self, "persona" if self.cleaned_data["writer"] == "offline" else None):
             self.preview = preview_generation(self.parameters(), actor=self.user)
-        except UserError as error:
-            self.add_error("persona" if self.cleaned_data["writer"] == "offline" else None, error.message)
 
     def parameters(self) -> GenerationParameters:
         """The answers of a valid form, as parameters of the job."""

@@ -25,6 +25,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.core.web.turns import PreviewedTurn, format_turns
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.traces.convert import format_columns
@@ -59,11 +60,8 @@ def upload(request: HttpRequest) -> HttpResponse:
         user=request.user,
     )
     if request.method == "POST" and (form.is_valid() or form.cleaned_data.get("file")):
-        try:
+        with show_refusal_in(form, "file"):
             jobs = _prepare_jobs(request.user, form)
-        except UserError as refusal:
-            form.add_error("file", refusal.message)
-        else:
             _warn_of_errors(request, form)
             return redirect("admin:datasets_app_dataset_import_preview", jobs[0].pk)
     crumbs = dataset_breadcrumbs(None, ("Import", None))
@@ -271,10 +269,8 @@ def _save_columns(job_file: JobFile, options: ImportParameters, chosen: dict[str
 def remove_mapping(request: HttpRequest) -> HttpResponse:
     """Delete saved columns."""
     require_permissions(request, "import_dataset")
-    try:
+    with show_refusal(request):
         delete_mapping(request.POST.get("name", ""))
-    except UserError as refusal:
-        messages.error(request, refusal.message)
     return redirect("admin:datasets_app_dataset_import")
 
 

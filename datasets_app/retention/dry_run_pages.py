@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app.core.deletion_summary import format_counts
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import Breadcrumbs, render_page, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.redaction import get_hidden_names
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.retention.activate import activate_retention, deactivate_retention, preview_policies
@@ -41,11 +41,8 @@ def policy_schedule(request: HttpRequest, pk: int) -> HttpResponse:
         if settings.FOUR_EYES:
             parameters = ActivationParameters(policy.pk, seen, policy.pattern, policy.retention)
             return start_and_show_job(request, "activate_retention", parameters=parameters)
-        try:
+        with show_refusal(request):
             activate_retention([policy], expected_digest=seen, actor=request.user)
-        except UserError as error:
-            messages.error(request, error.message)
-        else:
             messages.success(request, f"The rule {policy.pattern} is now active.")
             return redirect(LIST_URL_NAME)
     return _render_schedule(request, preview_policies([policy]), policy)

@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from datasets_app.core.deletion_summary import format_counts
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, Dataset, Release
@@ -58,24 +58,16 @@ def retention(request: HttpRequest, pk: int) -> HttpResponse:
                 return start_and_show_job(request, "apply_retention", dataset, parameters)
         elif action in {"hold", "lift"}:
             require_permissions(request, "hold_dataset")
-            if hold_form.is_valid() and _change_hold(request, dataset, hold_form, action):
-                return redirect(dataset_url(dataset, "retention"))
+            if hold_form.is_valid():
+                with show_refusal_in(hold_form):
+                    change, done = (set_hold, "Set") if action == "hold" else (lift_hold, "Lifted")
+                    change(dataset, hold_form.cleaned_data["reason"], actor=request.user)
+                    messages.success(request, f"{done} the legal hold.")
+                    return redirect(dataset_url(dataset, "retention"))
         else:
             raise PermissionDenied
     context = {**_retention_context(request, dataset), "hold_form": hold_form, "delete_form": delete_form}
     return render_dataset_page(request, dataset, "retention", "Retention", context)
-
-
-def _change_hold(request: HttpRequest, dataset: Dataset, form: ReasonForm, action: str) -> bool:
-    try:
-        (set_hold if action == "hold" else lift_hold)(
-            dataset, form.cleaned_data["reason"], actor=request.user
-        )
-    except UserError as error:
-        form.add_error(None, error.message)
-        return False
-    messages.success(request, "Set the legal hold." if action == "hold" else "Lifted the legal hold.")
-    return True
 
 
 def _retention_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 
 from datasets_app.catalog import raw_access
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.pages import render_page, require_permissions
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.retention.find_person import (
     MAX_CHARACTERS,
@@ -63,8 +63,6 @@ def erase_person(request: HttpRequest) -> HttpResponse:
 
 def _find(request: HttpRequest, form: FindPersonForm) -> FoundPerson | None:
     """None if it can't be searched; the form says why."""
-    try:
+    with show_refusal_in(form, "person"):
         return find_everywhere(form.cleaned_data["person"], request.user)
-    except UserError as error:
-        form.add_error("person", error.message)
-        return None
+    return None

@@ -10,10 +10,10 @@ from django.shortcuts import get_object_or_404, redirect
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.scrubbers import find_last_policy
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Turn
 from datasets_app.scrubbing import audits, marks
 from datasets_app.scrubbing.mark_pages import find_words, kind_choices
@@ -50,11 +50,9 @@ def scrub_audit(request: HttpRequest, pk: int) -> HttpResponse:
 def _draw(request: HttpRequest, dataset: Dataset) -> HttpResponse:
     form = SampleForm(request.POST)
     if form.is_valid():
-        try:
+        with show_refusal_in(form):
             audits.draw_audit(dataset, wanted=form.cleaned_data["wanted"], actor=request.user)
             return redirect(dataset_url(dataset, "scrub_audit"))
-        except UserError as error:
-            form.add_error(None, error.message)
     return _render(request, dataset, audits.find_audit(dataset), form)
 
 
@@ -66,12 +64,9 @@ def _record(request: HttpRequest, audit: ScrubAudit) -> HttpResponse:
         audits.record_verdict(item, AuditedTurn.Verdict.CLEAN, actor=request.user)
         following = audits.find_next(audit, item.position)
         return redirect(f"{page}?turn={following.position}#turn" if following else page)
-    try:
+    with show_refusal(request):
         raw_access.check_may_read(request.user, audit.dataset)
         _mark_leak(request, audit, item)
-    except UserError as error:
-        messages.error(request, error.message)  # without the words: messages may be stored in a cookie
-    else:
         messages.success(request, "Marked. Mark what else is left in this turn, or go on.")
     return redirect(f"{page}?turn={item.position}#turn")
 

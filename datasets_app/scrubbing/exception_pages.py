@@ -8,12 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
 from datasets_app.catalog import gates
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, Session
@@ -59,13 +59,10 @@ def exempt(request: HttpRequest, pk: int) -> HttpResponse:
         return start_and_show_job(request, "exempt_value", dataset, parameters)
     if form.is_valid():
         reason = form.cleaned_data.pop("override")
-        try:
+        with show_refusal_in(form):
             mark_not_personal(
                 dataset, finding=finding, actor=request.user, override=reason, **form.cleaned_data
             )
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             request_text_scan(dataset, actor=request.user)
             messages.success(request, f"Exempted. {NEXT_SCRUB_NOTE}")
             return redirect(dataset_url(dataset, "scrub") + "#marks")
@@ -98,11 +95,8 @@ def attest(request: HttpRequest, pk: int) -> HttpResponse:
         parameters = AttestParameters(last_session=last, **form.cleaned_data)
         return start_and_show_job(request, "attest_dataset", dataset, parameters)
     if form.is_valid():
-        try:
+        with show_refusal_in(form):
             gates.attest(dataset, actor=request.user, reason=form.cleaned_data["override"])
-        except UserError as error:
-            form.add_error(None, error.message)
-        else:
             messages.success(request, "Attested. This ends when a session is added or changed.")
             return redirect(dataset_url(dataset))
     return render_dataset_page(request, dataset, "attest", "Attest", {"form": form})

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.pieces import Place, visit_turn
@@ -33,13 +34,10 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
     finding = get_object_or_404(findings, pk=parse_pk(request.POST.get("finding", "")))
     if finding.kind in PATTERN_KINDS and gates.can_override(request.user):
         return redirect(f"{dataset_url(dataset, 'exempt')}?finding={finding.pk}")
-    try:
+    with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
         marks.mark_not_personal(dataset, finding=finding, actor=request.user)
         request_text_scan(dataset, actor=request.user)
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Marked as not personal. {NEXT_SCRUB_NOTE}")
     return redirect(turn_url(finding.session_id, finding.turn_index))
 
@@ -52,13 +50,11 @@ def keep_values(request: HttpRequest, pk: int) -> HttpResponse:
     keys = [parse_pk(key) for key in request.POST.getlist("finding")[:MAX_VALUES]]
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset, pk__in=keys).select_related("scrub")
     kept = 0
-    try:
+    with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
         for finding in findings.exclude(kind__in=PATTERN_KINDS):
             marks.mark_not_personal(dataset, finding=finding, actor=request.user)
             kept += 1
-    except UserError as error:
-        messages.error(request, error.message)
     if kept:
         request_text_scan(dataset, actor=request.user)
         messages.success(request, f"Kept {format_count(kept, 'value')}. {NEXT_SCRUB_NOTE}")
@@ -73,7 +69,7 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     turns = Turn.objects.filter(dataset=dataset)
     turn = get_object_or_404(turns, pk=parse_pk(request.POST.get("turn", "")))
     words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
-    try:
+    with show_refusal(request):
         # The answer tells whether the turn contains the words.
         raw_access.check_may_read(request.user, dataset)
         field, start, end = find_words(words, turn)
@@ -86,10 +82,6 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
             kind=request.POST.get("kind", ""),
             actor=request.user,
         )
-    except UserError as error:
-        # Leave the words out: messages may be stored in a cookie.
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Marked as missed. {NEXT_SCRUB_NOTE}")
     return redirect(turn_url(turn.session_id, turn.turn_index))
 

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_POST
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.scrubbers import list_installed_labels
 from datasets_app.catalog.sharing_requirements import load_requirements
-from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import (
     dataset_url,
@@ -21,6 +20,7 @@ from datasets_app.core.web.pages import (
     render_fragment,
     require_permissions,
 )
+from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import MAX_VALUES
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_VALUES, format_percent
@@ -115,14 +115,12 @@ def scrub(request: HttpRequest, pk: int) -> HttpResponse:
         for sentence in describe_matches(dataset, form.cleaned_data.get("patterns", ())):
             messages.info(request, f"{sentence}.")
         return start_scrub(request, dataset, form.policy(), sample=form.cleaned_data["sample"])
-    try:
+    with show_refusal_in(form):
         gates.check_can_replace_text(dataset)
-    except UserError as refusal:
-        form.add_error(None, refusal.message)
-        return _render_scrub(request, dataset, form)
-    if "confirmed" in request.POST:
-        return start_scrub(request, dataset, form.policy(), sample=None)
-    return _render_confirmation(request, dataset, form)
+        if "confirmed" in request.POST:
+            return start_scrub(request, dataset, form.policy(), sample=None)
+        return _render_confirmation(request, dataset, form)
+    return _render_scrub(request, dataset, form)
 
 
 def start_scrub(
@@ -130,10 +128,8 @@ def start_scrub(
 ) -> HttpResponse:
     """Start a preview of ``sample`` sessions, or a scrub if it is None."""
     parameters = ScrubParameters(policy=policy.as_json(), dry_run=sample is not None, sample=sample)
-    try:
+    with show_refusal(request):
         runs.start_job("scrub_dataset", actor=request.user, dataset=dataset, parameters=parameters)
-    except UserError as refusal:
-        messages.error(request, refusal.message)
     return redirect(dataset_url(dataset, "scrub"))
 
 

@@ -23,6 +23,7 @@ from datasets_app.core.web.pages import (
     require_permissions,
 )
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
@@ -81,7 +82,7 @@ def keep_terms(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "scrub_dataset", "view_scrubmark")
     dataset = get_visible_dataset(request, pk)
     form = TermsForm(request.POST, may_override=False)
-    try:
+    with show_refusal(request):
         # A count of occurrences tells whether the text contains a term.
         raw_access.check_may_read(request.user, dataset)
         if not form.is_valid():
@@ -90,9 +91,6 @@ def keep_terms(request: HttpRequest, pk: int) -> HttpResponse:
             raise UserError(f"{' '.join(patterns)} To keep it, exempt the value, which takes a reason.")
         added = form.cleaned_data["terms"]
         _request_scans(marks.keep_terms(added, dataset=dataset, actor=request.user), request.user)
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Keeps {format_count(len(added), 'term')}. {NEXT_SCRUB_NOTE}")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
 
@@ -107,16 +105,13 @@ def decide_proposal(request: HttpRequest, pk: int) -> HttpResponse:
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset, kind=NAME, field="text")
     key = parse_pk(request.POST.get(verdict, ""))
     finding = get_object_or_404(findings.select_related("scrub"), pk=key)
-    try:
+    with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
         if verdict == "keep":
             marks.mark_not_personal(dataset, finding=finding, actor=request.user)
             request_text_scan(dataset, actor=request.user)
         else:
             _mark_for_scrub(dataset, finding, request.user)
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         done = "Kept" if verdict == "keep" else "Always scrubbed"
         messages.success(request, f"{done}. {NEXT_SCRUB_NOTE}")
     following = parse_pk(request.POST.get(f"after-{finding.pk}", ""))
@@ -130,7 +125,7 @@ def scrub_proposals(request: HttpRequest, pk: int) -> HttpResponse:
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
     preview = find_preview(dataset)
-    try:
+    with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
         if preview is None or preview.pk != parse_pk(request.POST.get("preview", "")):
             raise UserError("There is a newer preview or scrub. Read its proposals first.")
@@ -138,9 +133,6 @@ def scrub_proposals(request: HttpRequest, pk: int) -> HttpResponse:
         with transaction.atomic():
             for finding in ScrubFinding.objects.filter(pk__in=keys):
                 _mark_for_scrub(dataset, finding, request.user)
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Always scrubs {format_count(len(keys), 'more term')}. {NEXT_SCRUB_NOTE}")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
 
@@ -150,12 +142,9 @@ def scrub_brand(request: HttpRequest, pk: int) -> HttpResponse:
     """Have a word replaced that was kept as a brand; "scrub" is its key."""
     require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
     dataset = get_visible_dataset(request, pk)
-    try:
+    with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
         brands.scrub_brand(dataset, request.POST.get("scrub", ""), actor=request.user)
-    except UserError as error:
-        messages.error(request, error.message)
-    else:
         messages.success(request, f"Always scrubbed. {NEXT_SCRUB_NOTE}")
     return redirect(dataset_url(dataset, "scrub") + "#brands")
 
@@ -194,15 +183,13 @@ def _add_everywhere(request: HttpRequest, form: TermsForm, may_override: bool) -
         return False
     if patterns:
         require_recent_sign_in(request)
-    try:
+    with show_refusal_in(form):
         added = form.cleaned_data["terms"]
         _request_scans(marks.keep_terms(added, actor=request.user, override=reason), request.user)
-    except UserError as error:
-        form.add_error(None, error.message)
-        return False
-    count = format_count(len(added), "term")
-    messages.success(request, f"Keeps {count} in all datasets from the next preview, check or scrub on.")
-    return True
+        count = format_count(len(added), "term")
+        messages.success(request, f"Keeps {count} in all datasets from the next preview, check or scrub on.")
+        return True
+    return False
 
 
 @require_POST

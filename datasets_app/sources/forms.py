@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminPasswordWidget
 
-from datasets_app.core.errors import UserError
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.models import Dataset, Source
 from datasets_app.sources.folder import check_folder
 from datasets_app.sources.http_client import check_url
@@ -58,11 +58,9 @@ class SourceForm(forms.ModelForm):
         if kind == Source.Kind.OTLP:
             cleaned["location"] = ""
         elif kind and "location" in cleaned:
-            try:
+            with show_refusal_in(self, "location"):
                 check = check_folder if kind == Source.Kind.FOLDER else check_url
                 cleaned["location"] = check(cleaned["location"])
-            except UserError as error:
-                self.add_error("location", error.message)
         if kind not in NEEDS_PROJECT:
             cleaned["project"] = ""
         elif not cleaned.get("project"):

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminSelectWidget
 
-from datasets_app.core.errors import UserError
+from datasets_app.core.web.refusals import make_invalid
 from datasets_app.models import Dataset, OutgoingEvent, WebhookEndpoint
 from datasets_app.webhooks.access import PERMISSIONS
 from datasets_app.webhooks.send import check_url
@@ -52,7 +52,5 @@ class WebhookForm(forms.ModelForm):
         return dataset
 
     def clean_url(self) -> str:
-        try:
+        with make_invalid():
             return check_url(self.cleaned_data["url"])
-        except UserError as error:
-            raise forms.ValidationError(error.message) from None

@@ -10,11 +10,11 @@ from msgspec import UNSET
 from datasets_app import hooks
 from datasets_app.catalog import gates
 from datasets_app.catalog.personas import suggest_persona_ids
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.refusals import make_invalid
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.pages import start_and_show_job
@@ -94,11 +94,9 @@ class ExportForm(OverrideForm):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        try:
+        with make_invalid():
             refuse_conflicting_options(self.parameters())
             self._refuse_unshared(self.parameters())
-        except UserError as refusal:
-            raise forms.ValidationError(refusal.message) from None
         return self.cleaned_data
 
     def _refuse_unshared(self, asked: ExportParameters) -> None:

@@ -6,11 +6,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
 from datasets_app.core.web.reauthentication import require_recent_sign_in
+from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, SharingReview
 from datasets_app.releasing.parameters import SignParameters
@@ -45,8 +45,11 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
         if form.is_valid() and settings.FOUR_EYES:
             parameters = SignParameters(**form.cleaned_data, **get_state(dataset)._asdict())
             return start_and_show_job(request, "sign_review", dataset, parameters)
-        if form.is_valid() and _sign(request, dataset, form):
-            return redirect(dataset_url(dataset, "sharing"))
+        if form.is_valid():
+            with show_refusal_in(form):
+                sign_review(dataset, actor=request.user, **form.cleaned_data)
+                messages.success(request, "Signed.")
+                return redirect(dataset_url(dataset, "sharing"))
     items = build_checklist(dataset)
     can_be_signed = dataset.turn_count > 0 and dataset.status != Dataset.Status.EXPIRED
     context = {
@@ -62,13 +65,3 @@ def sharing(request: HttpRequest, pk: int) -> HttpResponse:
         ],
     }
     return render_dataset_page(request, dataset, "sharing", "Sharing", context)
-
-
-def _sign(request: HttpRequest, dataset: Dataset, form: SignReviewForm) -> bool:
-    try:
-        sign_review(dataset, actor=request.user, **form.cleaned_data)
-    except UserError as refusal:
-        form.add_error(None, refusal.message)
-        return False
-    messages.success(request, "Signed.")
-    return True

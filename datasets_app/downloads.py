@@ -1,10 +1,11 @@
 """Downloads of job files and release files."""
 
+from collections.abc import Callable
 from typing import IO, Any
 
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
@@ -34,14 +35,7 @@ class FileGone(UserError):
 @login_required
 def download_job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send an input or output file of a job, always as an attachment, and record the download."""
-    try:
-        job_file = find_job_file(request.user, pk)
-        file = open_job_file(job_file, request.user)
-    except FileGone as gone:
-        return _gone_response(request, gone.file)
-    except UserError as refusal:
-        return _refused_response(request, refusal.message)
-    return _attachment_response(file, job_file.name)
+    return _send_file(request, pk, find_job_file, open_job_file)
 
 
 def find_job_file(user: Any, pk: int) -> JobFile:
@@ -122,14 +116,7 @@ def _release_details(job: JobRun) -> dict[str, str]:
 @login_required
 def download_release(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send a file of a release, byte for byte as it was released, and record the download."""
-    try:
-        release_file = find_release_file(request.user, pk)
-        file = open_release_file(release_file, request.user)
-    except FileGone as gone:
-        return _gone_response(request, gone.file)
-    except UserError as refusal:
-        return _refused_response(request, refusal.message)
-    return _attachment_response(file, release_file.name)
+    return _send_file(request, pk, find_release_file, open_release_file)
 
 
 def find_release_file(user: Any, pk: int) -> ReleaseFile:
@@ -180,16 +167,20 @@ def can_see_job(user: Any, job: JobRun) -> bool:
     return visible
 
 
-def _attachment_response(file: IO[bytes], name: str) -> FileResponse:
-    response = FileResponse(file, as_attachment=True, filename=name, content_type="application/octet-stream")
+def _send_file(
+    request: HttpRequest, pk: int, find: Callable[[Any, int], Any], open_file: Callable[[Any, Any], IO[bytes]]
+) -> HttpResponseBase:
+    try:
+        found = find(request.user, pk)
+        file = open_file(found, request.user)
+    except FileGone as gone:
+        context = {"file": gone.file, "release": getattr(gone.file, "release", None)}
+        return render(request, "datasets_app/file_gone.html", context, status=410)
+    except UserError as refusal:
+        context = {"message": refusal.message}
+        return render(request, "datasets_app/file_refused.html", context, status=403)
+    response = FileResponse(
+        file, as_attachment=True, filename=found.name, content_type="application/octet-stream"
+    )
     response["X-Content-Type-Options"] = "nosniff"
     return response
-
-
-def _refused_response(request: HttpRequest, message: str) -> HttpResponse:
-    return render(request, "datasets_app/file_refused.html", {"message": message}, status=403)
-
-
-def _gone_response(request: HttpRequest, file: JobFile | ReleaseFile) -> HttpResponse:
-    context = {"file": file, "release": getattr(file, "release", None)}
-    return render(request, "datasets_app/file_gone.html", context, status=410)

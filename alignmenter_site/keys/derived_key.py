@@ -4,10 +4,12 @@ import base64
 import hashlib
 import hmac
 
+from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 
 
-def derive_fernet_key(purpose: str, secret: str | None = None) -> bytes:
-    """A key for Fernet, another one for each purpose; from SECRET_KEY or a former one."""
-    key = (settings.SECRET_KEY if secret is None else secret).encode()
-    return base64.urlsafe_b64encode(hmac.new(key, purpose.encode(), hashlib.sha256).digest())
+def make_fernet(purpose: str) -> MultiFernet:
+    """Encrypts by a key of its own for each purpose, from SECRET_KEY, and decrypts by former ones as well."""
+    secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    digests = [hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).digest() for secret in secrets]
+    return MultiFernet([Fernet(base64.urlsafe_b64encode(digest)) for digest in digests])

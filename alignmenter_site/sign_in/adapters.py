@@ -14,7 +14,6 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.providers.base import AuthProcess
-from cryptography.fernet import Fernet, MultiFernet
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -25,7 +24,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import get_language, gettext, gettext_lazy, override
 
 from alignmenter_site.client_address import client_address
-from alignmenter_site.keys.derived_key import derive_fernet_key
+from alignmenter_site.keys.derived_key import make_fernet
 from alignmenter_site.sign_in import company, events
 from datasets_app.core.web.reauthentication import mark_recent_sign_in, require_recent_sign_in
 
@@ -207,10 +206,10 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     }
 
     def encrypt(self, text: str) -> str:
-        return _fernet().encrypt(text.encode()).decode()
+        return make_fernet("second factors").encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        return _fernet().decrypt(encrypted_text.encode()).decode()
+        return make_fernet("second factors").decrypt(encrypted_text.encode()).decode()
 
     def generate_authenticator_name(self, user: Any, type: Any) -> str:
         return "Passkey"
@@ -224,11 +223,6 @@ class SecondFactorAdapter(DefaultMFAAdapter):
     def build_totp_svg(self, url: str) -> str:
         svg: str = super().build_totp_svg(url)
         return svg[svg.index("<svg") :]
-
-
-def _fernet() -> MultiFernet:
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(derive_fernet_key("second factors", key)) for key in keys])
 
 
 def _refuse(request: Any, reason: str) -> ImmediateHttpResponse:

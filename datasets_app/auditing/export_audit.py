@@ -1,7 +1,6 @@
 """Export the audit log, or a part of it, as a file. The export itself is recorded, too."""
 
 import csv
-import hashlib
 import io
 import json
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from django.db import transaction
 
 from datasets_app.auditing.events import AuditFilter, filter_events
+from datasets_app.catalog.files import DigestWriter
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -40,7 +40,7 @@ def export_audit(
     """Write the events, oldest first, each with its position in the chain. Uses constant memory."""
     if format not in AUDIT_FORMATS:
         raise UserError(f"Unknown format {format}. Use {' or '.join(AUDIT_FORMATS)}.")
-    writer = _DigestWriter(out)
+    writer = DigestWriter(out)
     line = _encode_json_line if format == "jsonl" else _encode_csv_line
     with transaction.atomic():
         events = filter_events(event_filter)
@@ -51,7 +51,7 @@ def export_audit(
             writer.write(b"".join(map(line, rows)))
             count += len(rows)
             report_progress(count, total)
-        result = AuditExport(count, writer.size, writer.digest.hexdigest())
+        result = AuditExport(count, writer.size, writer.hex)
         audit.record(
             "export_audit",
             actor=actor,
@@ -62,16 +62,6 @@ def export_audit(
             **result._asdict(),
         )
     return result
-
-
-class _DigestWriter:
-    def __init__(self, out: BinaryIO) -> None:
-        self.out, self.size, self.digest = out, 0, hashlib.sha256()
-
-    def write(self, data: bytes) -> None:
-        self.out.write(data)
-        self.size += len(data)
-        self.digest.update(data)
 
 
 def _read_batches(events: Any) -> Iterator[list[dict[str, Any]]]:

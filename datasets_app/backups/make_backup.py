@@ -49,7 +49,7 @@ def make_backup(
         sink = DigestSink(out)
         with encrypt_to(sink, public_keys) as encrypted, open_snapshot(server) as snapshot:
             contents = _write_archive(encrypted, server, snapshot, progress)
-    if places.hash_place(place) != (sink.sha256, sink.size):
+    if places.hash_place(place) != (sink.hex, sink.size):
         places.delete(place)
         raise UserError(
             "The stored backup differs from what was written, so it was deleted. Check the storage."
@@ -57,7 +57,7 @@ def make_backup(
     facts = {
         "file": places.place_name(place),
         "bytes": sink.size,
-        "sha256": sink.sha256,
+        "sha256": sink.hex,
         **{name: contents[name] for name in ("files", "file_bytes", "database_bytes")},
         **{name: contents[name] for name in ("missing", "changed") if contents[name]},
         "recipients": recipients,

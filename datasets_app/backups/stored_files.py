@@ -128,8 +128,6 @@ def _hash_stored(name: str) -> str:
 
 
 def _hash(file: "File[bytes]") -> str:
-    digest = hashlib.sha256()
-    for chunk in file.chunks(BLOCK_BYTES):
-        digest.update(chunk)
+    digest = hashlib.file_digest(file, "sha256")
     file.seek(0)
     return digest.hexdigest()

@@ -3,7 +3,6 @@
 pyrage copies from a reader to a writer, so a thread runs it at the other end of a pipe.
 """
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -12,34 +11,26 @@ from typing import Any, BinaryIO
 
 import pyrage
 
+from datasets_app.catalog.files import DigestWriter
 from datasets_app.core.errors import UserError
 
 READ_BYTES = 1 << 20
 
 
-class DigestSink:
-    """Passes on what is written, and knows its SHA-256 and size. ``error`` is why it could not."""
+class DigestSink(DigestWriter):
+    """``error`` is why something could not be written."""
 
-    def __init__(self, out: Any) -> None:
-        self._out, self._digest, self.size = out, hashlib.sha256(), 0
-        self.error: Exception | None = None
+    error: Exception | None = None
 
-    def write(self, data: bytes) -> int:
+    def write(self, data: Any) -> int:
         try:
-            self._out.write(data)
+            return super().write(data)
         except Exception as error:  # pyrage would raise another one
             self.error = error
             raise
-        self._digest.update(data)
-        self.size += len(data)
-        return len(data)
 
     def flush(self) -> None:
         self._out.flush()
-
-    @property
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
 
 
 class _Source:

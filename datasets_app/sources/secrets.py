@@ -3,32 +3,26 @@
 import hashlib
 import secrets
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
+from cryptography.fernet import InvalidToken
 
-from alignmenter_site.keys.derived_key import derive_fernet_key
+from alignmenter_site.keys.derived_key import make_fernet
 from datasets_app.core.errors import UserError
 
 TOKEN_PREFIX = "alds_"  # so that scanners for leaked secrets recognize one # nosec B105
 
 
 def encrypt_credential(value: str) -> str:
-    return _fernet().encrypt(value.encode()).decode() if value else ""
+    return make_fernet("sources").encrypt(value.encode()).decode() if value else ""
 
 
 def decrypt_credential(stored: str) -> str:
     """Raises UserError if SECRET_KEY was replaced since."""
     try:
-        return _fernet().decrypt(stored.encode()).decode() if stored else ""
+        return make_fernet("sources").decrypt(stored.encode()).decode() if stored else ""
     except InvalidToken:
         raise UserError(
             "The token of the source can't be decrypted, because SECRET_KEY has changed. Enter it again."
         ) from None
-
-
-def _fernet() -> MultiFernet:
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(derive_fernet_key("sources", key)) for key in keys])
 
 
 def make_token() -> str:

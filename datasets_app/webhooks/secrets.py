@@ -4,11 +4,10 @@ import base64
 import secrets
 from datetime import timedelta
 
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
+from cryptography.fernet import InvalidToken
 from django.utils import timezone
 
-from alignmenter_site.keys.derived_key import derive_fernet_key
+from alignmenter_site.keys.derived_key import make_fernet
 from datasets_app.models import WebhookEndpoint
 
 PREFIX = "whsec_"  # nosec B105
@@ -24,7 +23,7 @@ def make_secret() -> str:
 
 
 def encrypt_secret(secret: str) -> str:
-    return _fernet().encrypt(secret.encode()).decode()
+    return make_fernet("webhooks").encrypt(secret.encode()).decode()
 
 
 def read_secrets(endpoint: WebhookEndpoint) -> list[str]:
@@ -33,7 +32,7 @@ def read_secrets(endpoint: WebhookEndpoint) -> list[str]:
     if endpoint.previous_secret and endpoint.previous_until and endpoint.previous_until > timezone.now():
         stored.append(endpoint.previous_secret)
     try:
-        return [_fernet().decrypt(value.encode()).decode() for value in stored]
+        return [make_fernet("webhooks").decrypt(value.encode()).decode() for value in stored]
     except InvalidToken:
         raise SecretLost from None
 
@@ -44,8 +43,3 @@ def replace_secret(endpoint: WebhookEndpoint) -> str:
     endpoint.previous_secret, endpoint.previous_until = endpoint.secret, timezone.now() + OVERLAP
     endpoint.secret = encrypt_secret(secret)
     return secret
-
-
-def _fernet() -> MultiFernet:
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(derive_fernet_key("webhooks", key)) for key in keys])

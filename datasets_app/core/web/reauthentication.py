@@ -20,14 +20,14 @@ from typing import Any
 
 from allauth.account.adapter import get_adapter
 from allauth.core.exceptions import ReauthenticationRequired
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import InvalidToken
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
-from alignmenter_site.keys.derived_key import derive_fernet_key
+from alignmenter_site.keys.derived_key import make_fernet
 
 # In the session: when the person signed in, and when they last proved who they are (seconds since 1970).
 SIGNED_IN_AT, PROVED_AT = "signed_in_at", "proved_at"
@@ -35,6 +35,7 @@ SIGNED_IN_AT, PROVED_AT = "signed_in_at", "proved_at"
 _STATE = "account_reauthentication_state"
 _CALLBACK = f"{__name__}.resume_request"
 _UNSENT = {"csrfmiddlewaretoken"}
+_PURPOSE = "reauthentication"
 
 
 def signed_in_recently(request: Any) -> bool:
@@ -63,7 +64,7 @@ def suspend_request(request: Any) -> HttpResponse:
     if not methods:
         return redirect_to_login(request.get_full_path())
     form = {"path": request.get_full_path(), "method": request.method, "fields": _list_fields(request)}
-    sealed = Fernet(_key()).encrypt(json.dumps(form).encode()).decode()
+    sealed = make_fernet(_PURPOSE).encrypt(json.dumps(form).encode()).decode()
     request.session[_STATE] = {"callback": _CALLBACK, "state": {"form": sealed}}
     if "HX-Request" in request.headers:
         return HttpResponse(status=204, headers={"HX-Redirect": methods[0]["url"]})
@@ -74,7 +75,7 @@ def suspend_request(request: Any) -> HttpResponse:
 def resume_request(request: Any, state: dict[str, str]) -> HttpResponse:
     """Show a page that sends the kept form again; called by django-allauth after the person proved it."""
     try:
-        form = json.loads(Fernet(_key()).decrypt(state["form"].encode()))
+        form = json.loads(make_fernet(_PURPOSE).decrypt(state["form"].encode()))
     except (InvalidToken, KeyError, ValueError):
         return redirect("home")
     if not url_has_allowed_host_and_scheme(form["path"], None):
@@ -87,7 +88,3 @@ def resume_request(request: Any, state: dict[str, str]) -> HttpResponse:
 def _list_fields(request: Any) -> list[tuple[str, str]]:
     fields = [(name, value) for name, values in request.POST.lists() for value in values]
     return [(name, value) for name, value in fields if name not in _UNSENT]
-
-
-def _key() -> bytes:
-    return derive_fernet_key("reauthentication")

@@ -17,6 +17,7 @@ from annotations_app.models import Annotation, Assignment, Campaign, Decision, J
 from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.domain.batches import batched
 
 BATCH_SIZE = 1000
 
@@ -62,8 +63,8 @@ def requeue_labels(
         # Gold items are leased in order, so their annotators start over.
         gold = {assignment.annotator_id for assignment in assignments if assignment.item.gold}
         row.members.filter(user__in=gold).update(gold_cursor=0)
-        for start in range(0, len(assignments), BATCH_SIZE):
-            _requeue_assignments(assignments[start : start + BATCH_SIZE], row.persona.digest, staying)
+        for some in batched(assignments, BATCH_SIZE):
+            _requeue_assignments(some, row.persona.digest, staying)
         withdrawn = [pk for pk in keys if pk not in staying]
         if keys:
             # Detached, so that the next decision makes a new one.

@@ -5,13 +5,13 @@ Inactive accounts see nothing and are left out.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from django.contrib.auth.models import Permission, User
 from django.db.models import Case, Count, Q, QuerySet, Value, When
 
 from datasets_app import hooks
+from datasets_app.domain.batches import batched
 from datasets_app.models import Dataset, DatasetGrant
 
 VIEW_PERMISSION, LIMIT_PERMISSION = "datasets_app.view_dataset", "datasets_app.limit_access"
@@ -75,11 +75,9 @@ def explain_viewers(dataset: Dataset, accounts: Sequence[Any]) -> list[Viewer]:
 
 def iterate_viewers(dataset: Dataset, *, only: Sequence[str]) -> Iterator[Viewer]:
     """All users who see one of ``only``, by name."""
-    rows = iter(
-        list_accounts(dataset).filter(sees__in=only).order_by("username").iterator(chunk_size=_BATCH_SIZE)
-    )
-    while accounts := list(islice(rows, _BATCH_SIZE)):
-        yield from explain_viewers(dataset, accounts)
+    accounts = list_accounts(dataset).filter(sees__in=only).order_by("username")
+    for some in batched(accounts.iterator(chunk_size=_BATCH_SIZE), _BATCH_SIZE):
+        yield from explain_viewers(dataset, some)
 
 
 # --- queries ---------------------------------------------------------------------------------

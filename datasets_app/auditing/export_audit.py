@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Iterator
 from datetime import UTC
-from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from django.db import transaction
@@ -15,6 +14,7 @@ from datasets_app.catalog.files import DigestWriter
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.batches import batched
 from datasets_app.domain.formulas import escape_cell
 from datasets_app.models import AuditEvent, AuditSeal
 
@@ -66,7 +66,7 @@ def export_audit(
 
 def _read_batches(events: Any) -> Iterator[list[dict[str, Any]]]:
     rows: Iterator[AuditEvent] = events.iterator(chunk_size=EVENT_BATCH_SIZE)
-    while chunk := list(islice(rows, EVENT_BATCH_SIZE)):
+    for chunk in batched(rows, EVENT_BATCH_SIZE):
         seals = AuditSeal.objects.filter(event_id__in=[event.pk for event in chunk]).order_by()
         sealed = {seal.event_id: (seal.position, seal.digest) for seal in seals}
         yield [_event_record(event, *sealed.get(event.pk, (None, None))) for event in chunk]

@@ -15,6 +15,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.queries import execute
+from datasets_app.domain.batches import batched
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Session, SessionSelection, Turn
 
@@ -165,6 +166,5 @@ def undo_change(dataset: Dataset, changed: SessionSelection, action: str, tag: s
 
 def _split(keys: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
     """(number of keys up to the end of the batch, the batch)."""
-    for start in range(0, len(keys), KEYS_PER_BATCH):
-        batch = list(keys[start : start + KEYS_PER_BATCH])
-        yield start + len(batch), batch
+    for number, batch in enumerate(batched(keys, KEYS_PER_BATCH)):
+        yield number * KEYS_PER_BATCH + len(batch), batch

@@ -71,7 +71,6 @@ class TextFacts(NamedTuple):
     unmeasured: dict[str, int] = {}
     missed: int = 0
     names_searched: bool = False
-    scanned_on: date | None = None
     earlier_version: int = 0
     audit: AuditFacts | None = None
     canary: dict[str, Any] | None = None

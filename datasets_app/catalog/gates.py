@@ -57,7 +57,6 @@ def load_all_facts(datasets: QuerySet[Dataset]) -> dict[int, DatasetFacts]:
 
 def _build_facts(row: dict[str, Any]) -> DatasetFacts:
     text = {name: row[f"text_{name}"] for name in TEXT_FIELDS if row[f"text_{name}"] is not None}
-    scanned_at = text.pop("scanned_at", None)
     version = text.pop("rules", DETECTION_VERSION)
     if version != DETECTION_VERSION:  # it found less
         text |= {"scanned_to": 0, "found": {}, "exempt": {}, "earlier_version": version}
@@ -76,7 +75,6 @@ def _build_facts(row: dict[str, Any]) -> DatasetFacts:
         text=TextFacts(
             last_session=row["last_session"] or 0,
             missed=row["missed"],
-            scanned_on=_local_date(scanned_at),
             audit=_build_audit(audit, row["last_session"] or 0),
             **text,
         ),
@@ -258,17 +256,10 @@ def ask_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") ->
     return policies.decide_gate(gate, load_facts(dataset), request_override(actor, override))
 
 
-def check_gate(
-    gate: Gate,
-    dataset: Dataset,
-    *,
-    actor: Any,
-    override: str = "",
-    report_progress: ProgressCallback = ignore_progress,
-) -> str:
+def check_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") -> str:
     """Every door that hands out texts calls this, which searches text that nothing has searched yet. Raises
     UserError if the gate stays closed; records an override and returns its reason."""
-    scan_text_for_gate(dataset, report_progress)
+    scan_text_for_gate(dataset)
     return enforce(ask_gate(gate, dataset, actor=actor, override=override), dataset, actor)
 
 

@@ -3,11 +3,11 @@ metadata. Nothing searches it later, and it leaves with the text."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, TypeVar
 
 from datasets_app.catalog.scrubbers import is_verified, load_current_policy, make_scrubber
 from datasets_app.core.errors import UserError
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.models import Dataset
@@ -39,8 +39,7 @@ class WrittenText:
 
     def watch(self, items: Iterable[T], describe: Callable[[T], Mapping[str, Any]]) -> Iterator[T]:
         """The same items; counts what is found in what ``describe`` says of each, unless that is empty."""
-        remaining = iter(items)
-        while batch := list(islice(remaining, OBJECTS_PER_BATCH)):
+        for batch in batched(items, OBJECTS_PER_BATCH):
             self.find([value for item in batch if (value := describe(item))])
             yield from batch
 

@@ -19,6 +19,7 @@ from datasets_app.catalog.text_scans import (
 )
 from datasets_app.core import audit, outgoing
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import Finding, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.allow import AllowList
@@ -171,8 +172,7 @@ class _CountedTurns:
 
 def _save_findings(report: CheckReport, dataset: Dataset, findings: list[Finding]) -> None:
     field_length = CheckFinding._meta.get_field("field").max_length
-    for start in range(0, len(findings), ROW_BATCH_SIZE):
-        batch = findings[start : start + ROW_BATCH_SIZE]
+    for batch in batched(findings, ROW_BATCH_SIZE):
         sessions = _session_keys(dataset, batch)
         CheckFinding.objects.bulk_create(
             CheckFinding(

@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import groupby, islice
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -26,6 +26,7 @@ from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
 from datasets_app.domain.conversations.jsonl import encode_session
 from datasets_app.domain.conversations.records import TurnRecord
@@ -217,7 +218,7 @@ def _write_csv(dataset: Dataset, selection: Selection) -> Blocks:
 def encode_csv(turns: Iterator[TurnRecord]) -> Blocks:
     """Yield ``(turns, sessions begun, bytes)``; together the bytes are a CSV file."""
     yield 0, 0, _encode_csv_rows([CSV_COLUMNS])
-    while some := list(islice(turns, TURN_BATCH_SIZE)):
+    for some in batched(turns, TURN_BATCH_SIZE):
         yield len(some), sum(turn.turn_index == 1 for turn in some), _encode_csv_rows(map(_csv_cells, some))
 
 

@@ -10,6 +10,7 @@ from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.personas import list_persona_terms
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import fetch_column
+from datasets_app.domain.batches import batched
 from datasets_app.domain.pii.brands import MAX_TURNS_SEARCHED, BrandCounter, BrandTally, needs_brands
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
@@ -43,9 +44,8 @@ def add_brands(dataset: Dataset, policy: Policy) -> Policy:
 
 def _read_sample(dataset: Dataset) -> Iterator[list[SessionInput]]:
     keys = fetch_column(_CHOOSE_SESSIONS, [dataset.pk, MAX_TURNS_SEARCHED])
-    for first in range(0, len(keys), SESSIONS_PER_READ):
-        stored = read_sessions(dataset.pk, keys[first : first + SESSIONS_PER_READ])
-        yield [SessionInput(session.turns) for session in stored]
+    for some in batched(keys, SESSIONS_PER_READ):
+        yield [SessionInput(session.turns) for session in read_sessions(dataset.pk, some)]
 
 
 def list_brands(scrub: ScrubRun | None) -> tuple[Brand, ...]:

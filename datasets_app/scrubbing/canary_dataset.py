@@ -15,6 +15,7 @@ from datasets_app.catalog.text_scans import record_canary, start_scan
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.queries import fetch_column
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.canary.measure import (
@@ -111,8 +112,8 @@ def _read_sample(dataset: Dataset, count: int, seed: int) -> Iterator[list[TurnR
     """Some turns of random sessions; of long sessions only a few are in memory at a time."""
     keys = fetch_column(_CHOOSE_SESSIONS, [dataset.pk, seed, min(count, MAX_SESSIONS)])
     random = Random(seed)
-    for first in range(0, len(keys), SESSIONS_PER_READ):
-        for session in read_sessions(dataset.pk, sorted(keys[first : first + SESSIONS_PER_READ])):
+    for some in batched(keys, SESSIONS_PER_READ):
+        for session in read_sessions(dataset.pk, sorted(some)):
             yield choose_carrier_turns(session.turns, random)
 
 

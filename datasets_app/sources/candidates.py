@@ -12,6 +12,7 @@ from datasets_app.catalog.rows.turn_reader import Selection, read_turns
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.jsonl import encode_turn, parse_turn
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
@@ -71,7 +72,7 @@ class Candidates:
             return
         invalid: set[str | None] = set()
         sessions = groupby(file.turns(), key=lambda record: record.session_id)
-        for batch in _batch(_list_turns(sessions, invalid)):
+        for batch in batched(_list_turns(sessions, invalid), _PROGRESS_INTERVAL):
             self._add_batch(batch)
             report_progress(self.counts["conversations"], None)
         self.counts["unreadable"] += len(invalid)
@@ -136,8 +137,8 @@ class Candidates:
         same: set[str] = set()
         first: dict[str, Candidate] = {}
         if dataset is not None:
-            for start in range(0, len(chosen), _BATCH):
-                ids = [candidate.session_id for candidate in chosen[start : start + _BATCH]]
+            for some in batched(chosen, _BATCH):
+                ids = [candidate.session_id for candidate in some]
                 rows = Session.objects.filter(dataset=dataset, session_id__in=ids)
                 taken.update(rows.values_list("session_id", flat=True))
             # Of several with one id, the dataset can have but the first.
@@ -158,17 +159,6 @@ class Candidates:
                 out.write(encode_turn(turn._replace(session_id=name)))
             written += 1
         return written
-
-
-def _batch(conversations: Iterable[list[TurnRecord]]) -> Iterator[list[list[TurnRecord]]]:
-    batch: list[list[TurnRecord]] = []
-    for turns in conversations:
-        batch.append(turns)
-        if len(batch) >= _PROGRESS_INTERVAL:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _list_turns(

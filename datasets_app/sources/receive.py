@@ -15,6 +15,7 @@ from django.db.models import F, Sum
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.core.queries import fetch_all, open_copy
+from datasets_app.domain.batches import batched
 from datasets_app.domain.traces.formats.otlp import find_span_conversation
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Source
 from datasets_app.sources import otlp_body
@@ -82,11 +83,10 @@ def store_request(key: int) -> None:
     except (otlp_body.InvalidBody, OSError, EOFError, zlib.error):
         spans, rejected = [], request.spans
     rows = ReceivedRequest.objects.select_for_update().filter(pk=key)
-    for start in range(0, len(spans), _BATCH):
+    for batch in batched(spans, _BATCH):
         with transaction.atomic():
             if not rows.first():
                 return
-            batch = spans[start : start + _BATCH]
             rejected += _store_spans(request.source, batch, request.content_type, request.received_at)
     with transaction.atomic():
         if rows.delete()[0]:

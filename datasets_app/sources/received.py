@@ -13,6 +13,7 @@ from django.db.models import Min, Q, QuerySet
 from django.utils import timezone
 
 from datasets_app.core.queries import execute, fetch_all
+from datasets_app.domain.batches import batched
 from datasets_app.domain.traces.values import decode_json
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Session, Source
 from datasets_app.sources.delivery import Delivery
@@ -120,8 +121,8 @@ def _find_complete(source: Source, max_bytes: int) -> tuple[list[bytes], bool]:
 def _write_spans(source: Source, traces: list[bytes], out: IO[bytes]) -> "array[int]":
     keys = array("q")
     with connection.cursor() as cursor:
-        for start in range(0, len(traces), 1000):
-            cursor.execute(_SPANS, {"source": source.pk, "traces": traces[start : start + 1000]})
+        for some in batched(traces, 1000):
+            cursor.execute(_SPANS, {"source": source.pk, "traces": some})
             while rows := cursor.fetchmany(1000):
                 for key, content in rows:
                     keys.append(key)

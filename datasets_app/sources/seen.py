@@ -1,12 +1,13 @@
 """What a source has delivered before, by keyed hashes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import connection
 from django.utils import timezone
 
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.domain.batches import batched
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import SeenTrace, Source
 
@@ -23,9 +24,9 @@ def find_seen(source: Source, names: Iterable[str]) -> set[str]:
     """Those of ``names`` that the source has delivered before."""
     key = hash_key()
     by_digest = {digest_id(name, key): name for name in names}
-    digests, seen = list(by_digest), set[str]()
-    for start in range(0, len(digests), _BATCH):
-        rows = SeenTrace.objects.filter(source=source, digest__in=digests[start : start + _BATCH])
+    seen = set[str]()
+    for digests in batched(by_digest, _BATCH):
+        rows = SeenTrace.objects.filter(source=source, digest__in=digests)
         seen.update(by_digest[bytes(digest)] for digest in rows.values_list("digest", flat=True))
     return seen
 
@@ -33,13 +34,13 @@ def find_seen(source: Source, names: Iterable[str]) -> set[str]:
 def add_seen(source: Source, names: Iterable[str]) -> None:
     """In the caller's transaction, the one that imports. What was known is remembered longer."""
     key = hash_key()
-    digests: Sequence[bytes] = sorted({digest_id(name, key) for name in names})
+    digests = sorted({digest_id(name, key) for name in names})
     with connection.cursor() as cursor:
-        for start in range(0, len(digests), _BATCH):
+        for some in batched(digests, _BATCH):
             cursor.execute(
                 "INSERT INTO datasets_app_seentrace (source_id, digest) SELECT %s, unnest(%s::bytea[]) "
                 "ON CONFLICT (source_id, digest) DO UPDATE SET seen_at = now()",
-                [source.pk, list(digests[start : start + _BATCH])],
+                [source.pk, some],
             )
 
 

@@ -45,10 +45,10 @@ def test_each_change_is_told_by_session_turn_and_field() -> None:
     found = difference(before, after)
     assert (found.added, found.removed) == (["d"], ["a"])
     assert (found.turns_added, found.turns_removed, found.turns_changed) == (3, 1, 2)
-    assert [(change.session_id, change.field_names) for change in found.changes] == [
-        ("b", ["metadata.model"]),
-        ("c", ["text"]),
+    changed = [
+        (one.session_id, field.name) for one in found.changes for turn in one.turns for field in turn.fields
     ]
+    assert changed == [("b", "metadata.model"), ("c", "text")]
     model = found.changes[0].turns[0].fields[0]
     assert (model.before, model.after) == ("x", "y")
     assert found.changes[0].turns[1].kind == "added"

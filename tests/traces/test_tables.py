@@ -9,7 +9,7 @@ from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import Report, format_columns, read_convert_options
 from datasets_app.domain.traces.describe import list_left_out_with_lines, list_warnings
 from datasets_app.domain.traces.table_columns import guess_mapping
-from datasets_app.domain.traces.table_warnings import list_senders, list_table_warnings
+from datasets_app.domain.traces.table_warnings import list_table_warnings
 from tests.traces.reading import convert, texts, write
 
 HEADER = "Case No;Sent At;Sender;Body;Labels\n"
@@ -127,7 +127,7 @@ def test_senders_without_a_known_role_are_said_and_bots_are_assistants(tmp_path:
     assert sessions["1"][1].metadata["author"] == "Bot 7"
     assert "8 messages by 8 senders without a known role, read 4 as user and 4 as assistant" in warnings[0]
     assert "Meier" not in warnings[0]
-    assert ("Dana Meier", "assistant", 1) in list_senders(report.notes)
+    assert report.notes.senders.kinds["assistant: Dana Meier"] == 1
     warnings = read(tmp_path, "".join(f"{n};;Person {n};Hi;\n" for n in range(300)))[2]
     assert "300 messages by at least 200 senders without a known role, read 300 as user" in warnings[0]
 

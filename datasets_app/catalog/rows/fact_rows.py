@@ -20,7 +20,6 @@ TEXT_FIELDS = (
     "exempt",
     "unmeasured",
     "names_searched",
-    "scanned_at",
     "audit",
     "canary",
 )

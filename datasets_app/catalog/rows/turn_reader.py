@@ -2,13 +2,13 @@
 
 from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Any, NamedTuple
 
 import msgspec
 from psycopg import sql
 
 from datasets_app.core.queries import fetch_all, open_copy
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.jsonl import escape_line_ends
 from datasets_app.domain.conversations.records import TurnRecord
 
@@ -170,8 +170,7 @@ def read_lines(dataset: Any, selection: Selection = ALL_SESSIONS) -> Iterator[tu
     """Yield ``(turns, sessions started, JSONL lines)`` in batches of some thousand turns."""
     query = _COPY.format(build_turns_query(_LINE, dataset, selection))
     with open_copy(query) as copy:
-        received = iter(copy)
-        while rows := list(islice(received, ROW_BATCH_SIZE)):
+        for rows in batched(copy, ROW_BATCH_SIZE):
             block = b"".join(rows)
             yield (
                 len(rows),

@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -13,6 +12,7 @@ from django.db import connection
 
 from datasets_app.catalog.rows.partitions import table_names
 from datasets_app.core.queries import open_copy
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 
 _COPY_SESSIONS = """
@@ -32,8 +32,7 @@ def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[
     """Write the sessions within :func:`loading_partition`; returns their primary keys in the same order."""
     keys: array[int] = array("q")
     with connection.cursor() as reserving:
-        remaining = iter(sessions)
-        while chunk := list(islice(remaining, _KEY_BATCH_SIZE)):
+        for chunk in batched(sessions, _KEY_BATCH_SIZE):
             reserved = _reserve_keys(reserving, len(chunk))
             with open_copy(_COPY_SESSIONS.format(table=table_names(dataset_id)[0])) as copy:
                 for key, session in zip(reserved, chunk, strict=True):

@@ -19,13 +19,13 @@ Breadcrumbs = list[tuple[str, str | None]]
 
 
 def render_page(
-    request: HttpRequest, template: str, crumbs: Breadcrumbs, context: dict[str, Any], status: int = 200
+    request: HttpRequest, template: str, crumbs: Breadcrumbs, context: dict[str, Any]
 ) -> HttpResponse:
     """Render a page in the admin's frame; the last two breadcrumbs are its title."""
     request.crumbs = crumbs  # type: ignore[attr-defined]  # read by unfold/helpers/header_title.html
     title = " · ".join(shorten_hash(text) for text, _ in reversed(crumbs[-2:]))
     return TemplateResponse(
-        request, template, {**admin.site.each_context(request), "title": title, **context}, status=status
+        request, template, {**admin.site.each_context(request), "title": title, **context}
     )
 
 

@@ -8,9 +8,9 @@ and no others.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 from typing import Any, NamedTuple
 
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.jsonl import encode_turn, unescape_json
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
@@ -60,8 +60,7 @@ class TermSearch:
 
     def watch(self, turns: Iterable[TurnRecord]) -> Iterator[TurnRecord]:
         """The same turns, searched on their way to a file in which no text can be found."""
-        remaining = iter(turns)
-        while batch := list(islice(remaining, _TURNS_PER_BATCH)):
+        for batch in batched(turns, _TURNS_PER_BATCH):
             self.add(b"".join(map(encode_turn, batch)))
             yield from batch
 

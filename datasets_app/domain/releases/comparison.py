@@ -76,10 +76,6 @@ class SessionChange(NamedTuple):
     session_id: str
     turns: list[TurnChange]
 
-    @property
-    def field_names(self) -> list[str]:
-        return sorted({change.name for turn in self.turns for change in turn.fields})
-
 
 @dataclass
 class Difference:

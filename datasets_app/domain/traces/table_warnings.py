@@ -8,7 +8,6 @@ from datasets_app.domain.traces.table_rows import ORIGINAL_TIMESTAMP, TableNotes
 from datasets_app.domain.wording import format_count
 
 MAX_LINES_SHOWN = 10
-MAX_SENDERS_SHOWN = 20
 
 
 def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
@@ -48,14 +47,6 @@ def list_table_warnings(notes: TableNotes, place: str) -> list[str]:
     return [*sentences, _describe_senders(notes, place)] if notes.senders.total else sentences
 
 
-def list_senders(notes: TableNotes) -> list[tuple[str, str, int]]:
-    """(sender, role, messages) of senders that name no known role. They may be names of people."""
-    common = notes.senders.kinds.most_common(MAX_SENDERS_SHOWN)
-    return [
-        (sender, role, count) for (role, sender), count in ((_split(kind), count) for kind, count in common)
-    ]
-
-
 def format_lines(lines: Sequence[int], total: int, place: str) -> str:
     """ " (lines 3, 5 and 9)"; empty if no line is known."""
     if not lines:
@@ -81,8 +72,3 @@ def _describe_senders(notes: TableNotes, place: str) -> str:
     senders = f"at least {senders}" if len(note.kinds) == MAX_KINDS_NOTED else senders
     lines = format_lines(note.lines, note.total, place)
     return f"{messages} by {senders} without a known role, read {counts}{lines}."
-
-
-def _split(kind: str) -> tuple[str, str]:
-    role, _, sender = kind.partition(": ")
-    return role, sender

@@ -1,7 +1,6 @@
 import sys
 from argparse import ArgumentParser
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from datasets_app.command_line import validate
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import CommandFailure, Progress
 from datasets_app.core.limits import configured_limits
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
 from datasets_app.management.base import BaseCommand, run_job
@@ -77,8 +77,7 @@ def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
         },
     )
     output.start_source(name, None, is_file=False)
-    rows = report.findings.order_by("id").iterator()
-    while some := list(islice(rows, FINDING_BATCH_SIZE)):
+    for some in batched(report.findings.order_by("id").iterator(), FINDING_BATCH_SIZE):
         attach_sessions(report.dataset_id, some)
         for row in some:
             session_id = row.session.session_id if row.session else None

@@ -5,7 +5,6 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -17,6 +16,7 @@ from datasets_app.catalog.rows.turn_reader import Selection, read_lines
 from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.counts import ConversationCounts
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object, parse_turn
 from datasets_app.domain.conversations.reading import hash_file
@@ -169,7 +169,7 @@ def _copy_to_splits(
 
 
 def _read_batches(lines: IO[bytes]) -> Iterator[list[tuple[str, bytes]]]:
-    while some := list(islice(lines, LINE_BATCH_SIZE)):
+    for some in batched(lines, LINE_BATCH_SIZE):
         try:
             yield [(str(decode_object(line)["session_id"]), line) for line in some]
         except (InvalidRecord, KeyError):

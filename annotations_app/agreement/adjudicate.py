@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import fetch_all, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.labels.values import (
@@ -85,16 +86,13 @@ def list_disputed(
         "last": last,
         "less": -dispute,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_PAGE_SQL.format(disputed=_choose_sql(campaign)), values | {"limit": limit})
-        return [DisputedReply(*row) for row in cursor.fetchall()]
+    rows = fetch_all(_PAGE_SQL.format(disputed=_choose_sql(campaign)), values | {"limit": limit})
+    return [DisputedReply(*row) for row in rows]
 
 
 def count_disputed(dataset: Dataset, persona_id: str, *, campaign: Campaign | None = None) -> DisputeCounts:
-    with connection.cursor() as cursor:
-        values = _query_parameters(dataset, persona_id, campaign, True)
-        cursor.execute(_COUNT_SQL.format(disputed=_choose_sql(campaign)), values)
-        return DisputeCounts(*cursor.fetchone())
+    values = _query_parameters(dataset, persona_id, campaign, True)
+    return DisputeCounts(*fetch_one(_COUNT_SQL.format(disputed=_choose_sql(campaign)), values))
 
 
 def find_adjudicated(persona_id: str, campaign: Campaign | None) -> QuerySet[Any]:

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
-from django.db import connection
 
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.coefficients import compute_coefficients, item_sums
 from annotations_app.domain.scales import NOMINAL
 from annotations_app.models import Campaign, CampaignMember
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import count_code
 from datasets_app.domain.wording import format_count
@@ -94,11 +94,8 @@ class LabelingRate(NamedTuple):
 
 def member_stats(campaign: Campaign) -> list[MemberStats]:
     """The annotators of a campaign in the order of their names; those taken out come last."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            _PACE_SQL, {"pause": PAUSE_AFTER, "looked_at": PACE_DECISIONS, "campaign": campaign.pk}
-        )
-        seen = {pk: (last, gaps, seconds) for pk, last, gaps, seconds in cursor.fetchall()}
+    values = {"pause": PAUSE_AFTER, "looked_at": PACE_DECISIONS, "campaign": campaign.pk}
+    seen = {pk: paced for pk, *paced in fetch_all(_PACE_SQL, values)}
     members = campaign.members.select_related("user").order_by("-active", "user__username")
     figures = []
     for member in members:
@@ -110,17 +107,13 @@ def member_stats(campaign: Campaign) -> list[MemberStats]:
 
 def median_seconds_by_annotator(campaign: Campaign) -> dict[str, float]:
     """By user name: the median time on task of somebody's latest labels."""
-    with connection.cursor() as cursor:
-        cursor.execute(_MEDIAN_SECONDS_SQL, {"looked_at": MAX_TIMED_LABELS, "campaign": campaign.pk})
-        return dict(cursor.fetchall())
+    return dict(fetch_all(_MEDIAN_SECONDS_SQL, {"looked_at": MAX_TIMED_LABELS, "campaign": campaign.pk}))
 
 
 def recent_labeling_rates(campaign_pks: list[int], now: datetime) -> dict[int, LabelingRate]:
     """By campaign: labels of the last seven days, or of the time since the first of them."""
     period = timedelta(days=RATE_PERIOD_DAYS)
-    with connection.cursor() as cursor:
-        cursor.execute(_RECENT_LABELS_SQL, {"period": period, "campaigns": campaign_pks})
-        rows = cursor.fetchall()
+    rows = fetch_all(_RECENT_LABELS_SQL, {"period": period, "campaigns": campaign_pks})
     rates = dict.fromkeys(campaign_pks, LabelingRate(0, 0.0))
     for campaign_pk, labels, first in rows:
         days = max((now - first) / timedelta(days=1), 1.0)
@@ -131,9 +124,8 @@ def recent_labeling_rates(campaign_pks: list[int], now: datetime) -> dict[int, L
 def count_unassignable(campaign_pks: list[int]) -> dict[int, int]:
     """By campaign near its end: labels that none of its annotators can give, because they labeled, skipped
     or flagged the reply."""
-    with connection.cursor() as cursor:
-        cursor.execute(_UNASSIGNABLE_SQL, {"most": MAX_LAST_REPLIES, "campaigns": campaign_pks})
-        return dict.fromkeys(campaign_pks, 0) | dict(cursor.fetchall())
+    rows = fetch_all(_UNASSIGNABLE_SQL, {"most": MAX_LAST_REPLIES, "campaigns": campaign_pks})
+    return dict.fromkeys(campaign_pks, 0) | dict(rows)
 
 
 def say_time_left(remaining: int, rate: LabelingRate) -> str:
@@ -159,10 +151,9 @@ def measure_alphas(campaigns: Sequence[Campaign]) -> dict[int, Statistic]:
     """By campaign: Krippendorff's alpha without an interval, as its agreement page has it."""
     patterns: dict[int, list[tuple[list[int], int]]] = {campaign.pk: [] for campaign in campaigns}
     datasets = sorted({campaign.dataset_id for campaign in campaigns})
-    with connection.cursor() as cursor:
-        cursor.execute(_LABEL_PATTERNS_SQL, {"datasets": datasets, "campaigns": list(patterns)})
-        for pk, counts, replies in cursor.fetchall():
-            patterns[pk].append((counts, replies))
+    found = fetch_all(_LABEL_PATTERNS_SQL, {"datasets": datasets, "campaigns": list(patterns)})
+    for pk, counts, replies in found:
+        patterns[pk].append((counts, replies))
     alphas = {}
     for pk, rows in patterns.items():
         alpha = math.nan
@@ -197,9 +188,7 @@ class PersonaLabelStats(NamedTuple):
 
 
 def persona_label_stats(dataset_pk: int) -> list[PersonaLabelStats]:
-    with connection.cursor() as cursor:
-        cursor.execute(_LABELS_BY_PERSONA_SQL, [dataset_pk])
-        return [PersonaLabelStats(*row) for row in cursor.fetchall()]
+    return [PersonaLabelStats(*row) for row in fetch_all(_LABELS_BY_PERSONA_SQL, [dataset_pk])]
 
 
 # --- of several campaigns, for the start page ---------------------------------------------------
@@ -232,13 +221,9 @@ GROUP BY 1
 
 def last_decision_times(campaign_pks: list[int]) -> dict[int, datetime]:
     """By the key of a campaign: when somebody last decided something."""
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST_DECISIONS_SQL, [campaign_pks])
-        return dict(cursor.fetchall())
+    return dict(fetch_all(_LAST_DECISIONS_SQL, [campaign_pks]))
 
 
 def count_recent_disputes(campaign_pks: list[int]) -> dict[int, int]:
     """How many replies with both labels, not settled, are among the newest labels of the installation."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RECENT_DISPUTES_SQL, [RECENT_LABELS, campaign_pks])
-        return dict(cursor.fetchall())
+    return dict(fetch_all(_RECENT_DISPUTES_SQL, [RECENT_LABELS, campaign_pks]))

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from django.db import connection
-
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import decode_json, json_values, opposite_code
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS, MAX_VALUES, LabelRules, map_labels
@@ -93,18 +92,15 @@ def annotate_imported_turns(
 ) -> dict[str, int]:
     """One annotation for each turn of these sessions whose line has ``label`` 0 or 1, and for each label in
     ``metadata.labels`` that says on-brand or off-brand. The others stay there: ``kept_labels``."""
-    with connection.cursor() as cursor:
-        values: dict[str, Any] = {"dataset": dataset.pk, "first": first_session, "last": last_session}
-        cursor.execute(_INSERT_ANNOTATIONS_SQL, values)
-        added = cursor.rowcount
-        values |= {"max_value": MAX_VALUE_CHARACTERS, "max_values": MAX_VALUES}
-        cursor.execute(_COUNT_LABELS, values)
-        counted = cursor.fetchall()
-        kept = int(counted[0][2]) if counted else 0
-        mapped = map_labels([(name, value) for name, value, _ in counted if value is not None], rules)
-        if mapped:
-            questions, answers = zip(*mapped, strict=True)
-            known = {"questions": list(questions), "values": list(answers), "labels": list(mapped.values())}
-            cursor.execute(_INSERT_LABELS, values | known)
-            added, kept = added + cursor.rowcount, kept - cursor.rowcount
+    values: dict[str, Any] = {"dataset": dataset.pk, "first": first_session, "last": last_session}
+    added = execute(_INSERT_ANNOTATIONS_SQL, values)
+    values |= {"max_value": MAX_VALUE_CHARACTERS, "max_values": MAX_VALUES}
+    counted = fetch_all(_COUNT_LABELS, values)
+    kept = int(counted[0][2]) if counted else 0
+    mapped = map_labels([(name, value) for name, value, _ in counted if value is not None], rules)
+    if mapped:
+        questions, answers = zip(*mapped, strict=True)
+        known = {"questions": list(questions), "values": list(answers), "labels": list(mapped.values())}
+        inserted = execute(_INSERT_LABELS, values | known)
+        added, kept = added + inserted, kept - inserted
     return {key: count for key, count in (("annotations", added), ("kept_labels", kept)) if count}

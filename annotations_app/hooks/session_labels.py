@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection
 from django.urls import reverse
 
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.values import count_code, name_of
 from datasets_app.hooks import SessionLabels
@@ -40,9 +40,8 @@ _WHICH = (
 
 def describe_labels(dataset: int, sessions: Sequence[int]) -> dict[int, list[str]]:
     """ "3 on-brand" and "1 off-brand" for each session with labels."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COUNTS, {"dataset": dataset, "sessions": list(sessions)})
-        return {session: _describe(counts) for session, *counts in cursor.fetchall()}
+    rows = fetch_all(_COUNTS, {"dataset": dataset, "sessions": list(sessions)})
+    return {session: _describe(counts) for session, *counts in rows}
 
 
 def _describe(counts: list[int]) -> list[str]:

@@ -15,9 +15,9 @@ wait for a second item while holding the first.
 """
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.db import connection
+from datasets_app.core.queries import execute, fetch_one, fetch_value
 
 # How many candidates to look at for one that nobody is taking at this very moment; then at a second try.
 WINDOW_SIZES = (32, 2048)
@@ -186,7 +186,7 @@ def lease_item(
         "returned_seen": returned_seen or "-infinity",
         "session": session,
     }
-    leased, *facts = _fetch_row(sql, values)
+    leased, *facts = fetch_one(sql, values)
     return LeaseAttempt(bool(leased), *facts)
 
 
@@ -194,46 +194,35 @@ def lease_gold_item(request: LeaseRequest, *, ordinal: int, gold_cursor: int) ->
     """Lease the next gold item; returns its position, None if there is none left."""
     insert = _INSERT_SQL.format(item="taken.id", repeat="false", extra="false", from_taken="FROM taken")
     values = {**request._asdict(), "ordinal": ordinal, "gold_cursor": gold_cursor}
-    row = _fetch_row(_LEASE_GOLD_SQL.format(not_assigned=_NOT_ASSIGNED_SQL, insert=insert), values)
+    row = fetch_one(_LEASE_GOLD_SQL.format(not_assigned=_NOT_ASSIGNED_SQL, insert=insert), values)
     return None if row is None else row[0]
 
 
 def lease_repeat(request: LeaseRequest, item: int, *, ordinal: int) -> None:
     """Lease a hidden repeat of an item."""
     insert = _INSERT_SQL.format(item="%(item)s", repeat="true", extra="false", from_taken="")
-    with connection.cursor() as cursor:
-        cursor.execute(insert, {**request._asdict(), "ordinal": ordinal, "item": item})
+    execute(insert, {**request._asdict(), "ordinal": ordinal, "item": item})
 
 
 def renew_leases(request: LeaseRequest) -> int:
     """Start all their leases again, with the persona's current digest; returns how many they have."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RENEW_SQL, request._asdict())
-        return int(cursor.rowcount)
+    return execute(_RENEW_SQL, request._asdict())
 
 
 def release_expired_leases(campaign: int) -> None:
     """Take back some leases that ran out, and the places they took."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RELEASE_EXPIRED_SQL, {"campaign": campaign, "limit": MAX_RELEASED})
+    execute(_RELEASE_EXPIRED_SQL, {"campaign": campaign, "limit": MAX_RELEASED})
 
 
 def is_leased_by_others(request: LeaseRequest) -> bool:
     """Whether others have items that may still come to this annotator."""
-    return bool(_fetch_row(_LEASED_BY_OTHERS_SQL, request._asdict())[0])
+    return bool(fetch_value(_LEASED_BY_OTHERS_SQL, request._asdict()))
 
 
 def lock_session_start(campaign: int) -> None:
     """Let nobody else begin a session of the campaign until the transaction ends."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_ADVISORY_LOCK_CLASS, campaign % 2**31])
+    execute("SELECT pg_advisory_xact_lock(%s, %s)", [_ADVISORY_LOCK_CLASS, campaign % 2**31])
 
 
 # Tells this use of advisory locks from any other: "camp" in ASCII.
 _ADVISORY_LOCK_CLASS = 0x63616D70
-
-
-def _fetch_row(sql: str, values: dict[str, Any]) -> Any:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return cursor.fetchone()

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
-from django.db import connection
 from django.db.models import Sum
 
 from datasets_app.catalog.rows.turn_pages import TurnKey
+from datasets_app.core.queries import fetch_all
 from datasets_app.models import Dataset
 from datasets_app.models.conversation import MAX_SEARCHED_CHARACTERS
 
@@ -105,12 +105,8 @@ def list_turn_keys(
         "role": role,
         "limit": limit,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"SELECT t.session_id, t.id FROM datasets_app_turn t WHERE {conditions} LIMIT %(limit)s",  # nosec B608
-            values,
-        )
-        return cast(list[tuple[int, int]], cursor.fetchall())
+    query = f"SELECT t.session_id, t.id FROM datasets_app_turn t WHERE {conditions} LIMIT %(limit)s"  # nosec B608
+    return fetch_all(query, values)
 
 
 def match_words(words: str) -> tuple[str, str]:
@@ -137,9 +133,7 @@ def _count_turns(dataset_ids: Sequence[int]) -> int:
 
 
 def _fetch_keys(query: str, values: dict[str, Any]) -> list[TurnKey]:
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        return [TurnKey(*row) for row in cursor.fetchall()]
+    return [TurnKey(*row) for row in fetch_all(query, values)]
 
 
 class Excerpt(NamedTuple):

@@ -14,6 +14,7 @@ from django.db import OperationalError, connection
 from django.template.defaultfilters import filesizeformat
 
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import fetch_value
 
 # Rows and their indexes take this many times the bytes of the file; so does what a file unpacks to.
 STORED_FACTOR = 4
@@ -60,13 +61,11 @@ def require_room_for_files(paths: Iterable[Path]) -> None:
 def require_room_to_rewrite(tables: Sequence[str]) -> None:
     """For a scrub. Raises :class:`UserError`."""
     if has_embedded_database():
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) "
-                "FROM unnest(%s::text[]) name",
-                [list(tables)],
-            )
-            _require_room("This scrub", int(cursor.fetchone()[0]) * REWRITE_FACTOR)
+        size = fetch_value(
+            "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) FROM unnest(%s::text[]) name",
+            [list(tables)],
+        )
+        _require_room("This scrub", int(size) * REWRITE_FACTOR)
 
 
 def _require_room(work: str, needed: int) -> None:

@@ -7,18 +7,12 @@ from typing import Any
 
 from django import forms
 from msgspec import structs
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminRadioSelectWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextInputWidget,
-    UnfoldBooleanSwitchWidget,
-)
+from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
 from datasets_app.catalog.gates import check_can_copy
 from datasets_app.catalog.personas import DEFAULT_ID, load_persona
 from datasets_app.core.limits import MAX_SUGGESTIONS
+from datasets_app.core.web import fields
 from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.generation.plan import (
@@ -57,10 +51,6 @@ _FIELD_GROUPS = (
 )
 
 
-def _text_input(**attrs: str) -> UnfoldAdminTextInputWidget:
-    return UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", "spellcheck": "false", **attrs})
-
-
 def _as_percent(share: float) -> str:
     """0.15 → "15"."""
     return f"{(Decimal(repr(share)) * 100).normalize():f}"
@@ -89,7 +79,7 @@ def _price_field(label: str) -> forms.DecimalField:
     )
 
 
-class PersonaField(forms.ModelChoiceField):
+class PersonaField(fields.Model):
     """Shows the id of each persona after its name, because names may be the same."""
 
     def label_from_instance(self, obj: Any) -> str:
@@ -108,27 +98,21 @@ class GenerateForm(forms.Form):
             "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
         },
     )
-    append = forms.BooleanField(
-        label="Add to the dataset if it exists",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
-    )
+    append = fields.Switch(label="Add to the dataset if it exists")
     persona = PersonaField(
         Persona.objects.order_by("persona_id"),
         required=False,
         to_field_name="persona_id",
         empty_label=f"{DEFAULT_ID} (built in)",
-        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
+        attrs={"data-picker": True},
         help_text="The voice of the assistant, which brand traps try to push it out of.",
     )
-    sessions = forms.IntegerField(
-        min_value=1, max_value=MAX_SESSIONS, initial=DEFAULT_SESSIONS, widget=UnfoldAdminIntegerFieldWidget
-    )
-    turns = forms.CharField(
+    sessions = fields.Integer(min_value=1, max_value=MAX_SESSIONS, initial=DEFAULT_SESSIONS)
+    turns = fields.Text(
         label="Turns per session",
         max_length=10,
         initial=str(GenerationRequest.turns[0]),
-        widget=_text_input(),
+        attrs={"spellcheck": "false"},
         help_text="A number such as 6 or a range such as 4-8.",
     )
     safety = _percent_field(
@@ -146,19 +130,18 @@ class GenerateForm(forms.Form):
         DEFAULT_EDGE_CASE_SHARE,
         "Share of the other sessions with technical words that sound harmful.",
     )
-    seed = forms.IntegerField(
+    seed = fields.Integer(
         min_value=-_SEED_LIMIT,
         max_value=_SEED_LIMIT - 1,
         initial=GenerationRequest.seed,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="Another seed gives other sessions.",
     )
-    writer = forms.ChoiceField(choices=WRITER_CHOICES, initial="offline", widget=UnfoldAdminRadioSelectWidget)
-    model = forms.CharField(
+    writer = fields.Radio(choices=WRITER_CHOICES, initial="offline")
+    model = fields.Text(
         label="Model name",
         required=False,
         max_length=MAX_MODEL_CHARACTERS,
-        widget=_text_input(),
+        attrs={"spellcheck": "false"},
         help_text="The name the endpoint uses for the model.",
     )
     base_url = forms.CharField(
@@ -168,32 +151,24 @@ class GenerateForm(forms.Form):
         widget=SuggestingInput(attrs={"spellcheck": "false", "inputmode": "url"}),
         help_text="The base URL. If empty, the first configured endpoint.",
     )
-    temperature = forms.FloatField(
-        required=False,
-        min_value=0,
-        max_value=MAX_TEMPERATURE,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any", "inputmode": "decimal"}),
-        help_text="If empty, the model's default.",
+    temperature = fields.Decimal(
+        required=False, min_value=0, max_value=MAX_TEMPERATURE, help_text="If empty, the model's default."
     )
-    concurrency = forms.IntegerField(
+    concurrency = fields.Integer(
         label=LABELS["concurrency"],
         min_value=1,
         max_value=MAX_CONCURRENCY,
         initial=DEFAULT_CONCURRENCY,
-        widget=UnfoldAdminIntegerFieldWidget,
     )
-    max_tokens_total = forms.IntegerField(
+    max_tokens_total = fields.Integer(
         label=LABELS["max_tokens_total"],
         required=False,
         min_value=1,
         max_value=1 << 53,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="The run stops before it exceeds the budget and can be resumed. If empty, no limit.",
     )
-    resume = forms.BooleanField(
+    resume = fields.Switch(
         label=LABELS["resume"],
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="With the same settings as before. Finished sessions are kept and cost nothing.",
     )
     price_prompt = _price_field("Input token price")

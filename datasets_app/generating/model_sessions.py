@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from datasets_app.catalog import facts
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import execute, fetch_value
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
 from datasets_app.domain.generation.writer import WrittenSession
@@ -111,8 +112,8 @@ class DatasetSessionStore:
 
     def close(self) -> None:
         # With a connection that has gone away, so has the lock.
-        with suppress(Exception), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)
+        with suppress(Exception):
+            execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)
 
     # --- the beginning -------------------------------------------------------------------------
 
@@ -125,12 +126,10 @@ class DatasetSessionStore:
         return [_LOCK_CLASS, self.dataset.pk % (1 << 31)]
 
     def _lock(self) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key)
-            if not cursor.fetchone()[0]:
-                raise UserError(
-                    f"Sessions are being generated for {self.dataset.name} just now; wait for their end."
-                )
+        if not fetch_value("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key):
+            raise UserError(
+                f"Sessions are being generated for {self.dataset.name} just now; wait for their end."
+            )
 
     def _find_existing_ids(self) -> set[str]:
         """Also erased sessions, which are not written again."""

@@ -16,6 +16,7 @@ from django.utils import timezone
 from datasets_app.core import outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.core.queries import execute, fetch_value
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.jobs.parameters import OverridableParameters, P, read_parameters
 from datasets_app.models import Dataset, JobRun
@@ -131,12 +132,11 @@ def _check_deferred_constraints() -> None:
 
     Other constraints stay deferred: audit events are sealed in COMMIT, after all waiting for locks.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT string_agg(DISTINCT quote_ident(conname), ', ') FROM pg_constraint "
-            "WHERE condeferrable AND contype <> 't' AND connamespace = current_schema()::regnamespace"
-        )
-        cursor.execute(f"SET CONSTRAINTS {cursor.fetchone()[0]} IMMEDIATE")
+    names = fetch_value(
+        "SELECT string_agg(DISTINCT quote_ident(conname), ', ') FROM pg_constraint "
+        "WHERE condeferrable AND contype <> 't' AND connamespace = current_schema()::regnamespace"
+    )
+    execute(f"SET CONSTRAINTS {names} IMMEDIATE")
 
 
 def announce_failure(row: JobRun) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
 from django.utils import timezone
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core import audit as audit_log
 from datasets_app.core.errors import UserError
+from datasets_app.core.queries import fetch_all
 from datasets_app.domain.pii.audit_estimate import LeakEstimate, StratumCount, estimate_leaks
 from datasets_app.domain.pii.audit_strata import (
     STRATUM_LABELS,
@@ -138,11 +139,9 @@ def _choose_turns(
         until += turns
         while len(chosen) < len(places) and places[len(chosen)] <= until:
             chosen.append((session, places[len(chosen)] - until + turns))
-    with connection.cursor() as cursor:
-        cursor.execute(_READ_TURNS, [*map(list, zip(*chosen, strict=True)), dataset.pk])
-        found = [_ChosenTurn(*row) for row in cursor.fetchall()]
-        cursor.execute(_READ_STARTS, [dataset.pk, [session for session, _ in chosen]])
-        starts = dict(cursor.fetchall())
+    read = fetch_all(_READ_TURNS, [*map(list, zip(*chosen, strict=True)), dataset.pk])
+    found = [_ChosenTurn(*row) for row in read]
+    starts = dict(fetch_all(_READ_STARTS, [dataset.pk, [session for session, _ in chosen]]))
     languages = dict(zip(starts, tell_frequent_languages(list(starts.values())), strict=True))
     return [turn._replace(language=languages.get(turn.session, "")) for turn in found]
 

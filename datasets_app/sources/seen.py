@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from datetime import timedelta
 
-from django.db import connection
 from django.utils import timezone
 
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.core.queries import execute
 from datasets_app.domain.batches import batched
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import SeenTrace, Source
@@ -35,13 +35,12 @@ def add_seen(source: Source, names: Iterable[str]) -> None:
     """In the caller's transaction, the one that imports. What was known is remembered longer."""
     key = hash_key()
     digests = sorted({digest_id(name, key) for name in names})
-    with connection.cursor() as cursor:
-        for some in batched(digests, _BATCH):
-            cursor.execute(
-                "INSERT INTO datasets_app_seentrace (source_id, digest) SELECT %s, unnest(%s::bytea[]) "
-                "ON CONFLICT (source_id, digest) DO UPDATE SET seen_at = now()",
-                [source.pk, some],
-            )
+    for some in batched(digests, _BATCH):
+        execute(
+            "INSERT INTO datasets_app_seentrace (source_id, digest) SELECT %s, unnest(%s::bytea[]) "
+            "ON CONFLICT (source_id, digest) DO UPDATE SET seen_at = now()",
+            [source.pk, some],
+        )
 
 
 def forget_old() -> int:

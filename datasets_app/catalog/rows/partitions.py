@@ -6,11 +6,11 @@ condition of every table of a query. See docs/decisions/0024-a-partition-for-eac
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 
-from datasets_app.core.queries import execute, fetch_column, fetch_value
+from datasets_app.core.queries import execute, fetch_column, fetch_one, fetch_value
+from datasets_app.domain.batches import batched
 
 # Planning takes time for each partition, and a lock on each of their tables and indexes is held.
 MAX_DATASETS_AT_ONCE = 50
@@ -118,21 +118,16 @@ def find_dataset_of_turn(key: int, dataset_ids: Sequence[int]) -> int | None:
 
 
 def _find_dataset(kind: str, key: int, dataset_ids: Sequence[int]) -> int | None:
-    with connection.cursor() as cursor:
-        cursor.execute(_PLACES_OF_KEY.format(kind=kind), {"key": key, "datasets": list(dataset_ids)})
-        places = [pk for (pk,) in cursor.fetchall()]
-        for some in split_datasets(places):
-            cursor.execute(_FIND_KEY.format(kind=kind), [some, key])
-            if row := cursor.fetchone():
-                return int(row[0])
+    values = {"key": key, "datasets": list(dataset_ids)}
+    for some in split_datasets(fetch_column(_PLACES_OF_KEY.format(kind=kind), values)):
+        if row := fetch_one(_FIND_KEY.format(kind=kind), [some, key]):
+            return int(row[0])
     return None
 
 
 def split_datasets(dataset_ids: Iterable[int]) -> Iterator[list[int]]:
     """Parts of the list that one query can be about."""
-    remaining = iter(dataset_ids)
-    while some := list(islice(remaining, MAX_DATASETS_AT_ONCE)):
-        yield some
+    return batched(dataset_ids, MAX_DATASETS_AT_ONCE)
 
 
 def _call(verb: str, dataset_id: int) -> None:

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from django.db import connection
 
 from datasets_app.catalog.rows.partitions import table_names
-from datasets_app.core.queries import open_copy
+from datasets_app.core.queries import fetch_column, open_copy
 from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
 
@@ -22,6 +21,7 @@ _COPY_TURNS = """
 COPY {table} (dataset_id, session_id, turn_index, role, text, tags, timestamp, metadata, extra)
 FROM STDIN
 """
+_RESERVE_KEYS = "SELECT nextval('datasets_app_session_key') FROM generate_series(1, %s)"
 _KEY_BATCH_SIZE = 5000
 
 _encode = msgspec.json.Encoder().encode
@@ -31,15 +31,12 @@ _POSITIVE_EXPONENT = re.compile(rb"\de\+?\d")
 def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[int]":
     """Write the sessions within :func:`loading_partition`; returns their primary keys in the same order."""
     keys: array[int] = array("q")
-    with connection.cursor() as reserving:
-        for chunk in batched(sessions, _KEY_BATCH_SIZE):
-            reserved = _reserve_keys(reserving, len(chunk))
-            with open_copy(_COPY_SESSIONS.format(table=table_names(dataset_id)[0])) as copy:
-                for key, session in zip(reserved, chunk, strict=True):
-                    copy.write_row(
-                        (key, dataset_id, session.session_id, session.persona_id, session.turn_count)
-                    )
-            keys.extend(reserved)
+    for chunk in batched(sessions, _KEY_BATCH_SIZE):
+        reserved = fetch_column(_RESERVE_KEYS, [len(chunk)])
+        with open_copy(_COPY_SESSIONS.format(table=table_names(dataset_id)[0])) as copy:
+            for key, session in zip(reserved, chunk, strict=True):
+                copy.write_row((key, dataset_id, session.session_id, session.persona_id, session.turn_count))
+        keys.extend(reserved)
     return keys
 
 
@@ -89,9 +86,3 @@ def _expand_floats(value: Any) -> Any:
     if type(value) is list:
         return [_expand_floats(item) for item in value]
     return value
-
-
-def _reserve_keys(cursor: Any, count: int) -> list[int]:
-    """Reserve primary keys from the sequence."""
-    cursor.execute("SELECT nextval('datasets_app_session_key') FROM generate_series(1, %s)", [count])
-    return [key for (key,) in cursor.fetchall()]

@@ -18,7 +18,7 @@ from datasets_app.domain.conversations.jsonl import (
     encode_line,
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.conversations.roles import find_role, find_spoken
+from datasets_app.domain.conversations.roles import find_role, find_spoken, find_withheld
 
 
 class ChatFormat(NamedTuple):
@@ -156,7 +156,7 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
             chat.role,
         )
     content = message.get(chat.text)
-    if role is None or content is None:
+    if role is None or content is None or find_withheld(message):
         return None
     others = {key: item for key, item in message.items() if key not in (chat.role, chat.text)}
     if speaker != chat.written_roles[role]:

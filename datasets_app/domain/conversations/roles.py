@@ -1,8 +1,9 @@
 """What exports call those who speak, and what is no speech: one table for every reader."""
 
 import re
+from collections.abc import Container, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 USER, ASSISTANT, SYSTEM, TOOL, TOOL_CALL, NOTE = "user", "assistant", "system", "tool", "tool-call", "note"
 # A role that is none of these: it is counted, and somebody has to say what it is.
@@ -41,14 +42,54 @@ ROLES |= {word.replace("_", ""): role for word, role in ROLES.items()}
 def find_role(word: str) -> str:
     """One of the roles above, in any spelling (toolResult, tool-result, "Tool Result"); empty if it is
     none."""
-    plain = word.strip()
-    return ROLES.get(_join(plain.lower())) or ROLES.get(
-        _join(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", plain).lower()), ""
-    )
+    return ROLES.get(_join(word.lower())) or ROLES.get(_split_words(word), "")
 
 
 def _join(word: str) -> str:
     return re.sub(r"[\W_]+", "_", word).strip("_")
+
+
+@lru_cache(maxsize=4096)
+def _split_words(word: str) -> str:
+    """ "isDeleted", "is-deleted" and "Is Deleted" → is_deleted."""
+    return _join(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word.strip()).lower())
+
+
+# A message that was deleted, or never sent.
+WITHDRAWN = "withdrawn"
+_TRUE, _FALSE = frozenset("true 1 1.0 yes y t".split()), frozenset("false 0 0.0 no n f".split())
+_UNSET = _FALSE | {"", "none", "null", "nan", "undefined"}
+# What a message has beside its text that says who may see it: (keys, what they say of one that isn't speech).
+_FLAGS = {
+    **dict.fromkeys(
+        "private is_private internal is_internal is_note internal_note private_note".split(), _TRUE
+    ),
+    **dict.fromkeys("public is_public visible_to_customer customer_visible".split(), _FALSE),
+}
+_KINDS = frozenset("visibility type part_type message_type comment_type event_type kind privacy".split())
+_AMONG_AGENTS = frozenset("agents agents_only agent_only staff_only internal_only".split())
+_WITHDRAWALS = frozenset(
+    "deleted is_deleted deleted_at deleted_on deleted_date_time deletion_time redacted is_redacted removed "
+    "redacted_at is_removed removed_at unsent is_unsent retracted is_retracted revoked is_revoked recalled "
+    "is_recalled draft is_draft".split()
+)
+
+
+def find_withheld(message: Mapping[str, Any], but: Container[str] = ()) -> str:
+    """Why a message is no part of the conversation, by its flags: NOTE, WITHDRAWN, or "".
+    Keys in ``but`` mean something else."""
+    for key, value in message.items():
+        name = _split_words(key)
+        if key in but or type(value) not in (str, bool, int, float):
+            continue
+        said = str(value).strip().lower()
+        if said in _FLAGS.get(name, ()):
+            return NOTE
+        if name in _KINDS and (_join(said) in _AMONG_AGENTS or find_role(said) == NOTE):
+            return NOTE
+        if name in _WITHDRAWALS and said not in _UNSET:
+            return WITHDRAWN
+    return ""
 
 
 # Models write calls and results into their text, between tags: <tool_call>, <|tool_call|>, <functioncall>.

@@ -24,6 +24,7 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile, FileScan, detect_format
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.roles import find_withheld
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
@@ -259,7 +260,7 @@ def _are_plain(documents: list[Document]) -> bool:
 def _is_plain(message: object, role: str, text: str, name: str) -> bool:
     message = as_dict(message)
     content = message.get(text)
-    if type(message.get(role)) is not str or "parts" in message:
+    if type(message.get(role)) is not str or "parts" in message or find_withheld(message):
         return False
     if message[role] not in (_PLAIN_ROLES if name == "openai" else _PLAIN_SPEAKERS):
         return False

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from datasets_app.domain.conversations.roles import UNKNOWN, split_tool_tags
+from datasets_app.domain.conversations.roles import UNKNOWN, find_withheld, split_tool_tags
 from datasets_app.domain.conversations.roles import find_role as name_role
 from datasets_app.domain.traces.markup import REASONING, TOOLS, Marked, split_markup
 from datasets_app.domain.traces.parts import Content, encode_text, read_content
@@ -14,6 +14,7 @@ from datasets_app.domain.traces.records import (
     TEXT_BETWEEN,
     UNREAD_PARTS,
     UNREADABLE_FORM,
+    WITHHELD,
     Message,
     leave_out,
 )
@@ -125,6 +126,8 @@ def _says_role(value: dict[str, Any]) -> bool:
 
 def read_message(value: dict[str, Any], default_role: str = "") -> Message:
     outer, value = value, unwrap_message(value)
+    if reason := find_withheld(value) or find_withheld(outer):
+        return leave_out(WITHHELD[reason])
     role = find_role(value) or find_role(outer)
     if not role and (keyed := _read_keyed(value)):
         return keyed

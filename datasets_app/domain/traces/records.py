@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from datasets_app.domain.conversations.roles import NOTE, WITHDRAWN
+
 MAX_LINES_NOTED = 20
 MAX_KINDS_NOTED = 200
 
@@ -140,6 +142,8 @@ SECOND_COPY = "conversations that the file holds twice"
 OTHER_BRANCHES = "messages of other branches"
 HIDDEN = "hidden messages"
 PRIVATE_NOTES = "private notes"
+DELETED = "deleted or unsent messages"
+WITHHELD = {NOTE: PRIVATE_NOTES, WITHDRAWN: DELETED}
 NOT_CONVERSATIONS = "labeled texts that are no conversation"
 CANCELED = "canceled annotations"
 NO_CONTENT = "calls without content"

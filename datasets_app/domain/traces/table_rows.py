@@ -11,7 +11,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.conversations.roles import NOTE, ROLES, UNKNOWN, find_role
+from datasets_app.domain.conversations.roles import UNKNOWN, find_role, find_withheld
 from datasets_app.domain.traces.dates import AmbiguousDate, DateReader, describe_shape
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
@@ -20,8 +20,8 @@ from datasets_app.domain.traces.records import (
     BOOLEAN_ID,
     CUT_ROWS,
     EMPTY,
-    PRIVATE_NOTES,
     TOTALS,
+    WITHHELD,
     Call,
     LeftOut,
     Message,
@@ -51,20 +51,6 @@ MAX_ROWS_WITHOUT_SESSION = 2
 _DIRECTIONS = {"inbound": "user", "incoming": "user", "in": "user", "outbound": "assistant", "outgoing":
                "assistant",
                "out": "assistant", "received": "user", "sent": "assistant"}  # fmt: skip
-_TRUE, _FALSE = frozenset("true 1 1.0 yes y t".split()), frozenset("false 0 0.0 no n f".split())
-_NOTE_KINDS = frozenset(
-    word.replace("_", mark) for word, role in ROLES.items() if role == NOTE for mark in "_ -"
-) | {"agents", "agents only"}
-# Columns that say whether customers saw a message, and what says that they didn't.
-_PRIVACY = {
-    **dict.fromkeys(
-        "private is_private internal is_internal is_note internal_note private_note".split(), _TRUE
-    ),
-    **dict.fromkeys("public is_public visible_to_customer customer_visible".split(), _FALSE),
-    **dict.fromkeys(
-        "visibility type part_type message_type comment_type event_type kind privacy".split(), _NOTE_KINDS
-    ),
-}
 _BOT_NAMES = frozenset("bot chatbot voicebot mailbot copilot".split())
 _BOTS = _BOT_NAMES | {"assistant"}
 # "Person 1" and "Person 2" talk to each other.
@@ -149,8 +135,8 @@ class RowReader:
 
     def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut | LineError:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
-        if _is_private(row, self._mapped):
-            return LeftOut(PRIVATE_NOTES, number)
+        if reason := WITHHELD.get(find_withheld(row, self._mapped)):
+            return LeftOut(reason, number)
         if not row.get(self.mapping["role"]) and any(map(_is_total, row.values())):
             return LeftOut(TOTALS, number)
         text = row.get(self.mapping["text"])
@@ -270,15 +256,6 @@ class RowReader:
         if session:
             self._orders[hash(session)] = order
         return order
-
-
-def _is_private(row: Mapping[str, Any], mapped: set[str]) -> bool:
-    """Whether a column marks the row as an internal note of a help desk."""
-    for column, value in row.items():
-        meaning = _PRIVACY.get(normalize(column)) if column not in mapped else None
-        if meaning is not None and str(value).strip().lower() in meaning:
-            return True
-    return False
 
 
 def _is_total(value: Any) -> bool:

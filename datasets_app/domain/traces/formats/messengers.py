@@ -7,9 +7,17 @@ from html import unescape
 from types import MappingProxyType
 from typing import Any
 
+from datasets_app.domain.conversations.roles import find_withheld
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.own_words import is_own_words
-from datasets_app.domain.traces.records import NO_MESSAGES, UNREADABLE_FORM, Conversation, LeftOut, Message
+from datasets_app.domain.traces.records import (
+    NO_MESSAGES,
+    UNREADABLE_FORM,
+    WITHHELD,
+    Conversation,
+    LeftOut,
+    Message,
+)
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
 SERVICE_MESSAGES = "messages of the messenger itself"
@@ -71,6 +79,8 @@ def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | Lef
         )
         if item.get("type", "message") != "message":
             left_out[SERVICE_MESSAGES] += 1
+        elif withheld := find_withheld(item):
+            left_out[WITHHELD[withheld]] += 1
         elif not text.strip():
             left_out[MEDIA if _TELEGRAM_MEDIA & item.keys() else UNREADABLE_FORM] += 1
         else:
@@ -216,6 +226,8 @@ def _read_group(
         text = _repair(_find_text(item, names), "sender_name" in item)
         if _is_service(item) or is_own_words(text):
             left_out[SERVICE_MESSAGES] += 1
+        elif withheld := find_withheld(item):
+            left_out[WITHHELD[withheld]] += 1
         elif not text.strip():
             left_out[MEDIA] += 1
         else:

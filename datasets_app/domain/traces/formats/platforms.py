@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER, find_role
+from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, UNKNOWN, USER, find_role, find_withheld
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.html_text import read_html
@@ -14,6 +14,7 @@ from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     OTHER_EVENTS,
     UNREADABLE_FORM,
+    WITHHELD,
     Call,
     Conversation,
     LeftOut,
@@ -70,7 +71,7 @@ def _choose_side(flag: Any, if_true: str, if_false: str) -> str:
 
 def _read_crisp(item: dict[str, Any]) -> list[Event] | None:
     who = _side(item["from"], ("user",), ("operator",))
-    return _one(NOTE if item.get("type") == "note" else who, item["content"])
+    return _one(who, item["content"])
 
 
 def _read_front(item: dict[str, Any]) -> list[Event] | None:
@@ -85,7 +86,7 @@ def _read_hubspot(item: dict[str, Any]) -> list[Event] | None:
 def _read_gorgias(item: dict[str, Any]) -> list[Event] | None:
     who = _choose_side(item["from_agent"], ASSISTANT, USER)
     text = item.get("body_text") or item.get("stripped_text") or item.get("body_html")
-    return _one(NOTE if item.get("public") is False else who, text)
+    return _one(who, text)
 
 
 def _read_help_scout(item: dict[str, Any]) -> list[Event] | None:
@@ -93,23 +94,21 @@ def _read_help_scout(item: dict[str, Any]) -> list[Event] | None:
     if kind not in ("customer", "message", "reply", "chat", "note", "phone", "beaconchat", *_SYSTEM_EVENTS):
         return None
     who = USER if kind == "customer" or by == "customer" else ASSISTANT
-    return _one(NOTE if kind == "note" else OTHER if kind in _SYSTEM_EVENTS else who, item.get("body"))
+    return _one(OTHER if kind in _SYSTEM_EVENTS else who, item.get("body"))
 
 
 def _read_drift(item: dict[str, Any]) -> list[Event] | None:
     who = _side(as_dict(item["author"]).get("type"), ("contact",), ("user",))
-    return _one(NOTE if item.get("type") == "private_note" else who, item["body"])
+    return _one(who, item["body"])
 
 
 def _read_live_chat(item: dict[str, Any]) -> list[Event] | None:
-    private = item["visibility"] == "agents"
-    who = OTHER if item.get("type") != "message" else f"@{item['author_id']}"
-    return _one(NOTE if private else who, item.get("text"))
+    return _one(OTHER if item.get("type") != "message" else f"@{item['author_id']}", item.get("text"))
 
 
 def _read_chatwoot(item: dict[str, Any]) -> list[Event] | None:
     who = _side(item["message_type"], (0, "incoming"), (1, 3, "outgoing", "template"))
-    return _one(NOTE if item["private"] else who or OTHER, item["content"])
+    return _one(who or OTHER, item["content"])
 
 
 def _read_rasa(item: dict[str, Any]) -> list[Event] | None:
@@ -348,9 +347,12 @@ def _make_messages(record: dict[str, Any], items: list[dict[str, Any]]) -> list[
         inner = as_dict(item.get("response")) if "response" in item else {}
         time = to_seconds(pick(item, *_TIMES) or pick(inner, *_TIMES))
         events = _read_event(item)
-        if events is None:  # none of this platform's; it may say who speaks all the same
+        if reason := find_withheld(item):
+            said.append((time, leave_out(WITHHELD[reason])))
+        elif events is None:  # none of this platform's; it may say who speaks all the same
             said.append((time, read_message(item)))
-        said += [(time, _read_event_text(event, time, names)) for event in events or ()]
+        else:
+            said += [(time, _read_event_text(event, time, names)) for event in events]
     if all(time for time, message in said if message.role != LEFT_OUT):
         said.sort(key=lambda pair: pair[0] or 0.0)
     roles = {f"@{user.get('id')}": find_role(str(user.get("type"))) or UNKNOWN for user in users}

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from datasets_app.domain.conversations.roles import ASSISTANT, NOTE, USER, find_role
+from datasets_app.domain.conversations.roles import ASSISTANT, USER, find_role, find_withheld
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import read_html, strip_html
 from datasets_app.domain.traces.records import (
     NO_MESSAGES,
     OTHER_EVENTS,
+    WITHHELD,
     Call,
     Conversation,
     LeftOut,
@@ -31,9 +32,11 @@ def _list_records(value: Any, *keys: str) -> list[dict[str, Any]]:
     return [value] if type(value) is dict else []
 
 
-def _read_part(role: str, body: Any, time: Any, author: Any = None) -> tuple[float, Message]:
+def _read_part(item: dict[str, Any], role: str, body: Any, author: Any = None) -> tuple[float, Message]:
     """(time, message); without a role, nobody knows who speaks."""
-    seconds = to_seconds(time) or 0.0
+    seconds = to_seconds(pick(item, "created_at", "timestamp")) or 0.0
+    if reason := find_withheld(item):
+        return seconds, leave_out(WITHHELD[reason])
     return seconds, read_html(role, body, timestamp=seconds or None, author=author)
 
 
@@ -96,14 +99,11 @@ def _find_contact(item: dict[str, Any]) -> Any:
 
 def _read_intercom_part(part: dict[str, Any]) -> tuple[float, Message]:
     """Assignments, snoozes and other events have no body; what an attribute's change says isn't said."""
-    kind, time = str(part.get("part_type", "comment")), part.get("created_at")
-    author = as_dict(part.get("author"))
-    if find_role(kind) == NOTE:
-        return _read_part(NOTE, part.get("body"), time)
-    if not part.get("body") and kind != "comment":
+    if not part.get("body") and part.get("part_type", "comment") != "comment":
         return 0.0, leave_out(OTHER_EVENTS)
+    author = as_dict(part.get("author"))
     side = find_role(str(author.get("type")))
-    return _read_part(side if side in (USER, ASSISTANT) else "", part.get("body"), time, author.get("name"))
+    return _read_part(part, side if side in (USER, ASSISTANT) else "", part.get("body"), author.get("name"))
 
 
 # --- Zendesk -----------------------------------------------------------------------------------
@@ -188,13 +188,15 @@ def _read_zendesk_ticket(ticket: _Ticket, number: int) -> Conversation:
         author = as_name(pick(comment, "author_id") or as_dict(comment.get("author")).get("id"))
         role = as_dict(users.get(author)).get("role") or as_dict(comment.get("author")).get("role")
         side = "" if not author else USER if author == requester else ASSISTANT
-        side = NOTE if comment.get("public") is False else find_role(role) if type(role) is str else side
+        side = find_role(role) if type(role) is str else side
         body = pick(comment, "plain_body", "html_body", "body")
-        parts.append(_read_part(side, body, comment.get("created_at")))
+        parts.append(_read_part(comment, side, body))
     description = strip_html(item.get("description"))
     if description and not any(message.text[:80] == description[:80] for _, message in parts):
         created = to_seconds(item.get("created_at")) or 0.0
-        parts.insert(0, _read_part(USER, description, min([created, *(time for time, _ in parts)])))
+        parts.insert(
+            0, _read_part({"created_at": min([created, *(time for time, _ in parts)])}, USER, description)
+        )
     facts = {
         "title": item.get("subject"),
         "status": item.get("status"),
@@ -220,7 +222,7 @@ def _read_zendesk_chat(item: dict[str, Any], number: int) -> Conversation:
         if event.get("type") == "chat.msg":
             sender = str(event.get("sender_type") or event.get("nick") or "").lower().partition(":")[0]
             side = ASSISTANT if sender == "trigger" else find_role(sender)
-            parts.append(_read_part(side, event.get("msg"), event.get("timestamp"), event.get("name")))
+            parts.append(_read_part(event, side, event.get("msg"), event.get("name")))
         else:
             parts.append((0.0, leave_out(OTHER_EVENTS)))
     facts = {
@@ -249,12 +251,12 @@ def read_freshdesk(documents: Iterable[Document]) -> Iterator[Conversation | Lef
         for record in _list_records(value, "tickets", "results"):
             ticket = as_dict(record.get("helpdesk_ticket")) or record
             description = pick(ticket, "description_text", "description", "description_html")
-            parts = [_read_part(USER, description, ticket.get("created_at"))] if description else []
+            opened = {"created_at": ticket.get("created_at")}
+            parts = [_read_part(opened, USER, description)] if description else []
             for reply in as_list(ticket.get("conversations")) or as_list(ticket.get("notes")):
                 reply = as_dict(as_dict(reply).get("helpdesk_note")) or as_dict(reply)
-                side = NOTE if reply.get("private") else USER if reply.get("incoming") else ASSISTANT
-                body = pick(reply, "body_text", "body", "body_html")
-                parts.append(_read_part(side, body, reply.get("created_at")))
+                side = USER if reply.get("incoming") else ASSISTANT
+                parts.append(_read_part(reply, side, pick(reply, "body_text", "body", "body_html")))
             facts = {
                 "title": ticket.get("subject"),
                 "status": pick(ticket, "status_name", "status"),

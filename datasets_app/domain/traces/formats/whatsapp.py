@@ -128,9 +128,8 @@ def _read_times(lines: Sequence[_Line], order: str) -> tuple[list[float | None],
     tried = [[_parse_time(line, place) for line in lines] for place in (*orders, _YEAR_MONTH)]
     scores = [(sum(time is None for time in times), _count_backwards(times)) for times in tried]
     best = scores.index(min(scores))
-    is_clear = (
-        bool(order) or scores.count(min(scores)) == 1 or all(times == tried[best] for times in tried[:2])
-    )
+    # A year of two digits comes first only if nothing else fits.
+    is_clear = len(scores) < 3 or best == 2 or scores[0] != scores[1] or tried[0] == tried[1]
     return tried[best], scores[best][1], is_clear
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.rebuild import Spoken, list_spoken, rebuild_conversation
+from datasets_app.domain.traces.rebuild import Spoken, drop_answer, list_spoken, rebuild_conversation
 from datasets_app.domain.traces.records import (
     NO_QUESTION,
     NO_REPLY,
@@ -78,7 +78,7 @@ class Assembly:
         if not call.output and (not call.input or call.input[-1].role != "assistant"):
             self.remarks[NO_REPLY].add(call.line)
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
-        calls.add(key, call.start, call)
+        calls.add(key, call.start, drop_answer(call))
 
     def _add_problem(self, problem: LineError) -> None:
         self.problem_total += 1

@@ -24,7 +24,7 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile, FileScan, detect_format
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.conversations.roles import find_withheld
+from datasets_app.domain.conversations.roles import USER, find_role, find_withheld
 from datasets_app.domain.traces.alignmenter_runs import is_transcript
 from datasets_app.domain.traces.archives import ArchiveConversion
 from datasets_app.domain.traces.containers import open_source
@@ -40,6 +40,7 @@ from datasets_app.domain.traces.convert import (
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import has_tool_turns
+from datasets_app.domain.traces.pairs import find_answer
 from datasets_app.domain.traces.table_columns import COLUMNS, SENDER, WITHOUT_COLUMN
 from datasets_app.domain.traces.values import as_dict, as_list
 
@@ -250,6 +251,9 @@ def _are_plain(documents: list[Document]) -> bool:
     for _, value in documents:
         for chat in CHAT_FORMATS.values():
             messages = as_list(as_dict(value).get(chat.messages))
+            is_asked = bool(messages) and find_role(str(as_dict(messages[-1]).get(chat.role))) == USER
+            if is_asked and find_answer(value):
+                return False
             if messages and all(_is_plain(message, chat.role, chat.text, chat.name) for message in messages):
                 break
         else:

@@ -9,7 +9,7 @@ from datasets_app.domain.traces.messages import (
     read_messages,
     unwrap_message,
 )
-from datasets_app.domain.traces.records import Message
+from datasets_app.domain.traces.records import OTHER_BRANCHES, Message, leave_out
 from datasets_app.domain.traces.values import as_list, decode_cut, decode_json, pick
 
 _MESSAGE_LISTS = tuple(
@@ -18,7 +18,7 @@ _MESSAGE_LISTS = tuple(
         "chat_history_messages llm.input_messages input.messages output_messages dialog dialogue turns"
     ).split()
 )
-_HISTORIES = ("chat_history", "history", "previous_messages", "conversation_history")
+HISTORIES = ("chat_history", "history", "previous_messages", "conversation_history")
 _QUESTIONS = tuple(
     (
         "input prompt prompts question query user_input user_message task text user_query human_input "
@@ -65,7 +65,7 @@ def read_input(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
             return system + read_messages(found_list, "user"), are_messages(found_list)
     if _is_message(value):
         return system + read_messages(value), True
-    history: Any = next((value[key] for key in _HISTORIES if are_messages(decode_json(value.get(key)))), [])
+    history: Any = next((value[key] for key in HISTORIES if are_messages(decode_json(value.get(key)))), [])
     for key in _QUESTIONS:
         if value.get(key) in (None, "", [], {}):
             continue
@@ -97,9 +97,9 @@ def read_output(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
     if type(value) is not dict or depth > MAX_DEPTH:
         return [], False
     for key in ("choices", "candidates", "generations"):
-        first = _first(value.get(key))
-        if type(first) is dict:
-            return _read_choice(first), True
+        choices = _list_choices(decode_json(value.get(key)))
+        if choices:
+            return [leave_out(OTHER_BRANCHES)] * (len(choices) - 1) + _read_choice(choices[0]), True
     if value.get("object") == "response" or (type(value.get("output")) is list and "model" in value):
         return read_messages(value.get("output"), "assistant"), True
     if "stopReason" in value and type(value.get("output")) is dict:
@@ -133,11 +133,11 @@ def _read_choice(choice: dict[str, Any]) -> list[Message]:
     return [Message("assistant", text)] if type(text) is str else []
 
 
-def _first(value: Any) -> Any:
-    value = decode_json(value)
-    while type(value) is list and value:
-        value = value[0]
-    return value
+def _list_choices(value: Any) -> list[dict[str, Any]]:
+    """The answers that a model gave at once, in a list or in lists of lists."""
+    if type(value) is dict:
+        return [value]
+    return [choice for item in as_list(value) for choice in _list_choices(item)]
 
 
 def _has_tool_calls(value: dict[str, Any]) -> bool:

@@ -23,6 +23,14 @@ def list_spoken(messages: Iterable[Message]) -> Spoken:
     return found
 
 
+def drop_answer(call: Call) -> Call:
+    """The call without the answer in its input, where applications add it to the list that they had sent."""
+    given, said = list_spoken(call.input), list_spoken(call.output)
+    if said and given[-len(said) :] == said and said[-1][0] == "assistant":
+        return call._replace(input=_keep_turns(call.input, len(given) - len(said)))
+    return call
+
+
 def rebuild_conversation(calls: list[Call]) -> list[Message]:
     """The messages of calls of one conversation, which are in the order of time."""
     messages: list[Message] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.exchanges import read_input, read_output
+from datasets_app.domain.traces.exchanges import HISTORIES, read_input, read_output
 from datasets_app.domain.traces.formats.messengers import assign_roles
 from datasets_app.domain.traces.marked_texts import find_problem, join_texts, read_text
 from datasets_app.domain.traces.markup import strip_ends
@@ -22,6 +22,7 @@ from datasets_app.domain.traces.messages import (
     read_messages,
     unwrap_message,
 )
+from datasets_app.domain.traces.pairs import find_answer, find_next_words, find_pair, name_pairs
 from datasets_app.domain.traces.rebuild import list_spoken
 from datasets_app.domain.traces.records import (
     BOOLEAN_ID,
@@ -62,16 +63,6 @@ IDS = tuple(
     (
         "session_id conversation_id conversationId thread_id threadId chat_id chatId sessionId "
         "conversation_hash dialogue_id dialog_id id uuid _id prompt_id custom_id"
-    ).split()
-)
-_PAIRS = tuple(
-    tuple(pair.split("/"))
-    for pair in (
-        "prompt/completion prompt/response question/answer instruction/output instruction/response "
-        "input/output query/response prompt/chosen user/assistant inputs/outputs context/response "
-        "question/response user_message/bot_message input/response human/assistant query/answer "
-        "inputs/targets user_input/response input/preferred_output input/actual_output prompt/output "
-        "prompt/answer prompt/generated_text query_str/answer"
     ).split()
 )
 _OF_ROW = tuple(
@@ -202,7 +193,7 @@ def _find_store(value: Any) -> dict[str, Any]:
     value = as_dict(as_dict(value).get("chat_store")) or as_dict(value)
     store = as_dict(value.get("store"))
     if not store:
-        store = {} if any(key in LISTS for key in value) else value
+        store = {} if name_pairs(value) or any(key in LISTS for key in value) else value
     if not store:
         return {}
     return store if all(type(item) is list and are_messages(item) for item in store.values()) else {}
@@ -218,7 +209,8 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         return None
     name = as_name(pick(value, *IDS))
     found = find_list(value)
-    if found is not None and not _has_preference(value):
+    pair = find_pair(value) or find_next_words(value)
+    if found is not None and not _has_preference(value) and not (pair and found[0] in HISTORIES):
         key, inner = found
         messages = _read_list(inner)
         if decode_cut(value.get(key))[1]:
@@ -231,23 +223,34 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         system = pick(value, *_SYSTEM)
         if system and not any(message.role == "system" for message in messages):
             messages = read_messages({"role": "system", "content": system}) + messages
-        return Conversation(name, messages, _describe(value, key), line) if messages else None
-    pair = find_pair(value)
+        answer = find_answer(value) if [role for role, _ in list_spoken(messages)][-1:] == ["user"] else ""
+        messages += read_output({answer: value[answer]})[0] if answer else []
+        return Conversation(name, messages, _describe(value, key, answer), line) if messages else None
     if pair is None:
         return _read_other(value, name, line)
-    system = {key: value[key] for key in _SYSTEM if key in value}
-    question, answer = value[pair[0]], value[pair[1]]
+    return Conversation(name, *_read_pair(value, *pair), line)
+
+
+def _read_pair(value: dict[str, Any], one: str, two: str) -> tuple[list[Message], dict[str, Any]]:
+    """(messages, facts) of a question and its answer, behind the history that is beside them."""
+    earlier = next(
+        (key for key in HISTORIES if key not in (one, two) and as_list(decode_json(value.get(key)))), ""
+    )
+    before = read_input({key: value[key] for key in _SYSTEM if key in value})[0]
+    before += _read_list(as_list(decode_json(value.get(earlier))))
+    facts = _describe(value, one, two, earlier, "input")
+    question, answer = value[one], value.get(two)
     if joined := join_texts(question, answer):
-        return Conversation(name, read_input(system)[0] + joined, _describe(value, *pair), line)
-    given = read_input(system)[0] + (read_input({"input": question})[0] or [leave_out(UNREADABLE_FORM)])
-    extra = value.get("input") if pair[0] == "instruction" else None
-    if type(extra) is str and extra.strip() and given:
+        return before + joined, facts
+    given = before + (read_input({"input": question})[0] or [leave_out(UNREADABLE_FORM)])
+    extra = value.get("input") if one == "instruction" else None
+    if type(extra) is str and extra.strip():
         given[-1] = given[-1]._replace(text=f"{given[-1].text}\n\n{extra}")
     produced = read_output(strip_ends(answer) if type(answer) is str else answer)[0]
-    produced = produced or [leave_out(UNREADABLE_FORM)]
+    produced = produced or ([leave_out(UNREADABLE_FORM)] if answer else [])
     if list_spoken(produced)[: len(given)] == list_spoken(given):  # the answer repeats the question
         given = []
-    return Conversation(name, [*given, *produced], _describe(value, *pair, "input"), line)
+    return [*given, *produced], facts
 
 
 def _has_preference(value: dict[str, Any]) -> bool:
@@ -321,6 +324,8 @@ def _read_named(item: Any) -> tuple[str, str] | None:
 def _read_list(found: list[Any]) -> list[Message]:
     if are_messages(found):
         return _put_in_order(read_messages(found))
+    if found and all(type(item) is list and len(item) == 2 for item in found):  # Gradio's pairs
+        found = [{"user": question, "assistant": answer} for question, answer in found]
     if are_named(found):
         named = [(*pair, None) for item in found if (pair := _read_named(item))]
         return assign_roles(named) + [leave_out(UNREADABLE_FORM)] * (len(found) - len(named))
@@ -332,20 +337,6 @@ def _read_list(found: list[Any]) -> list[Message]:
         else:
             messages.append(read_message(as_dict(item)))
     return messages
-
-
-def name_pairs(value: dict[str, Any]) -> bool:
-    """Whether the keys name a question and its answer."""
-    return any(one in value and two in value for one, two in _PAIRS)
-
-
-def find_pair(value: dict[str, Any]) -> tuple[str, str] | None:
-    for one, two in _PAIRS:
-        if value.get(one) not in (None, "", [], {}) and value.get(two) not in (None, "", [], {}):
-            kinds = type(value[one]), type(value[two])
-            if all(kind in (str, dict, list) for kind in kinds):
-                return one, two
-    return None
 
 
 def _is_message(value: dict[str, Any]) -> bool:

@@ -125,7 +125,25 @@ def split_tool_tags(text: str) -> Tagged:
     return Tagged(left.strip() if is_changed else text, found[TOOL_CALL], found[TOOL])
 
 
+# Models think in their text, before the answer. Where the prompt has the opening tag, the text has the other.
+_THOUGHT = re.compile(
+    r"\A\s*<(think|thinking|thought|reasoning|reflection|scratchpad)>(.*?)(?:</\1>|\Z)"
+    r"|\A((?:(?!<think(?:ing)?>).)*?)</(?:think|thinking)>",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def split_thoughts(text: str) -> tuple[str, str]:
+    """(answer, reasoning) of a text of an assistant."""
+    match = _THOUGHT.match(text) if "<" in text else None
+    if not match or "```" in match[0]:
+        return text, ""
+    return text[match.end() :].strip(), (match[2] or match[3] or "").strip()
+
+
 def find_spoken(role: str, text: str) -> str:
     """What of a text is speech. A person's text is, unless it is nothing but results of tools."""
+    if role == ASSISTANT:
+        text, _ = split_thoughts(text)
     spoken = split_tool_tags(text)
     return text if role == USER and spoken.text else spoken.text

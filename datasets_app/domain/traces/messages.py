@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from datasets_app.domain.conversations.roles import UNKNOWN, find_withheld, split_tool_tags
+from datasets_app.domain.conversations.roles import UNKNOWN, find_withheld, split_thoughts, split_tool_tags
 from datasets_app.domain.conversations.roles import find_role as name_role
 from datasets_app.domain.traces.markup import REASONING, TOOLS, Marked, split_markup
 from datasets_app.domain.traces.parts import Content, encode_text, read_content
@@ -265,6 +265,9 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
     text, details = content.text, {}
     if role == "user" and _CONTEXT.fullmatch(text):
         role = "system"
+    if role == "assistant":
+        text, thought = split_thoughts(text)
+        content.reasoning += filter(None, [thought])
     tagged = split_tool_tags(text)
     if role == "assistant" or (role == "user" and not tagged.text):
         text = tagged.text

@@ -173,6 +173,7 @@ SAME_COLUMNS = "columns with the name of another one, kept with a number behind 
 TOTALS = "rows of totals"
 ROUNDED_IDS = "messages whose ID has more digits than a float keeps; different ones may have become one"
 BOOLEAN_ID = "true or false is no ID of a conversation; choose another column"
+UNREADABLE_ID = "a list or an object is no ID of a conversation; write a text or a number"
 UNREAD_DATES = (
     "dates that can't be read, could have the day or the month first, or a time zone that isn't clear; "
     "set dates, or write offsets"

@@ -1,5 +1,6 @@
 """Values of exports: JSON inside of strings, times of any unit, keys of any spelling."""
 
+import json
 import re
 from base64 import b64decode
 from datetime import UTC, datetime
@@ -13,10 +14,6 @@ import msgspec
 MAX_DECODED_CHARACTERS = 8 << 20
 MAX_DECODING_DEPTH = 4
 
-_WRAPPED_IDS = frozenset(
-    ("$oid", "$numberLong", "$numberInt", "$numberDecimal", "$numberDouble", "$uuid", "$binary")
-)
-
 # How spreadsheets write a large number: 1.23457E+11, or 1,23457E+11.
 SPREADSHEET_NUMBER = re.compile(r"(-?[1-9])(?:[.,](\d{1,20}))?E\+(\d{2})")
 
@@ -25,18 +22,53 @@ _DIGITS = re.compile(r"-?\d{1,20}(\.\d+)?")
 
 
 def decode_json(value: Any) -> Any:
-    """What a string holds that is JSON, encoded once or several times; everything else as it is."""
+    """What a string holds that is JSON, encoded once or several times, or messages as Python prints them;
+    everything else as it is."""
     for _ in range(MAX_DECODING_DEPTH):
         if type(value) is not str or len(value) > MAX_DECODED_CHARACTERS:
             return value
-        start = value[:64].lstrip()[:1]
-        if not start or start not in '{["':
+        if not value[:64].lstrip().startswith(("{", "[", '"', "array(")):
             return value
         try:
             value = _decode(value)
         except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError):
-            return value
+            return _read_python(value) if _PYTHON_MESSAGES.match(value) else value
     return value
+
+
+# Lists of messages as Python's str() and NumPy write them, of which tables are full.
+_PYTHON_MESSAGES = re.compile(
+    r"\s*(?:array\()?[\[\s]*\{\s*'(?:role|from|content|value|type|author|sender|speaker|text)'\s*:"
+)
+_PYTHON_TOKEN = re.compile(
+    r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<gap>\}\s+(?=\{))"""
+    r"""|(?P<noise>array\((?=\[)|,\s*dtype=\w+\s*\))|(?P<word>[A-Za-z_][\w.]*(?:\((?:[^()'"]|'[^']*')*\))?)""",
+    re.DOTALL,
+)
+_PYTHON_ESCAPE = re.compile(r"\\(?:x([0-9a-f]{2})|U([0-9a-f]{8})|u[0-9a-f]{4}|[^xUu])|[\"\n\r\t]", re.DOTALL)
+_PYTHON_WORDS = {"None": "null", "True": "true", "False": "false", "nan": "null"}
+
+
+def _read_python(text: str) -> Any:
+    try:
+        return _decode(_PYTHON_TOKEN.sub(_translate_token, text))
+    except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError):
+        return text
+
+
+def _translate_token(match: re.Match[str]) -> str:
+    """One token of Python's as JSON has it; objects that JSON doesn't have are texts."""
+    if match["text"]:
+        return f'"{_PYTHON_ESCAPE.sub(_translate_escape, match["text"][1:-1])}"'
+    if word := match["word"]:
+        return _PYTHON_WORDS.get(word) or (json.dumps(word) if word[-1] == ")" else word)
+    return "},"[: 2 * bool(match["gap"])]
+
+
+def _translate_escape(match: re.Match[str]) -> str:
+    if code := match[1] or match[2]:
+        return json.dumps(chr(int(code, 16)))[1:-1]
+    return "'" if match[0] == "\\'" else match[0] if match[0][0] == "\\" else json.dumps(match[0])[1:-1]
 
 
 # How JSON of messages begins that a limit of length may cut: a list or an object with one of these keys.
@@ -131,11 +163,13 @@ def as_list(value: Any) -> list[Any]:
 def as_name(value: Any) -> str:
     """An id of any scalar kind as a string; empty if there is none, or only zeros, which is how OTLP says so.
 
-    Tables make 7.0 of a 7 beside a gap; MongoDB wraps ids ({"$oid": …}, {"$numberLong": …}, {"$uuid": …}).
+    Tables make 7.0 of a 7 beside a gap; databases wrap ids in their types ({"$oid": …}, {"S": …}).
     """
-    if type(value) is dict and len(value) == 1:
-        key, inner = next(iter(value.items()))
-        value = _unwrap_id(inner) if key in _WRAPPED_IDS else None
+    for _ in range(MAX_DECODING_DEPTH):
+        if type(value) is dict and len(value) == 1:
+            value = next(iter(value.values()))
+    if type(value) is dict and "base64" in value:
+        value = _read_binary(value)
     if type(value) is float and isfinite(value):
         value = int(value) if value.is_integer() else repr(value)
     if type(value) is int or isinstance(value, UUID | Decimal):
@@ -154,14 +188,12 @@ def is_boolean(value: Any) -> bool:
     return type(value) is bool or (type(value) is str and value.strip().lower() in ("true", "false"))
 
 
-def _unwrap_id(value: Any) -> Any:
-    """The id in what MongoDB's extended JSON wraps; UUIDs are written as base64 of their bytes."""
-    if type(value) is not dict:
-        return value
+def _read_binary(value: dict[str, Any]) -> str:
+    """The id in MongoDB's binary values; UUIDs are written as base64 of their bytes."""
     try:
-        raw = b64decode(str(value.get("base64")), validate=True)
+        raw = b64decode(str(value["base64"]), validate=True)
     except ValueError:
-        return None
+        return ""
     return str(UUID(bytes=raw)) if len(raw) == 16 else raw.hex()
 
 

@@ -30,6 +30,7 @@ from datasets_app.domain.traces.records import (
     ONE_CONVERSATION,
     ROUNDED_IDS,
     UNREADABLE_FORM,
+    UNREADABLE_ID,
     Call,
     Conversation,
     LeftOut,
@@ -116,8 +117,8 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
         if type(value) is dict and _is_message(value) and find_list(value) is None:
             message = read_message(value)
             raw = _find_session(value)
-            if is_boolean(raw):
-                yield LineError(number, "E110", BOOLEAN_ID)
+            if is_boolean(raw) or (type(raw) in (dict, list) and raw and not as_name(raw)):
+                yield LineError(number, "E110", BOOLEAN_ID if is_boolean(raw) else UNREADABLE_ID)
                 continue
             if may_be_rounded(raw):
                 yield Remark(ROUNDED_IDS, number)
@@ -153,7 +154,8 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
 def _find_session(value: dict[str, Any]) -> Any:
     """The id of the conversation of a message that stands alone, under any name that says so."""
     found = pick(value, *_OF_ROW)
-    return value.get(_guess_session_key(frozenset(value))) if found is None else found
+    found = value.get(_guess_session_key(frozenset(value))) if found is None else found
+    return found["id"] if type(found) is dict and "id" in found else found
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import are_messages, read_messages
-from datasets_app.domain.traces.records import NO_MESSAGES, Conversation, LeftOut
+from datasets_app.domain.traces.records import NO_MESSAGES, OTHER_BRANCHES, Conversation, LeftOut
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick
 
 _PROMPTED = "Prompted "
@@ -16,6 +16,7 @@ class _Chat(NamedTuple):
     name: str
     messages: list[Any]
     facts: dict[str, Any]
+    others: int = 0
 
 
 def matches(value: Any) -> bool:
@@ -26,6 +27,8 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
     for number, value in documents:
         chats = _list_chats(value)
         for chat in chats:
+            if chat.others:
+                yield LeftOut(OTHER_BRANCHES, number, chat.others)
             yield Conversation(chat.name, read_messages(chat.messages), drop_empty(chat.facts), number)
         if not chats:
             yield LeftOut(NO_MESSAGES, number)
@@ -40,7 +43,9 @@ def _list_chats(value: Any) -> list[_Chat]:
         return [_read_gemini(value)]
     listed = as_list(value.get("messages"))
     if listed and type(listed[0]) is dict and type(listed[0].get("versions")) is list:
-        return [_Chat("", [_choose_version(item) for item in listed], {"title": value.get("name")})]
+        others = sum(max(0, len(as_list(as_dict(item).get("versions"))) - 1) for item in listed)
+        said = [_choose_version(item) for item in listed]
+        return [_Chat("", said, {"title": value.get("name")}, others)]
     found = value.get("chat-sessions") or dig(value, "data", "chats")
     return [
         _Chat(as_name(chat.get("id")), chat["messages"], {"title": pick(chat, "name", "chatTitle")})

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from psycopg import sql
 
 from annotations_app.agreement.measure import validate_width
 from annotations_app.domain.agreement.agreement import (
@@ -24,7 +25,7 @@ from annotations_app.domain.agreement.criterion_report import (
 )
 from annotations_app.domain.agreement.distance_alpha import MAX_CODES, measure_alpha
 from annotations_app.domain.agreement.preference import Preference, measure_preference
-from annotations_app.domain.label_table import IntArray, LabelTable, build_label_table
+from annotations_app.domain.label_table import LABEL_BITS, LABEL_MASK, IntArray, LabelTable, build_label_table
 from annotations_app.domain.scales import (
     NOMINAL,
     Measurement,
@@ -34,26 +35,34 @@ from annotations_app.domain.scales import (
     ratio_distances,
     squared_distances,
 )
-from annotations_app.labels.label_counts import order_turns_by_session
+from annotations_app.labels.label_counts import (
+    concatenate,
+    copy_rows,
+    number_items,
+    order_turns_by_session,
+    unpack_numbers,
+)
 from annotations_app.labels.random_sample import describe_sample, list_random_labels
 from annotations_app.labels.versions import find_version, list_labels, list_schemas_asking
 from annotations_app.models import Campaign, LabelSchema, Rater
-from datasets_app.core.queries import fetch_column, fetch_value
+from datasets_app.core.queries import fetch_value
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 
-# One string for turns that are near each other, instead of a row for each label.
-_PACKED_SQL = """
-SELECT string_agg(int8send(j.turn_id) || int8send(j.rater_id) || {value}, ''::bytea)
+# One string for each rater instead of a row for each label.
+_PACKED_SQL = sql.SQL("""
+SELECT j.rater_id, string_agg({packed}, ''::bytea)
 FROM annotations_app_judgment j
-WHERE j.campaign_id = %(campaign)s AND j.codes ? %(key)s AND j.schema_id = ANY(%(schemas)s)
-  AND CASE WHEN %(labels)s::bigint[] IS NULL THEN j.kind = 'label' ELSE j.id = ANY(%(labels)s) END
-GROUP BY j.turn_id >> 16
-"""
+WHERE j.campaign_id = {campaign} AND j.schema_id = ANY({schemas}::bigint[]) AND {counted}
+GROUP BY 1 ORDER BY 1
+""")
+# A level is in the lowest bits of its turn.
+_LEVEL_BYTES = sql.SQL("int8send(j.turn_id << {bits} | (j.codes->>{key})::bigint)")
+_WHOLE_BYTES = sql.SQL("int8send(j.turn_id) || int8send((j.codes->>{key})::bigint)")
+_FRACTION_BYTES = sql.SQL("int8send(j.turn_id) || float8send((j.codes->>{key})::float8)")
 _SWAPPED_SQL = """
 SELECT array_agg(i.turn_id) FROM annotations_app_campaignitem i
 JOIN annotations_app_pairedreply p ON p.item_id = i.id AND p.swapped WHERE i.campaign_id = %s
 """
-_WHOLE, _FRACTION = "int8send((j.codes->>%(key)s)::bigint)", "float8send((j.codes->>%(key)s)::float8)"
 _COUNT_TEXTS_SQL = """
 SELECT count(*) FROM annotations_app_judgment j
 WHERE j.campaign_id = %(campaign)s AND j.texts ? %(key)s AND j.schema_id = ANY(%(schemas)s)
@@ -62,9 +71,11 @@ WHERE j.campaign_id = %(campaign)s AND j.texts ? %(key)s AND j.schema_id = ANY(%
 
 
 class _Answers(NamedTuple):
-    """Of one criterion: the turn, the rater and the stored answer of each label."""
+    """Of one criterion: the turn, the rater (an index into ``raters``, ascending keys) and the stored answer
+    of each label."""
 
     turn: IntArray
+    raters: list[int]
     rater: IntArray
     value: Any
 
@@ -205,7 +216,9 @@ def _measure_numbers(labels: _Labels, criterion: Criterion, answers: _Answers) -
 def _measure_levels(
     labels: _Labels, criterion: Criterion, answers: _Answers, names: list[str], scale: Scale
 ) -> CriterionReport:
-    table = _build_table(labels, answers, answers.value.astype(np.int8), max(2, len(names)), scale)
+    table = _build_table(
+        labels, answers, answers.value.astype(np.int8, copy=False), max(2, len(names)), scale
+    )
     report = build_agreement_report(
         table,
         resamples=labels.resamples,
@@ -223,7 +236,7 @@ def _measure_levels(
 
 
 def _measure_preference(labels: _Labels, answers: _Answers) -> Preference:
-    turns, turn = np.unique(answers.turn, return_inverse=True)
+    turns, turn = number_items(answers.turn)
     order, session = order_turns_by_session(labels.campaign.dataset_id, turns)
     of_turn = np.empty_like(session)
     of_turn[order] = session
@@ -250,14 +263,33 @@ def _parameters(campaign: Campaign, criterion: Criterion, only: list[int] | None
 
 def read_answers(campaign: Campaign, criterion: Criterion, only: list[int] | None = None) -> _Answers:
     """``only`` those of these labels (primary keys), whatever became of them since."""
-    is_number = criterion.kind == Kind.NUMBER
-    sql = _PACKED_SQL.format(value=_FRACTION if is_number else _WHOLE)
-    row = np.dtype([("turn", ">i8"), ("rater", ">i8"), ("value", ">f8" if is_number else ">i8")])
-    packed = fetch_column(sql, _parameters(campaign, criterion, only))
-    parts = [np.frombuffer(part, row) for part in packed]
-    rows = np.concatenate(parts) if parts else np.zeros(0, row)
-    value = rows["value"].astype(np.float64 if is_number else np.int64)
-    return _Answers(rows["turn"].astype(np.int64), rows["rater"].astype(np.int64), value)
+    is_level = bool(criterion.levels) and criterion.kind != Kind.TAGS
+    value = np.dtype(np.float64 if criterion.kind == Kind.NUMBER else np.int64)
+    packed = _LEVEL_BYTES if is_level else _FRACTION_BYTES if value.kind == "f" else _WHOLE_BYTES
+    counted: sql.Composable = sql.SQL("j.kind = 'label'")
+    if only is not None:
+        counted = sql.SQL("j.id = ANY({}::bigint[])").format(sql.Literal(only))
+    query = _PACKED_SQL.format(
+        packed=packed.format(key=sql.Literal(criterion.key), bits=sql.Literal(LABEL_BITS)),
+        campaign=sql.Literal(campaign.pk),
+        schemas=sql.Literal(list_schemas_asking(campaign, criterion.digest)),
+        counted=counted,
+    )
+    raters, turns, values = [], [], []
+    for rater, answers in copy_rows(query, ["int8", "bytea"]):
+        if answers is None:  # to other criteria
+            continue
+        raters.append(rater)
+        if is_level:
+            levels = unpack_numbers(answers)
+            turns.append(levels >> LABEL_BITS)
+            values.append((levels & LABEL_MASK).astype(np.int8))
+        else:
+            rows = np.frombuffer(answers, [("turn", ">i8"), ("value", value.newbyteorder(">"))])
+            turns.append(rows["turn"].astype(np.int64))
+            values.append(rows["value"].astype(value))
+    place = np.repeat(np.arange(len(raters)), [len(turn) for turn in turns])
+    return _Answers(concatenate(turns), raters, place, concatenate(values, value))
 
 
 def _build_table(
@@ -277,15 +309,14 @@ def build_answer_table(
     names: dict[int, str] | None = None,
 ) -> LabelTable:
     """Without ``names`` raters have their numbers."""
-    items, item = np.unique(answers.turn, return_inverse=True)
+    items, item = number_items(answers.turn)
     order, session = order_turns_by_session(campaign.dataset_id, items)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    raters, annotator = np.unique(answers.rater, return_inverse=True)
     return build_label_table(
-        [names[rater] if names else str(rater) for rater in raters.tolist()],
+        [names[rater] if names else str(rater) for rater in answers.raters],
         place[item],
-        annotator,
+        answers.rater,
         codes,
         session,
         turn=items[order],

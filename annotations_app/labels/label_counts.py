@@ -140,7 +140,7 @@ def read_labels(scopes: Sequence[LabelScope], by: Sequence[str] = ()) -> LabelTa
 def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bool) -> LabelTable:
     packed = _read_packed(scopes, "label", monthly="month" in by, in_order=in_order)
     names, annotator = _annotator_names(packed, len(scopes))
-    items, item = _number_items(packed.key)
+    items, item = number_items(packed.key)
     order, place, session = order_by_session(
         _session_of_turns(_dataset_of(scopes), items // max(1, len(scopes)))
     )
@@ -194,7 +194,7 @@ def _read_packed(
     columns = 3 if monthly or kind == "repeat" else 2
     keys, who, label, more = [], [], [], []
     for number, scope in enumerate(scopes):
-        for (packed,) in _copy_rows(_labels_query(scope, kind, monthly, in_order), ["bytea"]):
+        for (packed,) in copy_rows(_labels_query(scope, kind, monthly, in_order), ["bytea"]):
             rows = np.frombuffer(packed, ">i8").reshape(-1, columns)
             keys.append(rows[:, 0] * np.int64(len(scopes)) + number)
             said = rows[:, 1].astype(np.int64)
@@ -203,10 +203,10 @@ def _read_packed(
             if columns == 3:
                 more.append(rows[:, 2].astype(np.int64))
     return _PackedLabels(
-        _concatenate(keys),
-        _concatenate(who),
-        _concatenate(label, np.int8),
-        _concatenate(more) if columns == 3 else None,
+        concatenate(keys),
+        concatenate(who),
+        concatenate(label, np.int8),
+        concatenate(more) if columns == 3 else None,
     )
 
 
@@ -251,7 +251,7 @@ def _distinct_hashes(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return hashes[example], example, example_of[slot]
 
 
-def _number_items(keys: IntArray) -> tuple[IntArray, IntArray]:
+def number_items(keys: IntArray) -> tuple[IntArray, IntArray]:
     """The items, ascending, and for each key the index of its item."""
     if not len(keys):
         return keys, keys
@@ -322,10 +322,10 @@ def _clear_non_gold(scopes: Sequence[LabelScope], items: IntArray, gold: ByteArr
 def _session_of_turns(dataset: int, turns: IntArray) -> IntArray:
     """The session of each turn; turns are ascending and may repeat."""
     session = np.zeros(len(turns), np.int64)
-    for (packed,) in _copy_rows(
+    for (packed,) in copy_rows(
         _SESSIONS_SQL.format(turns=_turns_condition(dataset, turns), bits=sql.Literal(TURN_BITS)), ["bytea"]
     ):
-        rows = _unpack_numbers(packed).reshape(-1, 2)
+        rows = unpack_numbers(packed).reshape(-1, 2)
         _assign_values(turns, rows[:, 0], session, rows[:, 1])
     return session
 
@@ -346,8 +346,8 @@ def _read_part(kind: str, scopes: Sequence[LabelScope], items: IntArray) -> Labe
         turns=_turns_condition(_dataset_of(scopes), np.sort(turns)), none=sql.Literal([NO_VALUE])
     )
     members = {}
-    for value, packed in _copy_rows(query, ["text", "bytea"]):
-        inside = np.flatnonzero(np.isin(turns, _unpack_numbers(packed)))
+    for value, packed in copy_rows(query, ["text", "bytea"]):
+        inside = np.flatnonzero(np.isin(turns, unpack_numbers(packed)))
         if len(inside):
             members[value] = inside
     return LabelPart(kind, members)
@@ -370,16 +370,16 @@ def _dataset_of(scopes: Sequence[LabelScope]) -> int:
 # --- wire format ---------------------------------------------------------------------------------
 
 
-def _copy_rows(query: sql.Composable, types: list[str]) -> Iterator[Any]:
+def copy_rows(query: sql.Composable, types: list[str]) -> Iterator[Any]:
     with open_copy(sql.SQL("COPY ({}) TO STDOUT (FORMAT BINARY)").format(query)) as copy:
         copy.set_types(types)
         yield from copy.rows()
 
 
-def _unpack_numbers(packed: bytes) -> IntArray:
+def unpack_numbers(packed: bytes) -> IntArray:
     """Eight bytes each, big-endian."""
     return np.frombuffer(packed, ">i8").astype(np.int64)
 
 
-def _concatenate(parts: list[Any], kind: type = np.int64) -> Any:
+def concatenate(parts: list[Any], kind: Any = np.int64) -> Any:
     return np.concatenate(parts) if parts else np.zeros(0, kind)

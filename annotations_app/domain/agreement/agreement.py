@@ -165,11 +165,19 @@ def _sum_by_session(counts: IntArray, session: IntArray, weighting: Weighting) -
     starts = np.unique(np.searchsorted(session, session[::step]))
     return np.concatenate(
         [
-            np.add.reduceat(item_sums(counts[start:end], weighting), find_starts(session[start:end]), axis=0)
+            np.add.reduceat(
+                _sum_by_item(counts[start:end], weighting), find_starts(session[start:end]), axis=0
+            )
             for start, end in pairwise([*starts, len(session)])
         ]
         or [item_sums(counts, weighting)]
     )
+
+
+def _sum_by_item(counts: IntArray, weighting: Weighting) -> FloatArray:
+    """:func:`item_sums` of each, computed once for those that are alike."""
+    patterns = find_patterns(counts)
+    return item_sums(patterns.counts.T, weighting)[patterns.pattern_of_item]
 
 
 # --- parts ---------------------------------------------------------------------------------------
@@ -266,7 +274,7 @@ def _compare_with_others(
     """
     named = counts if table.has_annotator.all() else table.counts(table.has_annotator)
     picked = _as_index(group >= 0)
-    item, label = table.item[picked], table.label[picked].astype(np.int64)
+    item, label = table.item[picked], table.label[picked]
     session = table.session[item]
     return compare_with_others(
         group[picked],

@@ -111,17 +111,15 @@ def compare_with_others(
     kind = (group * categories + label) * number + pattern
     times = np.bincount(kind, minlength=groups * categories * number).reshape(groups, categories, number)
     tables = np.stack([(times * others[:, column]).sum(axis=2) for column in range(categories)], axis=2)
-    influence = np.empty((2, len(kind)))
+    influence = np.zeros((2, *times.shape))
     for row, moves in zip(influence, influence_gradients(tables, weights), strict=True):
-        of_kind = np.zeros(times.shape)
         for column in range(categories):
-            of_kind += moves[:, :, column, None] * others[:, column]
-        np.take(of_kind.ravel(), kind, out=row)
+            row += moves[:, :, column, None] * others[:, column]
     several = patterns.counts.sum(axis=0) > 1
     if not several.all():
         used = several[pattern]
-        group, session, influence = group[used], session[used], influence[:, used]
-    squares, sessions = sum_squared_influence(group, session, influence, groups)
+        group, session, kind = group[used], session[used], kind[used]
+    squares, sessions = sum_squared_influence(group, session, influence.reshape(2, -1), groups, kind)
     return build_comparisons(tables, squares, sessions, weights, empty_note)
 
 

@@ -111,12 +111,17 @@ def jackknife_interval(value: float, squares: float, sessions: int, minimum: flo
 
 
 def sum_squared_influence(
-    group: IntArray, session: IntArray, influence: FloatArray, groups: int
+    group: IntArray,
+    session: IntArray,
+    influence: FloatArray,
+    groups: int,
+    kind: IntArray | None = None,
 ) -> tuple[FloatArray, IntArray]:
     """Observations sorted by session → for each group (sum over sessions of squared influence, sessions it
     is in).
 
-    ``influence`` has a row for each statistic: (statistics, observations) → (statistics, groups).
+    ``influence`` has a row for each statistic: (statistics, observations) → (statistics, groups). Where
+    observations of a ``kind`` are alike: (statistics, kinds).
     """
     squares = np.zeros((len(influence), groups))
     seen = np.zeros(groups, np.int64)
@@ -129,8 +134,9 @@ def sum_squared_influence(
             continue
         cell = (session[start:end] - session[start]) * groups + group[start:end]
         size = (int(session[end - 1] - session[start]) + 1) * groups
+        place = slice(start, end) if kind is None else kind[start:end]
         for row, values in enumerate(influence):
-            sums = np.bincount(cell, values[start:end], size).reshape(-1, groups)
+            sums = np.bincount(cell, values[place], size).reshape(-1, groups)
             squares[row] += np.einsum("sg,sg->g", sums, sums)
         seen += (np.bincount(cell, minlength=size) > 0).reshape(-1, groups).sum(axis=0)
     return squares, seen

@@ -18,6 +18,7 @@ from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.model_calls.endpoint import Endpoint, normalize_base_url
+from datasets_app.domain.model_calls.run import Model
 from datasets_app.generating.journal import SessionJournal
 from datasets_app.model_calls.journal import journal_path
 
@@ -28,7 +29,8 @@ RUNS_BY_CONCURRENCY = {1: (40, 0.8), 8: (240, 0.7), 32: (640, 0.3)}
 
 def write_sessions(base_url: str, concurrency: int, sessions: int, out: Path) -> None:
     """As the command does: every session into the journal, on the disk, before the next is waited for."""
-    writer = ModelWriter(Endpoint(normalize_base_url(base_url), True), "local", concurrency=concurrency)
+    endpoint = Endpoint(normalize_base_url(base_url), True)
+    writer = ModelWriter(Model(endpoint, "local", concurrency=concurrency))
     made_by = format_shape(writer.describe())
     plan = plan_sessions(GenerationRequest(sessions), made_by=made_by)
     journal = SessionJournal(journal_path(out), plan, made_by, resume=False)

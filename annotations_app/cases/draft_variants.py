@@ -1,6 +1,5 @@
 """Has a model write variants of test cases; each waits for a person (see ``drafts.py``)."""
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
@@ -29,19 +28,16 @@ from datasets_app.domain.generation.families import (
     read_tag,
 )
 from datasets_app.domain.generation.model_variants import (
-    FORMAT_TOKENS,
-    FORMATS,
+    FORMAT,
     PlannedVariant,
     WrittenVariant,
     write_variant,
 )
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
-from datasets_app.domain.model_calls.calls import ModelCalls
 from datasets_app.domain.model_calls.endpoint import Endpoint
-from datasets_app.domain.model_calls.openai_compatible import OpenAIClient
 from datasets_app.domain.model_calls.run import RunStopped, run_calls
-from datasets_app.model_calls.endpoints import get_api_key, require_endpoint
-from datasets_app.model_calls.requests import ModelRequest, check_request, make_retry_policy
+from datasets_app.model_calls.endpoints import require_endpoint
+from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
 from datasets_app.models import Dataset, JobRun, Session, Turn
 from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -181,29 +177,15 @@ def _plan(
 def _write(
     run: _Run, planned: Sequence[PlannedVariant], on_tick: Callable[[], None]
 ) -> Generator[WrittenVariant, None, None]:
-    request, endpoint = run.request, run.endpoint
-    key = get_api_key(endpoint)
-
-    async def start() -> ModelCalls:
-        client = OpenAIClient(
-            endpoint,
-            request.name,
-            key=key,
-            temperature=request.temperature,
-            concurrency=request.concurrency,
-        )
-        return ModelCalls(
-            client,
-            formats=FORMATS,
-            format_tokens=FORMAT_TOKENS,
-            budget=run.budget,
-            retry_policy=make_retry_policy(),
-            draw_jitter=random.random,
-            noun="variants",
-        )
-
+    model = make_model(run.request, run.endpoint)
     return run_calls(
-        planned, start=start, work=write_variant, concurrency=request.concurrency, on_tick=on_tick
+        planned,
+        write_variant,
+        model=model,
+        format=FORMAT,
+        budget=run.budget,
+        noun="variants",
+        on_tick=on_tick,
     )
 
 

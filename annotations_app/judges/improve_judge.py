@@ -12,8 +12,9 @@ from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
 from annotations_app.judges.judges import save_judge
+from annotations_app.judges.model_judge import write_instructions
 from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
-from annotations_app.judges.run_judge import JudgeOptions, make_model, run_judge, schema_of
+from annotations_app.judges.run_judge import JudgeOptions, make_request, run_judge, schema_of
 from annotations_app.judges.versions import RISK, VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
@@ -25,6 +26,7 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.model_calls.endpoints import require_endpoint
+from datasets_app.model_calls.requests import make_model
 
 COMPARED_SPLIT = "validation"
 DEFAULT_TRIES, MAX_TRIES, MAX_LISTED = 3, 10, 20
@@ -258,11 +260,10 @@ class _Improving:
         for dataset in self.campaign.datasets:
             gates.check_judge(dataset, self.endpoint.base_url, actor=self._actor, override=self._override)
         shown = self._show(base, wrong)
-        model = make_model(self.endpoint, document, JudgeOptions(concurrency=1), "", schema_of(self.campaign))
+        model = make_model(make_request(document, JudgeOptions(concurrency=1)), self.endpoint)
         budget = TokenBudget(self._left, TokensUsed())
-        written = model.write_instructions(
-            build_request(document.instructions, self.criterion, shown), budget
-        )
+        request = build_request(document.instructions, self.criterion, shown)
+        written = write_instructions(model, request, budget)
         self._spend(budget.used.total)
         problem = written.failure or self._find_quotes(written.text, shown)
         if problem:

@@ -25,11 +25,10 @@ from datasets_app.domain.labels.criterion import Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Question, Schema
 from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
-from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, RunStopped
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.model_calls.endpoints import get_api_key, require_endpoint
-from datasets_app.model_calls.requests import ModelRequest, check_request, make_retry_policy
+from datasets_app.model_calls.endpoints import require_endpoint
+from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
 
 MAX_REPEATS = 10
 BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
@@ -129,7 +128,7 @@ def run_judge(
     run.repeats, run.swap = max(run.repeats, options.repeats), run.swap or options.swap
     run.stopped, run.ended_at = "", None
     run.save(update_fields=["repeats", "swap", "stopped", "ended_at"])
-    model = endpoint and make_model(endpoint, document, options, system, schema)
+    model = endpoint and ModelJudge(make_model(make_request(document, options), endpoint), system, schema)
     work = _Work(campaign, persona, schema, model, document.prices, options, only)
     return _perform(run, work, actor=actor, report_progress=report_progress)
 
@@ -142,10 +141,10 @@ def _check_options(document: JudgeDocument, options: JudgeOptions) -> None:
     if options.max_cost is not None and not (document.is_offline or document.prices):
         raise UserError("A budget in money needs the judge's prices; add them to its YAML.")
     if not document.is_offline:
-        check_request(_make_request(document, options))
+        check_request(make_request(document, options))
 
 
-def _make_request(document: JudgeDocument, options: JudgeOptions) -> ModelRequest:
+def make_request(document: JudgeDocument, options: JudgeOptions) -> ModelRequest:
     return ModelRequest(
         document.model, document.endpoint, document.temperature, options.concurrency, options.max_tokens
     )
@@ -167,21 +166,6 @@ def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
             "judge with model: offline that names it under criteria."
         )
     return chosen
-
-
-def make_model(
-    endpoint: Endpoint, document: JudgeDocument, options: JudgeOptions, system: str, schema: Schema
-) -> ModelJudge:
-    return ModelJudge(
-        endpoint,
-        _make_request(document, options).name,
-        system=system,
-        schema=schema,
-        key=get_api_key(endpoint),
-        temperature=document.temperature,
-        concurrency=options.concurrency,
-        retry_policy=make_retry_policy(),
-    )
 
 
 def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: ProgressCallback) -> JudgeOutcome:
@@ -268,7 +252,7 @@ def _record(run: JudgeRun, work: _Work, actor: Any, state: str, **counts: int) -
             judge=run.judge.full_name,
             digest=run.judge.digest,
             prompt_digest=run.prompt_digest,
-            endpoint=model.endpoint.host if model else "offline",
+            endpoint=model.model.endpoint.host if model else "offline",
             **({"compared_with": other.name} if (other := work.campaign.other_dataset) else {}),
             **counts,
         )

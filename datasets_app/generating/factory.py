@@ -13,8 +13,8 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.model_calls.endpoints import get_api_key, require_endpoint
-from datasets_app.model_calls.requests import ModelRequest, check_request, make_retry_policy
+from datasets_app.model_calls.endpoints import require_endpoint
+from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
 
 
 def make_model_writer(
@@ -25,16 +25,10 @@ def make_model_writer(
     Without the key the writer can still describe itself, what a plan needs, and what it will cost.
     """
     check_request(request)
-    endpoint = require_endpoint(request.base_url, actor)
     return ModelWriter(
-        endpoint,
-        request.name,
+        make_model(request, require_endpoint(request.base_url, actor), with_key=with_key),
         persona=persona,
-        key=get_api_key(endpoint) if with_key else "",
-        temperature=request.temperature,
-        concurrency=request.concurrency,
         max_tokens=request.max_tokens_total,
-        retry_policy=make_retry_policy(),
         find_names=partial(_find_names, tuple(settings.NAME_MODELS)),
     )
 

@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET, UnsetType
 
-from datasets_app.jobs.parameters import JobParameters, Rows
+from datasets_app.jobs.parameters import Rows
+from datasets_app.model_calls.parameters import ModelParameters
 
 _SHARE_LABELS = {
     "safety_trap_ratio": "Safety traps",
@@ -13,7 +14,7 @@ _SHARE_LABELS = {
 }
 
 
-class GenerationParameters(JobParameters, frozen=True):
+class GenerationParameters(ModelParameters, frozen=True):
     """The options of a generation and of its model; None stands for the default. The job stores the last two
     while it runs: the digest of its plan, and the progress of the model."""
 
@@ -24,32 +25,17 @@ class GenerationParameters(JobParameters, frozen=True):
     safety_trap_ratio: float | None = None
     brand_trap_ratio: float | None = None
     edge_case_share: float | None = None
-    model: str | None = None
-    base_url: str | None = None
-    temperature: float | None = None
-    concurrency: int | None = None
-    max_tokens_total: int | None = None
     resume: bool = False
     plan: str | UnsetType = UNSET
     model_run: dict[str, Any] | UnsetType = UNSET
 
-    LABELS: ClassVar = {
-        "model": "Writer",
-        "base_url": "Endpoint",
-        "concurrency": "Concurrent calls",
-        "max_tokens_total": "Token budget",
-        "resume": "Resume an earlier run",
-    }
+    LABELS: ClassVar = ModelParameters.LABELS | {"model": "Writer", "resume": "Resume an earlier run"}
     HIDDEN: ClassVar = frozenset({"turns", "plan", "model_run", *_SHARE_LABELS})
     PROGRESS: ClassVar = frozenset({"plan", "model_run"})
 
     def request_options(self) -> dict[str, Any]:
         """The fields of a :class:`GenerationRequest` that were chosen."""
         return self._select_options("sessions", "turns", "seed", *_SHARE_LABELS)
-
-    def model_options(self) -> dict[str, Any]:
-        """The fields of a request for a model (``ModelRequest``) that were chosen."""
-        return self._select_options("model", "base_url", "temperature", "concurrency", "max_tokens_total")
 
     def _select_options(self, *names: str) -> dict[str, Any]:
         return {name: value for name in names if (value := getattr(self, name)) not in (None, "")}
@@ -58,7 +44,7 @@ class GenerationParameters(JobParameters, frozen=True):
         rows = super().describe()
         if self.turns:
             low, high = self.turns
-            rows.insert(2, ("Turns per session", str(low) if low == high else f"{low} to {high}"))
+            rows.append(("Turns per session", str(low) if low == high else f"{low} to {high}"))
         shares = self._select_options(*_SHARE_LABELS)
         described = [f"{_SHARE_LABELS[name]} {100 * share:g} %" for name, share in shares.items()]
         rows += [("Shares", ", ".join(described))] if described else []

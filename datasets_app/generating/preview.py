@@ -23,7 +23,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import build_request, make_offline_writer, make_plan
 from datasets_app.generating.factory import make_model_writer
 from datasets_app.generating.parameters import GenerationParameters
-from datasets_app.model_calls.requests import OFFLINE, ModelRequest, is_model
+from datasets_app.model_calls.requests import OFFLINE, is_model
 
 MAX_SESSIONS_SHOWN = 3
 # One of each of these is looked for among so many of the first sessions.
@@ -64,8 +64,7 @@ def preview_generation(parameters: GenerationParameters, *, actor: Any) -> Gener
     tokens: TokensUsed | None = None
     writer: Writer
     if by_model:
-        request = ModelRequest(**parameters.model_options())
-        writer = model = make_model_writer(request, actor=actor, persona=persona, with_key=False)
+        writer = model = make_model_writer(parameters.request, actor=actor, persona=persona, with_key=False)
     elif offline is not None:
         writer = offline
     else:

@@ -46,13 +46,12 @@ def _generate_with_model(job: RunningJob[GenerationParameters]) -> dict[str, Any
     from datasets_app.generating import bootstrap_by_model as by_model
     from datasets_app.generating import bootstrap_dataset as generation
     from datasets_app.generating.factory import make_model_writer
-    from datasets_app.model_calls.requests import ModelRequest
 
     options = job.parameters
     persona, persona_sha256 = load_persona(options.persona or "")
     # A person whose account was deleted is not the command line.
     actor = job.actor or AnonymousUser()
-    writer = make_model_writer(ModelRequest(**options.model_options()), actor=actor, persona=persona)
+    writer = make_model_writer(options.request, actor=actor, persona=persona)
     request = generation.build_request(
         options.request_options(), persona, by_model.try_offline_writer(persona)
     )

@@ -291,7 +291,7 @@ def _print_outcome(
         estimated = f", {used.estimated:,} of them estimated" if used.estimated else ""
         call.print(
             f"{format_count(used.total, 'token')} in {format_count(used.calls, 'call')} of "
-            f"{writer.model}{estimated}."
+            f"{writer.model.name}{estimated}."
         )
     failed, missing = facts.get("failed_sessions", 0), facts.get("sessions_left", 0)
     lines = [f"{session_id}: {reason}" for session_id, reason in failures[:MAX_FAILURES_SHOWN]]

@@ -6,8 +6,10 @@ from typing import NamedTuple
 from django.conf import settings
 
 from datasets_app.core.errors import UserError
+from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY, Model
+from datasets_app.model_calls.endpoints import get_api_key
 
 MODEL_PREFIX = "openai:"
 OFFLINE = "offline"
@@ -18,7 +20,7 @@ MAX_TEMPERATURE = 2.0
 class ModelRequest(NamedTuple):
     """Plain values, as they stand in the parameters of a job."""
 
-    model: str
+    model: str = ""
     base_url: str | None = None
     temperature: float | None = None
     concurrency: int = DEFAULT_CONCURRENCY
@@ -55,5 +57,13 @@ def check_request(request: ModelRequest) -> None:
         raise UserError("The token budget must be at least 1.")
 
 
-def make_retry_policy() -> RetryPolicy:
-    return RetryPolicy(retries=settings.LLM_RETRIES, timeout=float(settings.LLM_TIMEOUT))
+def make_model(request: ModelRequest, endpoint: Endpoint, *, with_key: bool = True) -> Model:
+    """As the installation calls it. Raises :class:`UserError` if its key can't be read."""
+    return Model(
+        endpoint,
+        request.name,
+        get_api_key(endpoint) if with_key else "",
+        request.temperature,
+        request.concurrency,
+        RetryPolicy(retries=settings.LLM_RETRIES, timeout=float(settings.LLM_TIMEOUT)),
+    )

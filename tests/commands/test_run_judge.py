@@ -116,9 +116,9 @@ def test_faults_a_budget_and_a_kill_together_lose_nothing(
 
 
 def test_what_is_not_judged_is_told_with_its_share(campaign: Campaign, manage: Any) -> None:
-    with LlmServer(answer=answer_on_brand, first=["refusal"] * 3) as server:
+    with LlmServer(answer=answer_on_brand, first=["refusal"] * 6) as server:
         make_judge(server, allow=campaign.dataset)
-        ended = manage("run_judge", campaign.name, "--judge", "brand")
+        ended = manage("run_judge", campaign.name, "--judge", "brand", "--concurrency", "1")
     assert ended.returncode == 1
     assert "Not judged: 3 (5.0%)." in ended.stdout
     assert "3: the model declined to answer" in ended.stdout

@@ -17,7 +17,6 @@ from datasets_app.domain.generation.plan import (
     plan_sessions,
 )
 from datasets_app.domain.generation.session_schema import (
-    UnusableAnswer,
     fingerprint_reply,
     is_plain_refusal,
     parse_texts,
@@ -25,6 +24,7 @@ from datasets_app.domain.generation.session_schema import (
 )
 from datasets_app.domain.model_calls.budget import BudgetExhausted, TokenBudget, TokensUsed, estimate_tokens
 from datasets_app.domain.model_calls.endpoint import EndpointError, normalize_base_url
+from datasets_app.domain.model_calls.json_answers import UnusableAnswer
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy, parse_retry_after
 from datasets_app.domain.personas.persona import PersonaDocument
 from tests.llm_server import write_conversation
@@ -47,7 +47,7 @@ def answer(planned: PlannedSession, **changed: object) -> str:
 def problems(content: str, planned: PlannedSession, said: frozenset[int] = frozenset()) -> str:
     with pytest.raises(UnusableAnswer) as caught:
         parse_texts(content, planned, said)
-    return str(caught.value)
+    return "; ".join(caught.value.problems)
 
 
 # --- what an answer must look like -------------------------------------------------------------

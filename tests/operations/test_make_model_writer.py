@@ -25,8 +25,8 @@ def test_a_writer_is_made_as_asked_for_and_with_the_settings() -> None:
     writer = make_model_writer(ModelRequest("openai:tiny", None, 0.4, 3, 900), actor=None)
     told = writer.describe()
     assert (told["model"], told["temperature"], told["endpoint"]) == ("tiny", 0.4, "models.example.org")
-    assert (writer.concurrency, writer.max_tokens) == (3, 900)
-    assert (writer.retry_policy.retries, writer.retry_policy.timeout) == (2, 7.0)
+    assert (writer.model.concurrency, writer.max_tokens) == (3, 900)
+    assert (writer.model.retry_policy.retries, writer.model.retry_policy.timeout) == (2, 7.0)
     assert "canary" not in repr(writer) + str(told)
 
 

@@ -165,7 +165,7 @@ def test_whatever_an_endpoint_does_nothing_is_lost_and_a_failure_is_no_judgment(
 )
 def test_what_is_not_judged_says_why(campaign: Campaign, fault: str, reason: str, settings: Any) -> None:
     settings.LLM_RETRIES = 1
-    with LlmServer(answer=answer_on_brand, first=[fault] * (1 if fault == "refusal" else 2)) as server:
+    with LlmServer(answer=answer_on_brand, first=[fault] * 2) as server:
         judge = make_judge(server, allow=campaign.dataset)
         outcome = run_judge(campaign, judge, JudgeOptions(concurrency=1))
     assert outcome.not_judged == {reason: 1}

@@ -13,6 +13,7 @@ from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_se
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
+from datasets_app.domain.model_calls.run import Model
 from datasets_app.generating.journal import SessionJournal
 from datasets_app.generating.model_sessions import DatasetSessionStore
 from datasets_app.generating.write import WritingOutcome, write_with_model
@@ -21,11 +22,13 @@ from datasets_app.model_calls.journal import journal_path
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.llm_server import LlmServer
 
-QUICK = RetryPolicy(timeout=0.4, initial_wait=0.01, max_wait=0.04)
+# Long enough that a busy machine never drops an answer that the server has sent.
+QUICK = RetryPolicy(timeout=20, initial_wait=0.01, max_wait=0.04)
 
 
 def writer_at(server: LlmServer, **options: Any) -> ModelWriter:
-    return ModelWriter(Endpoint(server.url, True), "tiny", retry_policy=QUICK, **options)
+    own = {name: options.pop(name) for name in Model.__dataclass_fields__ if name in options}
+    return ModelWriter(Model(Endpoint(server.url, True), "tiny", retry_policy=QUICK, **own), **options)
 
 
 def plan_for(writer: ModelWriter, sessions: int = 30, **wish: Any) -> Plan:

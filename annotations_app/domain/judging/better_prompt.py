@@ -7,19 +7,23 @@ from typing import NamedTuple
 from annotations_app.domain.judging.judge_document import CONTROL_CHARACTERS, MAX_INSTRUCTIONS_CHARACTERS
 from annotations_app.domain.judging.judge_prompt import (
     JudgedReply,
-    UnreadableJudgment,
     format_reply,
 )
 from datasets_app.domain.labels.criterion import Criterion
-from datasets_app.domain.model_calls.json_answers import find_objects
+from datasets_app.domain.model_calls.json_answers import UnusableAnswer, find_objects
+from datasets_app.domain.model_calls.openai_compatible import AnswerFormat
 
 INSTRUCTIONS = "instructions"
-INSTRUCTIONS_SCHEMA = {
-    "type": "object",
-    "properties": {INSTRUCTIONS: {"type": "string"}},
-    "required": [INSTRUCTIONS],
-    "additionalProperties": False,
-}
+FORMAT = AnswerFormat(
+    INSTRUCTIONS,
+    {
+        "type": "object",
+        "properties": {INSTRUCTIONS: {"type": "string"}},
+        "required": [INSTRUCTIONS],
+        "additionalProperties": False,
+    },
+)
+REPAIR_PROMPT = "That can't be used: {problems}. Answer with the JSON object alone."
 _TASK = """\
 You improve the instructions of a judge: a model that answers a question about replies of an assistant. You \
 see its instructions, the question, and replies of which most people say something else than the judge. Find \
@@ -49,10 +53,10 @@ def _describe(one: Disagreement) -> str:
 
 
 def read_instructions(content: str) -> str:
-    """Raises :class:`UnreadableJudgment`."""
+    """Raises :class:`UnusableAnswer`."""
     for value in find_objects(content):
         written = value.get(INSTRUCTIONS)
         text = CONTROL_CHARACTERS.sub("", written).strip() if isinstance(written, str) else ""
         if 0 < len(text) <= MAX_INSTRUCTIONS_CHARACTERS:
             return text
-    raise UnreadableJudgment("the model wrote no instructions that can be read")
+    raise UnusableAnswer("the model wrote no instructions that can be read")

@@ -11,7 +11,7 @@ from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.preference import OTHER_SIDE
 from datasets_app.domain.labels.schema import Answers, Question, Schema, is_asked
 from datasets_app.domain.labels.values import InvalidValue, decode_value, encode_value
-from datasets_app.domain.model_calls.json_answers import UNSTORABLE, find_objects
+from datasets_app.domain.model_calls.json_answers import UNSTORABLE, UnusableAnswer, find_objects
 from datasets_app.domain.personas.persona import PersonaDocument
 
 MAX_RATIONALE_CHARACTERS = 1000
@@ -25,14 +25,10 @@ _SIDES = (
     "being longer."
 )
 RATIONALE, ANSWERS = "rationale", "answers"
-REPAIR = (
+REPAIR_PROMPT = (
     "That can't be read. Answer with one JSON object and nothing else, with an answer to every criterion "
     "that applies, in the values that were given."
 )
-
-
-class UnreadableJudgment(Exception):
-    """The message says why, without quoting the answer."""
 
 
 class JudgedReply(NamedTuple):
@@ -139,14 +135,14 @@ def build_json_schema(schema: Schema) -> dict[str, Any]:
 
 
 def parse_judgment(content: str, schema: Schema) -> Judgment:
-    """Raises :class:`UnreadableJudgment` unless every criterion that applies has a valid answer."""
+    """Raises :class:`UnusableAnswer` unless every criterion that applies has a valid answer."""
     for value in find_objects(content):
         given = value.get(ANSWERS)
         if isinstance(given, dict):
             rationale = value.get(RATIONALE)
             said = UNSTORABLE.sub("", rationale) if isinstance(rationale, str) else ""
             return Judgment(_read_codes(given, schema), said.strip()[:MAX_RATIONALE_CHARACTERS])
-    raise UnreadableJudgment("the answer isn't the requested JSON")
+    raise UnusableAnswer("the answer isn't the requested JSON")
 
 
 def _read_codes(given: dict[str, Any], schema: Schema) -> dict[str, int | float]:
@@ -156,18 +152,18 @@ def _read_codes(given: dict[str, Any], schema: Schema) -> dict[str, int | float]
         value = given.get(criterion.key)
         if value is None:
             if is_asked(question, answers) and not question.optional:
-                raise UnreadableJudgment(f"the answer to {criterion.key} is missing")
+                raise UnusableAnswer(f"the answer to {criterion.key} is missing")
             continue
         if not is_asked(question, answers):
             continue
         try:
             stored = encode_value(criterion, _unfold(criterion, value))
         except InvalidValue:
-            raise UnreadableJudgment(f"the answer to {criterion.key} isn't one of its values") from None
+            raise UnusableAnswer(f"the answer to {criterion.key} isn't one of its values") from None
         assert not isinstance(stored, str)  # texts aren't asked  # nosec B101
         answers.codes[criterion.key] = stored
     if not answers.codes:
-        raise UnreadableJudgment("no criterion has an answer")
+        raise UnusableAnswer("no criterion has an answer")
     return answers.codes
 
 

@@ -4,11 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from datasets_app.domain.generation.session_schema import MAX_TEXT_CHARACTERS, UnusableAnswer
+from datasets_app.domain.generation.session_schema import MAX_TEXT_CHARACTERS
 from datasets_app.domain.model_calls.budget import estimate_tokens
 from datasets_app.domain.model_calls.calls import Message, ModelCalls
-from datasets_app.domain.model_calls.json_answers import UNSTORABLE, find_objects
-from datasets_app.domain.model_calls.openai_compatible import list_formats
+from datasets_app.domain.model_calls.json_answers import UNSTORABLE, UnusableAnswer, find_objects
+from datasets_app.domain.model_calls.openai_compatible import AnswerFormat
 from datasets_app.domain.model_calls.retry_rules import CallFailed
 from datasets_app.domain.pii.placeholders import PLACEHOLDER_PATTERN
 
@@ -40,8 +40,8 @@ JSON_SCHEMA: dict[str, Any] = {
     "required": ["text"],
     "additionalProperties": False,
 }
-FORMATS = list_formats("variant", JSON_SCHEMA)
-FORMAT_TOKENS = estimate_tokens(str(JSON_SCHEMA))
+FORMAT = AnswerFormat("variant", JSON_SCHEMA)
+REPAIR_PROMPT = "That can't be used: {problems}. Answer with the JSON object alone."
 
 
 class PlannedVariant(NamedTuple):
@@ -67,27 +67,18 @@ class WrittenVariant(NamedTuple):
 
 
 async def write_variant(calls: ModelCalls, planned: PlannedVariant) -> WrittenVariant:
-    """Ask once, and once more if the answer can't be used."""
     messages: list[Message] = [
         {"role": "system", "content": SYSTEM_PROMPT},
         {"role": "user", "content": f"{_format_turns(planned.turns)}\n\n{TASKS[planned.kind]}"},
     ]
-    problem = ""
-    for _ in range(2):
-        try:
-            answer, _ = await calls.ask(messages, _OVERHEAD_TOKENS + 2 * estimate_tokens(planned.message))
-        except CallFailed as failure:
-            return WrittenVariant(planned, "", failure.message)
-        try:
-            return WrittenVariant(planned, parse_variant(answer.content, planned))
-        except UnusableAnswer as unusable:
-            problem = "the answer was cut off" if answer.is_truncated else str(unusable)
-            repair = f"That can't be used: {unusable}. Answer with the JSON object alone."
-            messages += [
-                {"role": "assistant", "content": answer.content or "{}"},
-                {"role": "user", "content": repair},
-            ]
-    return WrittenVariant(planned, "", problem)
+    tokens = _OVERHEAD_TOKENS + 2 * estimate_tokens(planned.message)
+    try:
+        text = await calls.ask_for(
+            messages, tokens, lambda content: parse_variant(content, planned), REPAIR_PROMPT.format
+        )
+    except (CallFailed, UnusableAnswer) as failure:
+        return WrittenVariant(planned, "", str(failure))
+    return WrittenVariant(planned, text)
 
 
 def parse_variant(content: str, planned: PlannedVariant) -> str:

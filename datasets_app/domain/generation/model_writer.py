@@ -1,30 +1,39 @@
 """Has a model write sessions, many at a time; each succeeds or fails with a reason."""
 
-import random
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import prompts
+from datasets_app.domain.generation.model_turns import build_turns
 from datasets_app.domain.generation.plan import PlannedSession
-from datasets_app.domain.generation.session_calls import FORMAT_TOKENS, FORMATS, SessionCalls
-from datasets_app.domain.generation.session_schema import NameFinder, find_no_names, fingerprint_reply
+from datasets_app.domain.generation.session_schema import (
+    JSON_SCHEMA,
+    NameFinder,
+    find_no_names,
+    fingerprint_reply,
+    parse_texts,
+)
 from datasets_app.domain.generation.writer import WrittenSession
-from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
+from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed, estimate_tokens
 from datasets_app.domain.model_calls.calls import ModelCalls
-from datasets_app.domain.model_calls.endpoint import Endpoint
-from datasets_app.domain.model_calls.openai_compatible import OpenAIClient
-from datasets_app.domain.model_calls.retry_rules import RetryPolicy
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, GRACE_SECONDS, RunStopped, run_calls
+from datasets_app.domain.model_calls.json_answers import UnusableAnswer
+from datasets_app.domain.model_calls.openai_compatible import AnswerFormat
+from datasets_app.domain.model_calls.retry_rules import CallFailed
+from datasets_app.domain.model_calls.run import GRACE_SECONDS, Model, RunStopped, run_calls
 from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR, VERSION = "openai-compatible", "1"
+FORMAT = AnswerFormat("conversation", JSON_SCHEMA)
 _SAMPLE_SIZE = 50
+# Tokens of an answer for the JSON around it, and for each turn.
+_OVERHEAD_TOKENS, _TOKENS_PER_TURN, _TOKENS_PER_WORD = 200, 150, 2.5
 
 
 class ModelWriter:
-    """A writer (see :mod:`writer`) that uses a model. ``key`` goes only to ``endpoint``.
+    """A writer (see :mod:`writer`) that uses a model.
 
     ``max_tokens`` limits the run, including ``used`` from an earlier part. ``on_tick`` is called about twice
     a second in the caller's thread; an exception from it ends the run: no more sessions are requested, and
@@ -33,45 +42,33 @@ class ModelWriter:
 
     def __init__(
         self,
-        endpoint: Endpoint,
-        model: str,
+        model: Model,
         *,
         persona: PersonaDocument | None = None,
-        key: str = "",
-        temperature: float | None = None,
-        concurrency: int = DEFAULT_CONCURRENCY,
         max_tokens: int | None = None,
         used: TokensUsed | None = None,
-        retry_policy: RetryPolicy = RetryPolicy(),  # noqa: B008
         on_tick: Callable[[], None] = lambda: None,
         grace_seconds: float = GRACE_SECONDS,
         find_names: NameFinder = find_no_names,
     ) -> None:
-        self.endpoint, self.model, self.temperature = endpoint, model, temperature
-        self.concurrency, self.max_tokens, self.retry_policy = concurrency, max_tokens, retry_policy
-        self.used = used or TokensUsed()
+        self.model, self.max_tokens, self.used = model, max_tokens, used or TokensUsed()
         self.on_tick, self.grace_seconds = on_tick, grace_seconds
         self._find_names = find_names
         self.failed = 0
-        self._key, self._system = key, prompts.build_system_message(persona)
+        self._system = prompts.build_system_message(persona)
         self._known_replies: set[int] = set()
-        self._sessions = SessionCalls(self._system, self._known_replies, find_names)
-        self._rng = random.Random()
-
-    def __repr__(self) -> str:
-        return f"<ModelWriter {self.model} at {self.endpoint.host}>"
 
     def describe(self) -> dict[str, Any]:
         description: dict[str, Any] = {
             "generator": GENERATOR,
             "generator_version": VERSION,
-            "model": self.model,
-            "endpoint": self.endpoint.host,
+            "model": self.model.name,
+            "endpoint": self.model.endpoint.host,
             "prompt_sha256": prompts.hash_prompt(self._system),
             "reproducible": False,
         }
-        if self.temperature is not None:
-            description["temperature"] = self.temperature
+        if self.model.temperature is not None:
+            description["temperature"] = self.model.temperature
         if self.used.calls:
             description["calls"] = self.used.calls
             description["tokens"] = {"prompt": self.used.prompt, "completion": self.used.completion}
@@ -82,7 +79,7 @@ class ModelWriter:
     def estimate_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
         """Estimate the tokens of a whole plan from a sample; each call reserves more than that."""
         step = max(1, len(plan) // _SAMPLE_SIZE)
-        sample = [self._sessions.estimate_tokens(plan[number]) for number in range(0, len(plan), step)]
+        sample = [self._estimate_session(plan[number]) for number in range(0, len(plan), step)]
         prompt, completion = (sum(each) * len(plan) // len(sample) for each in zip(*sample, strict=True))
         return TokensUsed(prompt, completion, prompt + completion, len(plan))
 
@@ -103,9 +100,11 @@ class ModelWriter:
         self._find_names([""])  # load dependencies before the first call
         results = run_calls(
             planned,
-            start=self._start_calls,
-            work=self._sessions.write,
-            concurrency=self.concurrency,
+            self._write_session,
+            model=self.model,
+            format=FORMAT,
+            budget=TokenBudget(self.max_tokens, self.used),
+            noun="sessions",
             on_tick=lambda: self.on_tick(),
             grace_seconds=self.grace_seconds,
         )
@@ -117,20 +116,27 @@ class ModelWriter:
                     self.failed += 1
                 yield written
 
-    async def _start_calls(self) -> ModelCalls:
-        client = OpenAIClient(
-            self.endpoint,
-            self.model,
-            key=self._key,
-            temperature=self.temperature,
-            concurrency=self.concurrency,
-        )
-        return ModelCalls(
-            client,
-            formats=FORMATS,
-            format_tokens=FORMAT_TOKENS,
-            budget=TokenBudget(self.max_tokens, self.used),
-            retry_policy=self.retry_policy,
-            draw_jitter=self._rng.random,
-            noun="sessions",
-        )
+    async def _write_session(self, calls: ModelCalls, planned: PlannedSession) -> WrittenSession:
+        try:
+            texts = await calls.ask_for(
+                prompts.build_messages(self._system, planned),
+                _estimate_answer_tokens(planned),
+                lambda content: parse_texts(content, planned, self._known_replies, self._find_names),
+                partial(prompts.REPAIR_PROMPT.format, turns=planned.turns),
+            )
+        except (CallFailed, UnusableAnswer) as failure:
+            return WrittenSession(planned, [], str(failure))
+        return WrittenSession(planned, build_turns(planned, texts))
+
+    def _estimate_session(self, planned: PlannedSession) -> tuple[int, int]:
+        """The tokens of its prompt and its answer; most answers stay below their limit."""
+        said = prompts.build_messages(self._system, planned)
+        prompt = estimate_tokens(*(message["content"] for message in said)) + FORMAT.tokens
+        return prompt, _estimate_answer_tokens(planned) // 2
+
+
+def _estimate_answer_tokens(planned: PlannedSession) -> int:
+    each = _TOKENS_PER_TURN
+    if planned.reply_words:
+        each = max(each, int(planned.reply_words * _TOKENS_PER_WORD))
+    return _OVERHEAD_TOKENS + each * planned.turns

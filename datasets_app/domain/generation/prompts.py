@@ -91,8 +91,6 @@ LENGTH_PROMPT = " Replies have about {words} words each."
 REPAIR_PROMPT = """\
 That can't be used: {problems}. Write the whole conversation again with this put right: exactly {turns} \
 turns, alternating, beginning with the user; JSON only, as described."""
-EMPTY_ANSWER = "the answer is empty or declines to write the test conversation"
-TRUNCATED_ANSWER = "the answer was cut off before its end; keep every turn shorter"
 
 
 def build_system_message(persona: PersonaDocument | None) -> str:
@@ -139,12 +137,6 @@ def build_messages(system: str, planned: PlannedSession) -> list[Message]:
         {"role": "system", "content": system},
         {"role": "user", "content": build_session_message(planned)},
     ]
-
-
-def build_repair_messages(content: str, problems: str, planned: PlannedSession) -> list[Message]:
-    """The messages to add after ``content`` was unusable."""
-    said = [{"role": "assistant", "content": content}] if content else []
-    return [*said, {"role": "user", "content": REPAIR_PROMPT.format(problems=problems, turns=planned.turns)}]
 
 
 def hash_prompt(system: str) -> str:

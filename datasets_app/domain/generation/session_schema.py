@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets_app.domain.generation.model_turns import PROBE_WORDS
 from datasets_app.domain.generation.plan import EDGE_CASE, SAFETY_TRAP, PlannedSession
-from datasets_app.domain.model_calls.json_answers import UNSTORABLE, find_objects
+from datasets_app.domain.model_calls.json_answers import UNSTORABLE, UnusableAnswer, find_objects
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.wording import format_count
@@ -93,17 +93,6 @@ JSON_SCHEMA: dict[str, Any] = {
 
 # Finds the names of people in each of several texts.
 NameFinder = Callable[[Sequence[str]], Sequence[Sequence[Match]]]
-
-
-class UnusableAnswer(Exception):
-    """``problems`` describe what is wrong with an answer without quoting it.
-
-    ``repair_hint`` is for the model alone: it quotes what the model must rephrase.
-    """
-
-    def __init__(self, *problems: str, repair_hint: str = "") -> None:
-        super().__init__("; ".join(problems))
-        self.problems, self.repair_hint = problems, repair_hint or "; ".join(problems)
 
 
 def find_no_names(texts: Sequence[str]) -> Sequence[Sequence[Match]]:

@@ -8,13 +8,11 @@ from datasets_app.domain.generation.plan import PlannedSession
 
 
 class WrittenSession(NamedTuple):
-    """The outcome of one planned session: its turns, or why there are none (without any of its text).
-    ``tokens`` is its cost, failed or not."""
+    """The outcome of one planned session: its turns, or why there are none (without any of its text)."""
 
     planned: PlannedSession
     turns: list[TurnRecord]
     failure: str | None = None
-    tokens: int = 0
 
 
 class Writer(Protocol):

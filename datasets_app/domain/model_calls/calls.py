@@ -1,11 +1,18 @@
 """State shared by the calls of a run: the budget, parameters the endpoint refuses, and waits."""
 
 import asyncio
+import random
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 from datasets_app.domain.model_calls.budget import BudgetExhausted, TokenBudget, estimate_tokens
-from datasets_app.domain.model_calls.openai_compatible import LENGTH_PARAMETERS, Answer, OpenAIClient
+from datasets_app.domain.model_calls.json_answers import UnusableAnswer
+from datasets_app.domain.model_calls.openai_compatible import (
+    LENGTH_PARAMETERS,
+    Answer,
+    AnswerFormat,
+    OpenAIClient,
+)
 from datasets_app.domain.model_calls.retry_rules import (
     POSSIBLY_BILLED_FAILURES,
     TRANSIENT_FAILURES,
@@ -15,6 +22,9 @@ from datasets_app.domain.model_calls.retry_rules import (
 )
 
 Message = dict[str, str]
+T = TypeVar("T")
+
+DECLINED, CUT_OFF = "the model declined to answer", "the answer was cut off before its end; keep it shorter"
 
 # A truncated answer doubles the limit, for models that reason before they write.
 _MAX_ANSWER_FACTOR = 16
@@ -28,27 +38,21 @@ class CallDropped(Exception):
 
 
 class ModelCalls:
-    """For one event loop. ``stopped`` is empty, or the reason why the run ends early.
-
-    ``formats`` are the response formats to try, the strictest first, and ``format_tokens`` what their schema
-    costs in each call. ``noun`` is what calls are made for, in sentences for people.
-    """
+    """For one event loop. ``stopped`` is empty, or the reason why the run ends early. ``noun`` is what calls
+    are made for, in sentences for people."""
 
     def __init__(
         self,
         client: OpenAIClient,
         *,
-        formats: tuple[dict[str, Any] | None, ...],
-        format_tokens: int,
+        format: AnswerFormat,
         budget: TokenBudget,
         retry_policy: RetryPolicy,
-        draw_jitter: Callable[[], float],
         noun: str,
     ) -> None:
         self.stopped = ""
-        self._client, self._formats, self._format_tokens = client, formats, format_tokens
-        self._budget, self._retry_policy, self._draw_jitter = budget, retry_policy, draw_jitter
-        self._noun = noun
+        self._client, self._formats, self._format_tokens = client, format.ways, format.tokens
+        self._budget, self._retry_policy, self._noun = budget, retry_policy, noun
         self._format, self._length_parameter = 0, client.length_parameter
         self._untried_length_parameters = set(LENGTH_PARAMETERS) - {client.length_parameter}
         self._answer_factor = 1
@@ -71,16 +75,32 @@ class ModelCalls:
     def stop(self, sentence: str) -> None:
         self.stopped = self.stopped or sentence
 
-    async def ask(self, messages: list[Message], answer_tokens: int) -> tuple[Answer, int]:
-        """Return an answer and the cost of all attempts. Raises :class:`CallFailed` after the last one, and
+    async def ask_for(
+        self,
+        messages: list[Message],
+        answer_tokens: int,
+        read: Callable[[str], T],
+        repair: Callable[..., str],
+    ) -> T:
+        """What ``read`` makes of the answer, or of one more if it raises UnusableAnswer: then the model is
+        told by ``repair(problems=…)``. Raises UnusableAnswer after the second, :class:`CallFailed` and
         :class:`CallDropped`."""
-        cost, retries = 0, 0
+        answer = await self.ask(messages, answer_tokens)
+        try:
+            return _read_answer(answer, read)
+        except UnusableAnswer as unusable:
+            said = [{"role": "assistant", "content": answer.content}] if answer.content else []
+            request = {"role": "user", "content": repair(problems=unusable.repair_hint)}
+        return _read_answer(await self.ask([*messages, *said, request], answer_tokens), read)
+
+    async def ask(self, messages: list[Message], answer_tokens: int) -> Answer:
+        """Raises :class:`CallFailed` after the last attempt, and :class:`CallDropped`."""
+        retries = 0
         while True:
             await self._wait_for_pause()
             asked_with = self._format, self._length_parameter
             try:
-                answer, tokens = await self._call_within_budget(messages, answer_tokens)
-                return answer, cost + tokens
+                return await self._call_within_budget(messages, answer_tokens)
             except CallFailed as failure:
                 self._stop_if_permanent(failure)
                 if failure.kind is FailureKind.REFUSED_REQUEST and self._relax_request(failure, asked_with):
@@ -91,7 +111,7 @@ class ModelCalls:
                     raise
                 await self._wait_before_retry(failure, retries)
 
-    async def _call_within_budget(self, messages: list[Message], expected_tokens: int) -> tuple[Answer, int]:
+    async def _call_within_budget(self, messages: list[Message], expected_tokens: int) -> Answer:
         """Make one call within the budget: reserve its cost before, charge it after, even if it fails."""
         room = self._answer_factor
         prompt_tokens = estimate_tokens(*(message["content"] for message in messages)) + self._format_tokens
@@ -117,7 +137,7 @@ class ModelCalls:
         self._has_answered = True
         if answer.is_truncated and room == self._answer_factor:
             self._answer_factor = min(2 * room, _MAX_ANSWER_FACTOR)
-        return answer, sum(spent)
+        return answer
 
     async def _reserve(self, prompt: int, answer: int) -> None:
         if self._has_stopped():
@@ -174,18 +194,29 @@ class ModelCalls:
         return False
 
     async def _wait_before_retry(self, failure: CallFailed, retry: int) -> None:
-        wait = self._retry_policy.compute_wait(retry, self._draw_jitter())
+        wait = self._retry_policy.compute_wait(retry, random.random())
         if failure.retry_after is not None:
             asked = self._retry_policy.limit_retry_after(failure.retry_after)
             # A request to wait applies to all calls: the others would be turned away too.
             self._pause_until = max(self._pause_until, asyncio.get_running_loop().time() + asked)
-            wait = asked + wait * self._draw_jitter() / 4
+            wait = asked + wait * random.random() / 4
         await asyncio.sleep(wait)
 
     async def _wait_for_pause(self) -> None:
         loop = asyncio.get_running_loop()
         while (left := self._pause_until - loop.time()) > 0:
             await asyncio.sleep(left)
+
+
+def _read_answer(answer: Answer, read: Callable[[str], T]) -> T:
+    if not answer.content and not answer.is_truncated:
+        raise UnusableAnswer(DECLINED)
+    try:
+        return read(answer.content)
+    except UnusableAnswer:
+        if answer.is_truncated:
+            raise UnusableAnswer(CUT_OFF) from None
+        raise
 
 
 def _read_usage(answer: Answer, prompt_tokens: int) -> tuple[tuple[int, int], bool]:

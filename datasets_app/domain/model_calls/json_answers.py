@@ -11,6 +11,18 @@ _THINKING_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
+class UnusableAnswer(Exception):
+    """``problems`` describe what is wrong with an answer without quoting it.
+
+    ``repair_hint`` is for the model alone: it quotes what the model must rephrase.
+    """
+
+    def __init__(self, *problems: str, repair_hint: str = "") -> None:
+        others = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        super().__init__(f"{problems[0]}{others}")
+        self.problems, self.repair_hint = problems, repair_hint or "; ".join(problems)
+
+
 def find_objects(content: str) -> Iterator[dict[str, Any]]:
     content = _THINKING_BLOCK.sub("", content)
     decoder, place = json.JSONDecoder(), content.find("{")

@@ -11,6 +11,7 @@ import time
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from datasets_app.domain.model_calls.budget import estimate_tokens
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.retry_rules import CallFailed, FailureKind, parse_retry_after
 
@@ -32,11 +33,22 @@ _CONNECT_TIMEOUT_SECONDS = 10.0
 CALLS_PER_CLIENT = 16
 
 
-def list_formats(name: str, schema: dict[str, Any]) -> tuple[dict[str, Any] | None, ...]:
-    """Response formats that ask for ``schema``, the strictest first; a run drops one for good once the
-    endpoint rejects it."""
-    strict = {"name": name, "strict": True, "schema": schema}
-    return {"type": "json_schema", "json_schema": strict}, {"type": "json_object"}, None
+class AnswerFormat(NamedTuple):
+    """The JSON that a model is asked for."""
+
+    name: str
+    schema: dict[str, Any]
+
+    @property
+    def tokens(self) -> int:
+        """What the schema costs in each call."""
+        return estimate_tokens(str(self.schema))
+
+    @property
+    def ways(self) -> tuple[dict[str, Any] | None, ...]:
+        """Of asking for it, the strictest first; a run drops one for good once the endpoint rejects it."""
+        strict = {"name": self.name, "strict": True, "schema": self.schema}
+        return {"type": "json_schema", "json_schema": strict}, {"type": "json_object"}, None
 
 
 class Answer(NamedTuple):

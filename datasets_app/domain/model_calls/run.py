@@ -1,11 +1,16 @@
 """Works through many items by calls to a model, a number of them at a time."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from datasets_app.domain.model_calls.budget import TokenBudget
 from datasets_app.domain.model_calls.calls import CallDropped, ModelCalls
+from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.openai_compatible import AnswerFormat, OpenAIClient
+from datasets_app.domain.model_calls.retry_rules import RetryPolicy
 
 DEFAULT_CONCURRENCY, MAX_CONCURRENCY = 8, 256
 # Seconds between ticks of the caller while nothing finishes.
@@ -22,6 +27,18 @@ class RunStopped(Exception):
     earlier results remain valid."""
 
 
+@dataclass(frozen=True)
+class Model:
+    """A model at an endpoint, and how it is called. ``key`` goes only to ``endpoint``."""
+
+    endpoint: Endpoint
+    name: str
+    key: str = field(default="", repr=False)
+    temperature: float | None = None
+    concurrency: int = DEFAULT_CONCURRENCY
+    retry_policy: RetryPolicy = RetryPolicy()
+
+
 class Outcome(Protocol):
     """What became of an item: ``failure`` is None, or the reason why nothing did."""
 
@@ -34,27 +51,30 @@ Result = TypeVar("Result", bound=Outcome)
 
 def run_calls(
     items: Iterable[Item],
-    *,
-    start: Callable[[], Awaitable[ModelCalls]],
     work: Callable[[ModelCalls, Item], Coroutine[Any, Any, Result]],
-    concurrency: int,
-    on_tick: Callable[[], None],
+    *,
+    model: Model,
+    format: AnswerFormat,
+    budget: TokenBudget,
+    noun: str,
+    on_tick: Callable[[], None] = lambda: None,
     grace_seconds: float = GRACE_SECONDS,
 ) -> Generator[Result, None, None]:
     """Yield results as they come, consuming no more of ``items`` than is worked on. Closing the generator
     drops the calls in flight. Raises :class:`RunStopped` at the end of a run that ended early.
 
-    ``on_tick`` is called about twice a second in the caller's thread; an exception from it ends the run:
-    nothing more is requested, and what comes within ``grace_seconds``, which is paid for, is still yielded.
+    ``noun`` is what the items are, in sentences for people. ``on_tick`` is called about twice a second in the
+    caller's thread; an exception from it ends the run: nothing more is requested, and what comes within
+    ``grace_seconds``, which is paid for, is still yielded.
 
     The event loop runs only while the caller waits here, so that the caller may use a database, which refuses
     to work inside a running loop.
     """
-    waiting = iter(items)
+    waiting, concurrency = iter(items), model.concurrency
     done: set[asyncio.Task[Result]] = set()
     tasks: set[asyncio.Task[Result]] = set()
     with asyncio.Runner() as runner:
-        calls = runner.run(_await(start()))
+        calls = runner.run(_start_calls(model, format, budget, noun))
         try:
             while _start_tasks(waiting, tasks, calls, work, concurrency, runner.get_loop()):
                 done, tasks = runner.run(_wait_for(tasks, TICK_SECONDS, asyncio.FIRST_COMPLETED))
@@ -108,8 +128,15 @@ def _collect(done: "set[asyncio.Task[Result]]", calls: ModelCalls, concurrency: 
         yield result
 
 
-async def _await(awaitable: Awaitable[T]) -> T:
-    return await awaitable
+async def _start_calls(model: Model, format: AnswerFormat, budget: TokenBudget, noun: str) -> ModelCalls:
+    client = OpenAIClient(
+        model.endpoint,
+        model.name,
+        key=model.key,
+        temperature=model.temperature,
+        concurrency=model.concurrency,
+    )
+    return ModelCalls(client, format=format, budget=budget, retry_policy=model.retry_policy, noun=noun)
 
 
 async def _wait_for(

@@ -1,6 +1,7 @@
 """Better prompts for a judge: proposed from where people differ on the training split, kept if they agree
 better with people on the validation split."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
-from annotations_app.judges.judges import save_judge
+from annotations_app.judges.judges import get_judge, save_judge
 from annotations_app.judges.model_judge import write_instructions
 from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
 from annotations_app.judges.run_judge import JudgeOptions, make_request, run_judge, schema_of
@@ -25,6 +26,7 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.wording import format_count
 from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.requests import make_model
 
@@ -54,11 +56,13 @@ class Proposal(NamedTuple):
 
 
 class Improvement(NamedTuple):
-    """``judge`` is the version that is the best now; ``tries`` counts earlier ones as well."""
+    """``judge`` is the version that is the best now; ``tries`` counts earlier ones as well; ``before``
+    were tried before an interruption."""
 
     judge: str
     tries: int
     proposals: list[Proposal]
+    before: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {**self._asdict(), "proposals": [one.as_json() for one in self.proposals]}
@@ -69,7 +73,10 @@ class Improvement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        return [*map(describe_proposal, self.proposals), f"Best now: {self.judge}, of {self.tries} tries."]
+        before = format_count(self.before, "prompt was", "prompts were")
+        interrupted = [f"{before} tried before an interruption."] if self.before else []
+        proposals = map(describe_proposal, self.proposals)
+        return [*interrupted, *proposals, f"Best now: {self.judge}, of {self.tries} tries."]
 
 
 class _Labeled(NamedTuple):
@@ -91,6 +98,8 @@ def improve_judge(
     criterion: str = "",
     tries: int = DEFAULT_TRIES,
     max_tokens: int | None = None,
+    state: dict[str, Any] | None = None,
+    keep_state: Callable[[dict[str, Any]], None] = lambda state: None,
     override: str = "",
     actor: Any = None,
     endpoint_actor: Any = None,
@@ -101,30 +110,36 @@ def improve_judge(
 
     Each is a version of NAME.draft, judges the validation split, and becomes the next version of the judge if
     the lower bound of the gain in agreement is above 0, for as many tries as there were. Nothing of the test
-    split is read or sent. ``max_tokens`` limits all of it. Commits for itself. Raises UserError.
+    split is read or sent. ``max_tokens`` limits all of it. Commits for itself: ``keep_state`` stores how far
+    it is, with which, as ``state``, an interrupted run goes on. Raises UserError.
     """
     asked, labeled = _check(campaign, judge, criterion, tries)
     endpoint = require_endpoint(judge.content.endpoint or None, endpoint_actor)
     work = _Improving(campaign, asked, labeled, endpoint, max_tokens, override, actor, endpoint_actor)
+    work.begin(judge, state or {}, keep_state)
+    before = work.state["done"]
     proposals: list[Proposal] = []
-    for number in range(tries):
-        proposal, judge = work.try_once(judge)
+    for number in range(before, tries):
+        proposal = work.try_once()
         proposals.append(proposal)
         report_progress(number + 1, tries)
         if proposal.problem:
             break
-    return Improvement(judge.full_name, count_tries(judge.name), proposals)
+    return Improvement(work.state["judge"], count_tries(judge.name), proposals, before)
 
 
-def list_proposals(run: JudgeRun) -> list[tuple[Judge, VersionChange | None]]:
-    """Drafts that weren't accepted, the latest first, against this run; by the first criterion labeled."""
+def list_proposals(run: JudgeRun) -> list[tuple[Judge, list[tuple[str, VersionChange]]]]:
+    """Drafts that weren't accepted, the latest first, against this run: by each criterion that is labeled,
+    with its question."""
     drafts = run.campaign.judge_runs.filter(judge__name=DRAFT.format(run.judge.name))
     rows = list(drafts.select_related("judge", "schema")[:MAX_LISTED])
+    changes: list[list[tuple[str, VersionChange]]] = [[] for _ in rows]
     for criterion in schema_of(run.campaign).criteria if rows else ():
         labeled = _read_labeled(run.campaign, criterion).of_split(COMPARED_SPLIT)
-        if len(labeled.turn):
-            return [(one.judge, _compare(run, one, criterion, labeled)) for one in rows]
-    return [(one.judge, None) for one in rows]
+        for row, of_row in zip(rows, changes, strict=True):
+            if change := _compare(run, row, criterion, labeled):
+                of_row.append((criterion.question, change))
+    return [(row.judge, of_row) for row, of_row in zip(rows, changes, strict=True)]
 
 
 def count_tries(name: str) -> int:
@@ -204,44 +219,75 @@ class _Improving:
         self.campaign, self.criterion, self.endpoint = campaign, criterion, endpoint
         self.train = labeled.of_split(EXAMPLE_SPLIT)
         self.validation = labeled.of_split(COMPARED_SPLIT)
-        self._left, self._override, self._actor = max_tokens, override, actor
+        self._max_tokens, self._override, self._actor = max_tokens, override, actor
         self._endpoint_actor = endpoint_actor
 
-    def try_once(self, judge: Judge) -> tuple[Proposal, Judge]:
-        """The proposal, and the judge to go on with."""
+    def begin(
+        self, judge: Judge, state: dict[str, Any], keep_state: Callable[[dict[str, Any]], None]
+    ) -> None:
+        """``judge`` to go on with; tokens of its runs ``earlier``, and of instructions ``written`` since; how
+        many prompts are ``done``, and the ``draft`` that is measured now, with what is new in it."""
+        self._name, self._keep_state = judge.name, keep_state
+        fresh = {"judge": judge.full_name, "earlier": 0, "written": 0, "done": 0, "draft": None}
+        self.state = fresh | state
+        if not state:
+            self._keep(earlier=self._count_tokens())
+
+    def _keep(self, **changed: Any) -> None:
+        self.state |= changed
+        self._keep_state(dict(self.state))
+
+    def _count_tokens(self) -> int:
+        """All that runs of the judge and its drafts have used; killed ones keep count as well."""
+        runs = self.campaign.judge_runs.filter(judge__name__in=(self._name, DRAFT.format(self._name)))
+        return sum(TokensUsed(**used).total for used in runs.values_list("used", flat=True))
+
+    @property
+    def _tokens_left(self) -> int | None:
+        if self._max_tokens is None:
+            return None
+        spent = self._count_tokens() - self.state["earlier"] + self.state["written"]
+        return max(0, self._max_tokens - int(spent))
+
+    def try_once(self) -> Proposal:
+        judge = get_judge(self.state["judge"])
         base, problem = self._judge(judge, [*self.train.turn.tolist(), *self.validation.turn.tolist()])
         what, document = "as it is", judge.content
-        if not problem:
+        if not problem and not self.state["draft"]:
             what, document, problem = self._propose(base)
         if problem:
-            return Proposal(judge.full_name, what, document.instructions, None, problem=problem), judge
-        draft = save_judge(document._replace(name=DRAFT.format(judge.name)), actor=self._actor).judge
+            return Proposal(judge.full_name, what, document.instructions, None, problem=problem)
+        if not self.state["draft"]:
+            with transaction.atomic():
+                saved = save_judge(document._replace(name=DRAFT.format(judge.name)), actor=self._actor)
+                self._keep(draft=[saved.judge.full_name, what])
+        name, what = self.state["draft"]
+        return self._compare_draft(base, get_judge(name), what)
+
+    def _compare_draft(self, base: JudgeRun, draft: Judge, what: str) -> Proposal:
         run, problem = self._judge(draft, self.validation.turn.tolist(), swap=base.swap)
         change = _compare(base, run, self.criterion, self.validation)
         accepted = bool(not problem and change and change.bound is not None and change.bound > 0)
-        proposal = Proposal(draft.full_name, what, document.instructions, change, accepted, problem)
-        self._record(proposal)
-        return proposal, self._accept(judge, run) if accepted else judge
+        proposal = Proposal(draft.full_name, what, draft.content.instructions, change, accepted, problem)
+        with transaction.atomic():
+            self._record(proposal)
+            judge = self._accept(base.judge, run) if accepted else base.judge
+            self._keep(judge=judge.full_name, draft=None, done=self.state["done"] + 1)
+        return proposal
 
     def _judge(self, judge: Judge, turns: list[int], *, swap: bool = False) -> tuple[JudgeRun, str]:
         """The run that has these replies, and why it hasn't all."""
-        before = dict(self.campaign.judge_runs.filter(judge=judge).values_list("pk", "used"))
         outcome = run_judge(
             self.campaign,
             judge,
-            JudgeOptions(swap=swap, max_new_tokens=self._left),
+            JudgeOptions(swap=swap, max_new_tokens=self._tokens_left),
             only=turns,
             override=self._override,
             actor=self._actor,
             endpoint_actor=self._endpoint_actor,
         )
-        self._spend(outcome.tokens - TokensUsed(**before.get(outcome.run, {})).total)
         run = JudgeRun.objects.select_related("judge", "campaign", "schema").get(pk=outcome.run)
         return run, outcome.stopped.rstrip(".")
-
-    def _spend(self, tokens: int) -> None:
-        if self._left is not None:
-            self._left = max(0, self._left - tokens)
 
     def _propose(self, base: JudgeRun) -> tuple[str, JudgeDocument, str]:
         """(what is new, the document, why there is none). Examples come first: they cost no call."""
@@ -261,10 +307,14 @@ class _Improving:
             gates.check_judge(dataset, self.endpoint.base_url, actor=self._actor, override=self._override)
         shown = self._show(base, wrong)
         model = make_model(make_request(document, JudgeOptions(concurrency=1)), self.endpoint)
-        budget = TokenBudget(self._left, TokensUsed())
+        budget = TokenBudget(self._tokens_left, TokensUsed())
         request = build_request(document.instructions, self.criterion, shown)
-        written = write_instructions(model, request, budget)
-        self._spend(budget.used.total)
+        before = self.state["written"]
+        # A call on its way counts as spent: it may be billed.
+        written = write_instructions(
+            model, request, budget, lambda: self._keep(written=before + budget.used.total + budget.reserved)
+        )
+        self._keep(written=before + budget.used.total)
         problem = written.failure or self._find_quotes(written.text, shown)
         if problem:
             return INSTRUCTIONS, document, problem
@@ -318,19 +368,17 @@ class _Improving:
 
     def _accept(self, judge: Judge, run: JudgeRun) -> Judge:
         """The draft becomes the next version of the judge, with what it has judged."""
-        with transaction.atomic():
-            saved = save_judge(run.judge.content._replace(name=judge.name), actor=self._actor).judge
-            JudgeRun.objects.filter(pk=run.pk).update(judge=saved)
+        saved = save_judge(run.judge.content._replace(name=judge.name), actor=self._actor).judge
+        JudgeRun.objects.filter(pk=run.pk).update(judge=saved)
         return saved
 
     def _record(self, proposal: Proposal) -> None:
-        with transaction.atomic():
-            audit.record(
-                "improve_judge",
-                actor=self._actor,
-                dataset_name=self.campaign.dataset.name,
-                campaign=self.campaign.name,
-                judge=proposal.judge,
-                proposed=proposal.what,
-                accepted=proposal.accepted,
-            )
+        audit.record(
+            "improve_judge",
+            actor=self._actor,
+            dataset_name=self.campaign.dataset.name,
+            campaign=self.campaign.name,
+            judge=proposal.judge,
+            proposed=proposal.what,
+            accepted=proposal.accepted,
+        )

@@ -41,10 +41,19 @@ class WrittenInstructions(NamedTuple):
     failure: str | None = None
 
 
-def write_instructions(model: Model, messages: list[Message], budget: TokenBudget) -> WrittenInstructions:
+def write_instructions(
+    model: Model, messages: list[Message], budget: TokenBudget, on_tick: Callable[[], None]
+) -> WrittenInstructions:
     """One answer to :func:`build_request`."""
-    format = better_prompt.FORMAT
-    written = run_calls([messages], _write, model=model, format=format, budget=budget, noun="proposals")
+    written = run_calls(
+        [messages],
+        _write,
+        model=model,
+        format=better_prompt.FORMAT,
+        budget=budget,
+        noun="proposals",
+        on_tick=on_tick,
+    )
     try:
         return next(written)
     except RunStopped as stopped:

@@ -2,6 +2,8 @@
 
 from typing import Any, ClassVar
 
+from msgspec import UNSET, UnsetType
+
 from annotations_app.judges.improve_judge import DEFAULT_TRIES
 from annotations_app.judges.run_judge import JudgeOptions
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
@@ -33,14 +35,17 @@ class JudgeParameters(OverridableParameters, frozen=True):
 
 
 class ImproveParameters(OverridableParameters, frozen=True):
-    """``campaign`` and ``judge`` as above."""
+    """``campaign`` and ``judge`` as above. The job stores its ``state`` while it runs."""
 
     campaign: str = ""
     judge: str = ""
     criterion: str = ""
     tries: int = DEFAULT_TRIES
     max_tokens: int | None = None
+    state: dict[str, Any] | UnsetType = UNSET
 
+    HIDDEN: ClassVar = frozenset({"state"})
+    PROGRESS: ClassVar = frozenset({"state"})
     LABELS: ClassVar = {"tries": "Prompts to try", "max_tokens": "Token budget"}
 
     @property

@@ -35,6 +35,8 @@ def improve_judge(job: RunningJob[ImproveParameters]) -> dict[str, Any]:
         _find_campaign(job.dataset, options.campaign),
         get_judge(options.judge),
         **options.options,
+        state=options.state or None,
+        keep_state=lambda state: job.update_parameters(state=state),
         **_describe_actor(job),
     )
     return found.as_json()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -9,12 +10,16 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotations_app.judges.improve_judge import Improvement, improve_judge
 from annotations_app.judges.judges import get_judge
+from annotations_app.judges.parameters import ImproveParameters
 from annotations_app.judges.run_judge import run_judge
 from annotations_app.models import Annotation, Campaign, Judge, JudgeRun, Verdict
 from datasets_app.core.errors import UserError
+from datasets_app.domain.model_calls.budget import TokensUsed
+from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, JobRun, Session, Turn
 from tests.campaigns import label_all_replies, make_campaign, make_replies
 from tests.everything import make_user_with
@@ -151,6 +156,55 @@ def test_a_failing_endpoint_and_a_budget_end_it_without_a_version(campaign: Camp
     assert said.judge == "brand@1"
     assert not said.proposals[0].accepted
     assert Judge.objects.filter(name="brand").count() == 1
+
+
+@pytest.mark.slow
+def test_a_killed_worker_is_followed_by_one_with_what_is_left_of_the_budget(
+    campaign: Campaign, processes: Any, wait_until: Any
+) -> None:
+    """Killed while the second draft is measured: no try is lost or made twice, no token is forgotten."""
+    with LlmServer(answer=answers(HARM, FIX), latency=0.15) as server:
+        processes.environment |= {"ALIGNMENTER_LLM_ENDPOINTS": server.url}
+        judge = make_judge(server, allow=campaign.dataset)
+        parameters = ImproveParameters(
+            campaign=campaign.name, judge=judge.full_name, tries=3, max_tokens=1_000_000
+        )
+        processes.start("scheduler")
+        worker = processes.start("worker")
+        actor = make_user_with(name="lena", excluded=("nothing",))
+        job = runs.start_job("improve_judge", actor=actor, dataset=campaign.dataset, parameters=parameters)
+        second = JudgeRun.objects.filter(judge__name="brand.draft", judge__version=2)
+        wait_until(lambda: Verdict.objects.filter(run__in=second).count() >= 4, 60)
+        processes.kill(worker)
+        job.refresh_from_db()
+        assert job.parameters["state"]["done"] == 1
+        assert job.parameters["state"]["draft"] == ["brand.draft@2", "instructions"]
+        late = timezone.now() - timedelta(seconds=16)
+        JobRun.objects.filter(state="running").update(heartbeat_at=late)
+        processes.start("worker")
+        wait_until(lambda: JobRun.objects.get(pk=job.pk).is_finished, 90)
+        job.refresh_from_db()
+    assert (job.state, job.error) == ("done", "")
+    assert (job.result["before"], job.result["judge"], job.result["tries"]) == (1, "brand@2", 3)
+    assert [one["judge"] for one in job.result["proposals"]] == ["brand.draft@2", "brand.draft@3"]
+    state = job.parameters["state"]
+    used = [TokensUsed(**run.used).total for run in JudgeRun.objects.all()]
+    assert state["earlier"] == 0
+    # What was on its way at the kill counts as spent.
+    assert sum(used) + state["written"] >= server.tokens
+
+
+def test_a_budget_counts_what_was_used_before_an_interruption(campaign: Campaign) -> None:
+    with LlmServer(answer=answers(HARM)) as server:
+        kept: list[dict[str, Any]] = []
+        improve(campaign, server, tries=1, keep_state=kept.append)
+        assert kept[-1]["done"] == 1
+        asked = len(server.asked)
+        again = improve(campaign, server, tries=2, max_tokens=server.tokens, state=kept[-1])
+        assert len(server.asked) == asked
+    assert again.before == 1
+    assert "token budget is spent" in again.proposals[0].problem
+    assert again.sentences[0] == "1 prompt was tried before an interruption."
 
 
 def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: Client, manage: Any) -> None:

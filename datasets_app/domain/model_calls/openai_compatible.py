@@ -34,7 +34,7 @@ CALLS_PER_CLIENT = 16
 
 
 class AnswerFormat(NamedTuple):
-    """The JSON that a model is asked for."""
+    """The JSON that a model is to answer with."""
 
     name: str
     schema: dict[str, Any]
@@ -46,7 +46,7 @@ class AnswerFormat(NamedTuple):
 
     @property
     def ways(self) -> tuple[dict[str, Any] | None, ...]:
-        """Of asking for it, the strictest first; a run drops one for good once the endpoint rejects it."""
+        """The strictest way to request it first; a run drops one for good once the endpoint rejects it."""
         strict = {"name": self.name, "strict": True, "schema": self.schema}
         return {"type": "json_schema", "json_schema": strict}, {"type": "json_object"}, None
 

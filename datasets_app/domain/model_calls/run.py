@@ -57,7 +57,7 @@ def run_calls(
     format: AnswerFormat,
     budget: TokenBudget,
     noun: str,
-    on_tick: Callable[[], None] = lambda: None,
+    on_tick: Callable[[], None],
     grace_seconds: float = GRACE_SECONDS,
 ) -> Generator[Result, None, None]:
     """Yield results as they come, consuming no more of ``items`` than is worked on. Closing the generator

@@ -132,7 +132,7 @@ def join_columns(posted: QueryDict) -> QueryDict:
     posted = posted.copy()
     if not chosen or format_columns({**chosen, **sides}) != posted.get("detected-columns"):
         # Without a column on purpose, so that none is guessed.
-        # Only the encoding is asked for where no column can be read yet.
+        # Where no column can be read yet, only the encoding is to be chosen.
         named = columns.keys() & set(COLUMNS)
         empty = {field: "" for field in COLUMNS if named and (field in columns or field in REQUIRED)}
         posted["columns"] = format_columns({**kept, **(empty if chosen else {}), **chosen, **sides})

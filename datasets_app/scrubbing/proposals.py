@@ -13,13 +13,13 @@ from datasets_app.core.queries import fetch_all
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
-from datasets_app.domain.pii.names.name_rules import is_greeted
 from datasets_app.domain.pii.names.products import build_cue_patterns
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
     TermCount,
     get_fewest_sessions,
+    is_addressed,
     is_proposed,
     may_be_name,
     normalize_proposal,
@@ -199,8 +199,9 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
 def _read_words(snippet: Snippet) -> tuple[bool, bool]:
     """Whether the words around a value are said of people, and whether it is greeted."""
     start = len(snippet.before)
+    end = start + len(snippet.value)
     text = f"{snippet.before}{snippet.value}{snippet.after}"
-    return speaks_of_person(text, start, start + len(snippet.value)), is_greeted(text, start)
+    return speaks_of_person(text, start, end), is_addressed(text, start, end)
 
 
 def count_open_proposals(dataset: Dataset) -> int:

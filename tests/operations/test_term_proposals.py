@@ -122,3 +122,15 @@ def test_whoever_is_greeted_is_not_proposed_however_often(tmp_path: Path) -> Non
             ),
         ]
     assert list_terms(make_dataset(tmp_path, lines, origin="production")) == ["Fredo"]
+
+
+def test_who_is_spoken_to_at_the_end_of_a_sentence_is_not_proposed(tmp_path: Path) -> None:
+    lines = []
+    for number in range(6):
+        lines += [
+            make_turn(f"s{number}", 1, text="My order is late."),
+            make_turn(
+                f"s{number}", 2, role="assistant", text="Sorry about that, Jelka! Ask Fredo for pizza."
+            ),
+        ]
+    assert list_terms(make_dataset(tmp_path, lines, origin="production")) == ["Fredo"]

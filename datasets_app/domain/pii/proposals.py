@@ -27,6 +27,9 @@ MAX_PROPOSALS = 200
 MAX_TERMS_COUNTED = 20_000
 MAX_TERM_CHARACTERS = 60
 
+# "Thanks for reaching out, Ngozi!": a short clause with one comma, and then the end of the sentence.
+_CLAUSE_BEFORE = re.compile(r"(?:^|[.!?…\n])\s*(?:[^\s,.!?…]+ ){0,5}[^\s,.!?…]+, ?$")
+_CLAUSE_END = re.compile(r"\s*(?:[.!?…\n]|$)")
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -87,6 +90,13 @@ def speaks_of_person(text: str, start: int, end: int) -> bool:
     return read_cues(text, start, end) is Said.PERSON or follows_cue(text, start)
 
 
+def is_addressed(text: str, start: int, end: int) -> bool:
+    """Whether ``text[start:end]`` is greeted, or spoken to at the end of a short sentence."""
+    if is_greeted(text, start):
+        return True
+    return bool(_CLAUSE_END.match(text, end) and _CLAUSE_BEFORE.search(text[max(0, start - 80) : start]))
+
+
 def may_be_name(term: str) -> bool:
     """Whether lists of names have every word of a term."""
     facts = [look_up_word(word) for word in normalize_proposal(term).split()]
@@ -121,7 +131,7 @@ def _count_session(session: SessionInput, result: ScrubbedSession) -> TermCounts
                 int(turn.role == "assistant"),
                 int(has_product_cue(turn.text, found.start, end)),
                 int(speaks_of_person(turn.text, found.start, end)),
-                int(is_greeted(turn.text, found.start)),
+                int(is_addressed(turn.text, found.start, end)),
             )
             before = counts.get(term, TermCount(1, 0, 0, 0))
             counts[term] = before.add(TermCount(0, 1, *said))

@@ -27,6 +27,8 @@ _CHARTS = {
 }
 # What to call it where a dataset has none.
 _NONE = {"date": "dates", "tag": "tags", "persona": "personas", "labels": "labels", "meta": "metadata"}
+# Shares that differ by less are shown as the same.
+MIN_DIFFERENCE = 0.01
 # What isn't counted of one side needn't be missing there.
 _OF_BOTH = ("kind", "meta")
 Values = list[Value | None]
@@ -104,6 +106,20 @@ def build_charts(*sides: Side) -> list[Chart]:
     return [chart for _, chart in sorted(charts, key=lambda item: order.index(item[0]))]
 
 
+def keep_differing(charts: Sequence[Chart]) -> tuple[list[Chart], int]:
+    """Rows whose shares differ between the sides, and the number of other rows."""
+    kept = [
+        chart._replace(rows=[row for row in chart.rows if _differs([cell.share for cell in row.cells])])
+        for chart in charts
+    ]
+    hidden = sum(len(chart.rows) for chart in charts) - sum(len(chart.rows) for chart in kept)
+    return [chart for chart in kept if chart.rows], hidden
+
+
+def _differs(shares: Sequence[float]) -> bool:
+    return max(shares) - min(shares) >= MIN_DIFFERENCE
+
+
 def _merge(name: str, title: str, facets: Mapping[int, Facet], sides: Sequence[Side]) -> Chart:
     rows: dict[str, Values] = {}
     for place, facet in facets.items():
@@ -153,6 +169,8 @@ def _chart_labels(side: Side, *, is_named: bool) -> Sequence[Chart]:
             series = [value.label for value in values]
             counts, urls = [value.count for value in values], [side.link(value) for value in values]
             bars.append(Bars(facet.title if bars else "All", counts, urls, total=total))
+    if len(bars) == 2:  # of all personas and the only one: the same
+        del bars[0]
     title, head = _CHARTS["labels"]
     shown = f"{title}: {side.name}" if is_named else title
     return (

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from datasets_app.browsing.charts import Side as CountedSide
-from datasets_app.browsing.charts import build_charts, count_side
+from datasets_app.browsing.charts import build_charts, count_side, keep_differing
 from datasets_app.browsing.filters import NO, SessionFilter
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
@@ -15,6 +15,7 @@ from datasets_app.releasing.compare import count_release
 from datasets_app.releasing.versions import find_release
 
 CURRENT = "now"
+DIFFERING = "differing"
 MAX_DATASETS = 200
 _OTHER = "dataset-"
 # None for the dataset as it is.
@@ -67,7 +68,9 @@ def charts(request: HttpRequest, pk: int) -> HttpResponse:
         if sides[0][0] == sides[1][0]:  # the page has its name
             names = [release.version if release else CURRENT for _, release in sides]
             known = [side._replace(name=name) for side, name in zip(known, names, strict=True)]
-        context = {"sides": known, "charts": build_charts(*known)}
+        context = {"sides": known, "charts": build_charts(*known), "is_comparison": True}
+        if request.GET.get("rows") == DIFFERING:
+            context["charts"], context["alike"] = keep_differing(context["charts"])
     return render_fragment(request, "datasets_app/_charts.html", context)
 
 

@@ -256,9 +256,15 @@ def _comparison_context(
     if turns > MAX_TURNS_COMPARED:
         return {"too_long": True, "turns": turns}
     compared: ReleaseComparison = compare_releases(dataset, before, after)
+    kinds = ("added", "removed", "changed", "same")
+    counts = [
+        ("unchanged" if kind == "same" else kind, getattr(compared.difference, f"sessions_{kind}"))
+        for kind in kinds
+    ]
     if not may_read_all(request.user, (dataset, before), (dataset, after)):
-        return {"comparison": compared, "withheld": True}
-    field, listed = request.GET.get("field", ""), compared.difference.changes
+        return {"comparison": compared, "kinds": counts, "withheld": True}
+    field, show = request.GET.get("field", ""), request.GET.get("show", "")
+    listed = compared.difference.changes
     chosen = [change for change in listed if not field or _has_changed(change, field)]
     shown = chosen[:MAX_ROWS_SHOWN]
     if compared.bump is not None:
@@ -267,15 +273,21 @@ def _comparison_context(
         )
     return {
         "comparison": compared,
-        "changes": [row for change in shown for row in _change_rows(change) if field in ("", row.label)],
+        "kinds": counts,
+        "changes": show in ("", "changed")
+        and [row for change in shown for row in _change_rows(change) if field in ("", row.label)],
         "field": field,
         "session_keys": _find_session_keys(dataset, compared, shown),
         # A template would look up "items" in a Counter as a key.
         "fields": sorted(compared.difference.fields.items()),
         "hidden_change_count": len(chosen) - len(shown),
         "unlisted_change_count": compared.difference.sessions_changed - len(listed),
-        "added": compared.difference.added[:MAX_ROWS_SHOWN],
-        "removed": compared.difference.removed[:MAX_ROWS_SHOWN],
+        "lists": [
+            (kind, ids[:MAX_ROWS_SHOWN], getattr(compared.difference, f"sessions_{kind}") - MAX_ROWS_SHOWN)
+            for kind, ids in (("added", compared.difference.added), ("removed", compared.difference.removed))
+            if ids and show in ("", kind)
+        ],
+        "show": show,
         "may_read": request.user.has_perm("datasets_app.view_turn"),
     }
 

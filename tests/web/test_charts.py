@@ -114,7 +114,9 @@ def test_a_dataset_without_anything_to_count_says_so(sign_in: Any, tmp_path: Pat
         ("Turns per session", ["2"]),
         ("Length of replies, in characters", ["0–50"]),
     ]
-    assert "No dates, tags, personas, labels, metadata." in " ".join(response.content.decode().split())
+    assert "No dates, tags, personas, labels or metadata to count." in " ".join(
+        response.content.decode().split()
+    )
     empty = Dataset.objects.create(name="empty")
     assert client.get(address(empty)).context["charts"] == []
     assert address(empty) not in client.get(address(empty, "change")).content.decode()
@@ -222,6 +224,11 @@ def test_datasets_are_compared_by_what_both_count(sign_in: Any, varied: Dataset,
     assert found["Tags"] == {"seen": [30, 3]}
     assert "Placeholders" not in found
     assert "Metadata: language" not in found
+    query = {"before": "now", "after": f"dataset-{other.pk}", "rows": "differing"}
+    differing = client.get(address(varied, "comparison_charts"), query)
+    assert "Tags" not in list_counts(differing.context["charts"])
+    assert differing.context["alike"] > 0
+    assert "Show all" in differing.content.decode()
     assert [sum(numbers) for numbers in zip(*found["Time"].values(), strict=True)] == [25, 3]
     for chart in charts:
         for row in chart.rows:

@@ -191,6 +191,9 @@ def test_two_are_compared_with_texts_for_who_reads_texts(
     tags = curator.get(address("compare_releases", dataset), {"before": "1.0.0", "field": "tags"})
     assert [row.label for row in tags.context["changes"]] == ["tags"]
     assert "field=text#changes" in tags.content.decode()
+    assert "show=changed" in page
+    added = curator.get(address("compare_releases", dataset), {"before": "1.0.0", "show": "added"})
+    assert not added.context["changes"]
     assert "What assistant says as number 2 of s2." in page
     at_once = curator.get(address("compare_releases", dataset)).content.decode()
     assert "&lt;i&gt;corrected&lt;/i&gt;" in at_once

@@ -24,12 +24,26 @@ from annotations_app.demo import pages as demo_pages
 from annotations_app.estimates.pages import campaign_quality, order_campaign
 from annotations_app.judges import pages as judge_pages
 from annotations_app.labels import export_pages
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, CampaignMember
 from annotations_app.review.pages import dataset_review
 from datasets_app.core.web.model_admin import ReadOnlyAdmin, VisibleRelatedFilter
 from datasets_app.core.web.pages import dataset_breadcrumbs
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import ago
+
+
+class AssignmentFilter(admin.SimpleListFilter):
+    title, parameter_name = "assignment", "assigned"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("me", "Assigned to me")]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        if self.value() != "me":
+            return queryset
+        mine = CampaignMember.objects.filter(user=request.user, active=True)
+        return queryset.filter(pk__in=mine.values("campaign"))
+
 
 STATUS_COLORS = {
     "preparing": "info",
@@ -54,7 +68,7 @@ class CampaignAdmin(ReadOnlyAdmin):
         "show_annotators",
         "show_created",
     ]
-    list_filter = ["status", ("dataset", VisibleRelatedFilter)]
+    list_filter = ["status", AssignmentFilter, ("dataset", VisibleRelatedFilter)]
     search_fields = ["name", "dataset__name", "persona__persona_id"]
     list_after_template = "annotations_app/campaign_list_after.html"
     search_help_text = "Part of the name of a campaign, dataset or persona"
@@ -92,7 +106,7 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Persona", ordering="persona__persona_id")
     def show_persona(self, campaign: Campaign) -> str:
-        return format_html('<span dir="auto" class="ad-break">{}</span>', campaign.persona.persona_id)
+        return format_html('<span dir="auto" class="ad-anywhere">{}</span>', campaign.persona.persona_id)
 
     @display(description="Status", ordering="status", label=STATUS_COLORS)
     def show_status(self, campaign: Campaign) -> tuple[str, str]:
@@ -120,7 +134,10 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     @display(description="Agreement")
     def show_alpha(self, campaign: Campaign) -> str:
-        """An empty place: the page asks for ``show_alphas``."""
+        """An empty place: the page asks for ``show_alphas``. Schemas have an alpha for each criterion."""
+        if campaign.schema_id:
+            address = reverse("admin:annotations_app_campaign_agreement", args=[campaign.pk])
+            return format_html('<a class="ad-link" href="{}">by criterion</a>', address)
         return format_html('<span id="alpha-{}"></span>', campaign.pk)
 
     @display(description="Annotators")

@@ -67,12 +67,11 @@ class DatasetAdmin(ModelAdmin):
 
     list_display = [
         "name",
-        "origin",
+        "show_origin",
         "show_status",
         "show_steps",
         "show_sessions",
         "show_checks",
-        "show_license",
         "show_updated",
     ]
     list_filter = ["origin", StateFilter, "legal_hold"]
@@ -149,9 +148,13 @@ class DatasetAdmin(ModelAdmin):
             return "warnings", format_count(dataset.last_warnings, "warning")
         return "clean", "clean"
 
-    @display(description="License", ordering="license", empty_value="missing")
-    def show_license(self, dataset: Dataset) -> str | None:
-        return dataset.license or None
+    @display(description="Origin, license", ordering="origin")
+    def show_origin(self, dataset: Dataset) -> str:
+        return format_html(
+            '{}<br><span class="ad-subtle ad-nowrap" dir="auto">{}</span>',
+            dataset.get_origin_display(),
+            dataset.license or "no license",
+        )
 
     @display(description="Updated", ordering="updated_at")
     def show_updated(self, dataset: Dataset) -> str:

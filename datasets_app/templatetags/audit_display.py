@@ -27,6 +27,8 @@ _SENTENCES = {
     "download": "downloaded {file} of %",
     "end_sessions": "ended the sessions of {account}",
     "export": "exported % as {format}",
+    "log_in": "logged in by {by}",
+    "read_raw_text": "read raw text of %: {place}",
     "import": "imported {sessions|session} into %",
     "import_annotations": "imported {labels|label} into %",
     "import_persona": "{change} the persona {persona_id}",

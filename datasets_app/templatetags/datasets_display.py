@@ -33,8 +33,13 @@ register = template.Library()
 
 # Keys of events and jobs that hold sizes in bytes, and labels that read better than their keys.
 _SIZE_KEYS = ("size", "bytes", "release_bytes")
+# Numbers that name a row, and count nothing.
+_ROW_KEYS = ("job", "scrub", "session", "turn")
 _FACT_LABELS = {
     "drafted": "Variants drafted",
+    "is_active": "Active",
+    "is_staff": "Staff",
+    "is_superuser": "Superuser",
     "waiting": "Drafts to review",
     "alike_after_scrub": "Variants that the scrub made equal",
     "sha256": "SHA-256",
@@ -283,7 +288,7 @@ def iter_fact_rows(value: Any) -> Iterator[tuple[str, str]]:
 def _format_fact(key: str, item: Any) -> str:
     if key in _SIZE_KEYS and isinstance(item, int) and not isinstance(item, bool):
         return filesizeformat(item)
-    return format_value(item)
+    return str(item) if key in _ROW_KEYS and isinstance(item, int) else format_value(item)
 
 
 def format_value(value: Any) -> str:

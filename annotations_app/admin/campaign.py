@@ -61,7 +61,6 @@ class CampaignAdmin(ReadOnlyAdmin):
     list_display = [
         "name",
         "show_dataset",
-        "show_persona",
         "show_status",
         "show_progress",
         "show_alpha",
@@ -100,13 +99,13 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     # --- list ---
 
-    @display(description="Dataset", ordering="dataset__name")
+    @display(description="Dataset, persona", ordering="dataset__name")
     def show_dataset(self, campaign: Campaign) -> str:
-        return str(campaign.dataset.name)
-
-    @display(description="Persona", ordering="persona__persona_id")
-    def show_persona(self, campaign: Campaign) -> str:
-        return format_html('<span dir="auto" class="ad-anywhere">{}</span>', campaign.persona.persona_id)
+        return format_html(
+            '{}<br><span dir="auto" class="ad-subtle ad-anywhere">{}</span>',
+            campaign.dataset.name,
+            campaign.persona.persona_id,
+        )
 
     @display(description="Status", ordering="status", label=STATUS_COLORS)
     def show_status(self, campaign: Campaign) -> tuple[str, str]:

@@ -19,8 +19,10 @@ from benchmarks.bench_admin import admin_client, import_turns
 from benchmarks.harness import temporary_servers
 
 TURNS_PER_SESSION = 6
-WANTED_MS = 100.0
 MAX_RATIO = 2.0
+# To the next row and a facet (p95), up to so many sessions.
+WANTED_MS = {100_000: 100.0, 1_000_000: 200.0}
+AT_ONCE = ("next row", "facet, until its rows")
 # From a key to the first frame in which something else is to be seen.
 PRESS = """([key, selector, isAny]) => new Promise((resolve) => {
     const look = () => document.querySelector(selector);
@@ -82,7 +84,11 @@ def print_results(results: dict[int, Times], rounds: int) -> None:
                 cell += f" ({p95 / times[BASELINES[name]][1]:.1f} x, {growth:.2f})"
             cells.append(cell)
         print(f"{name:<28} {'   '.join(cells)}")
-    print(f"keys: ratio {worst:.2f} (wanted: at most {MAX_RATIO}); p95 wanted: {WANTED_MS:.0f} ms")
+    print(f"keys: ratio {worst:.2f} (wanted: at most {MAX_RATIO})")
+    for sessions, times in results.items():
+        wanted = next((most for size, most in WANTED_MS.items() if sessions <= size), max(WANTED_MS.values()))
+        slowest = max(times[name][1] for name in AT_ONCE)
+        print(f"keys: p95 {slowest:.0f} ms at {sessions:,} sessions (wanted: at most {wanted:.0f})")
 
 
 def measure_keys(dataset: Any, rounds: int) -> Times:

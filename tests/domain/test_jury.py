@@ -75,7 +75,9 @@ def test_who_says_nothing_counts_for_nothing_and_nobody_makes_no_answer() -> Non
 def test_three_answers_and_weights_that_are_stored() -> None:
     chance = np.random.default_rng(5)
     label = chance.integers(0, 3, 900)
-    verdicts = np.stack([np.where(chance.random(900) < share, label, (label + 1) % 3) for share in (0.7, 0.6)])
+    verdicts = np.stack(
+        [np.where(chance.random(900) < share, label, (label + 1) % 3) for share in (0.7, 0.6)]
+    )
     weights = learn_weights(verdicts, label, 3)
     stored = read_weights(weights.as_json(), 2, 3)
     assert answer(stored, verdicts) == pytest.approx(answer(weights, verdicts), abs=1e-3)

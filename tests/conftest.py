@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -34,6 +33,7 @@ from tests import cluster, preloaded
 from tests.environment import VAR_DIR
 from tests.strategies import EXAMPLES_FACTOR
 from tests.terminal import decode_output, run_in_process
+from tests.waiting import wait_for
 
 PROJECT = Path(__file__).resolve().parent.parent
 MEDIA_ROOT = VAR_DIR / "media-of-tests"
@@ -450,11 +450,8 @@ def wait_until() -> Callable[..., Any]:
     """Ask again and again until the answer is true; fails after some seconds."""
 
     def wait(question: Callable[[], Any], seconds: float = 30.0) -> Any:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if answer := question():
-                return answer
-            time.sleep(0.05)
+        if answer := wait_for(question, seconds):
+            return answer
         raise AssertionError(f"not within {seconds} seconds")
 
     return wait

@@ -57,22 +57,15 @@ def run_scores(out: Path) -> dict[str, Any]:
     return scores
 
 
+def run_on(dataset: Path, alignmenter: Tool, files: dict[str, Path], place: Path) -> None:
+    options = ("--model", "recorded:none", "--embedding", "hashed", "--persona", files["default_v1.yaml"])
+    alignmenter("run", "--dataset", dataset, *options, "--out", place / "out")
+
+
 def test_a_run_scores_every_answer_of_an_exported_dataset(
     alignmenter: Tool, files: dict[str, Path], tmp_path: Path
 ) -> None:
-    alignmenter(
-        "run",
-        "--model",
-        "recorded:none",
-        "--dataset",
-        files["demo.jsonl"],
-        "--persona",
-        files["default_v1.yaml"],
-        "--embedding",
-        "hashed",
-        "--out",
-        tmp_path / "out",
-    )
+    run_on(files["demo.jsonl"], alignmenter, files, tmp_path)
     scores = run_scores(tmp_path / "out")
     assert (scores["authenticity"]["turns"], scores["safety"]["turns"]) == (30, 30)
     [run] = (tmp_path / "out").iterdir()
@@ -92,19 +85,7 @@ def test_a_part_of_a_dataset_is_scored_as_well(
 ) -> None:
     part = tmp_path / "traps.jsonl"
     export_to_path(Dataset.objects.get(), part, selection=Selection(tag="scenario:safety_trap"))
-    alignmenter(
-        "run",
-        "--model",
-        "recorded:none",
-        "--dataset",
-        part,
-        "--persona",
-        files["default_v1.yaml"],
-        "--embedding",
-        "hashed",
-        "--out",
-        tmp_path / "out",
-    )
+    run_on(part, alignmenter, files, tmp_path)
     assert run_scores(tmp_path / "out")["safety"]["turns"] == 5
 
 

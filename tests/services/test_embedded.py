@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from alignmenter_site.embedded import accounts, locks
 from alignmenter_site.embedded.keeper import IDLE_TIMEOUT_SECONDS
 from alignmenter_site.embedded.places import PROJECT_DIR, ServicePaths
 from alignmenter_site.embedded.postgres import find_binaries_dir
+from tests.waiting import wait_for
 
 NOBODY = pwd.getpwnam("nobody")
 AS_ROOT = os.geteuid() == 0
@@ -94,20 +95,11 @@ def pids(var: Path) -> dict[str, int]:
     }
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 def kill(*numbers: int) -> None:
     for number in numbers:
         os.kill(number, signal.SIGKILL)
     for number in numbers:
-        assert eventually(partial(ended, number))
+        assert wait_for(partial(ended, number))
 
 
 def ended(pid: int) -> bool:
@@ -143,7 +135,7 @@ def halt(var: Path) -> None:
     except (FileNotFoundError, IndexError, ProcessLookupError):
         return
     for name in ("keeper", "postgres", "valkey"):
-        assert eventually(partial(lock_is_free, var / f"run/{name}.lock"))
+        assert wait_for(partial(lock_is_free, var / f"run/{name}.lock"))
 
 
 def lock_is_free(path: Path) -> bool:
@@ -209,7 +201,7 @@ def test_two_processes_share_the_servers_and_the_last_stops_them(base: Path) -> 
         query(var, "CREATE TABLE kept AS SELECT 7 AS number")
         second.process.kill()
         second.end()
-    assert eventually(lambda: all(map(ended, running.values())))
+    assert wait_for(lambda: all(map(ended, running.values())))
     assert not (var / "postgres/data/postmaster.pid").exists()
     with User(var) as again:
         assert query(var, "SELECT number FROM kept") == 7
@@ -255,7 +247,7 @@ def test_a_new_keeper_adopts_the_servers_of_a_killed_one(var: Path) -> None:
             after = pids(var)
         assert after["keeper"] != before["keeper"]
         assert {**after, "keeper": 0} == {**before, "keeper": 0}
-    assert eventually(lambda: all(map(ended, after.values())))
+    assert wait_for(lambda: all(map(ended, after.values())))
     assert not (var / "postgres/data/postmaster.pid").exists()
 
 
@@ -281,7 +273,7 @@ def test_a_half_made_database_is_made_anew(base: Path) -> None:
     var = base / "var"
     starting = User(var, "postgres")
     unfinished = var / "postgres/data.new"
-    assert eventually(lambda: (unfinished / "base").exists())
+    assert wait_for(lambda: (unfinished / "base").exists())
     kill(first_number(var / "run/keeper.lock"))
     starting.process.kill()
     starting.end()
@@ -397,7 +389,7 @@ def test_a_deleted_directory_ends_its_servers(var: Path) -> None:
     with User(var, "valkey"):
         running = [first_number(var / "run/keeper.lock"), first_number(var / "valkey/valkey.pid")]
         shutil.rmtree(var)
-        assert eventually(lambda: all(map(ended, running)))
+        assert wait_for(lambda: all(map(ended, running)))
 
 
 @pytest.fixture

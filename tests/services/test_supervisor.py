@@ -5,14 +5,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from alignmenter_site.embedded.places import PROJECT_DIR
 from alignmenter_site.supervisor import Address, SupervisorError, build_children
+from tests.waiting import wait_for
 
 # Writes down its process id and that of a child of its own; STUBBORN ones do not heed SIGTERM, and
 # their child has a process group of its own, as a worker's job has.
@@ -66,17 +66,8 @@ def ended(pid: int) -> bool:
     return shown.stdout.strip()[:1] in {"", "Z"}
 
 
-def eventually(condition: Callable[[], object], seconds: float = 8) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 def all_gone(found: set[int]) -> bool:
-    return eventually(lambda: all(map(ended, found)))
+    return wait_for(lambda: all(map(ended, found)))
 
 
 @pytest.fixture
@@ -91,7 +82,7 @@ def paths(tmp_path: Path) -> Iterator[list[Path]]:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_everything(paths: list[Path], number: int) -> None:
     running = supervise(f"Child('a', {toy(paths[0])})", f"Child('b', {toy(paths[1], 'stubborn')})")
-    assert eventually(lambda: len(pids(*paths)) == 4)
+    assert wait_for(lambda: len(pids(*paths)) == 4)
     running.send_signal(number)
     output, errors = running.communicate(timeout=8)
     assert running.returncode == 0
@@ -102,7 +93,7 @@ def test_a_signal_ends_everything(paths: list[Path], number: int) -> None:
 
 def test_killing_the_supervisor_leaves_nothing(paths: list[Path]) -> None:
     running = supervise(f"Child('a', {toy(paths[0])})", f"Child('b', {toy(paths[1], 'stubborn')})")
-    assert eventually(lambda: len(pids(*paths)) == 4)
+    assert wait_for(lambda: len(pids(*paths)) == 4)
     running.kill()
     running.communicate(timeout=8)
     assert all_gone(pids(*paths))
@@ -115,7 +106,7 @@ def children_of(parent: int) -> set[int]:
 
 def test_a_watchdog_that_dies_is_started_again(paths: list[Path]) -> None:
     running = supervise(f"Child('a', {toy(paths[0])})", f"Child('b', {toy(paths[1], 'stubborn')})")
-    assert eventually(lambda: len(pids(*paths)) == 4)
+    assert wait_for(lambda: len(pids(*paths)) == 4)
     first, _ = map(int, paths[0].read_text().split())
 
     def watchdogs() -> set[int]:
@@ -124,8 +115,8 @@ def test_a_watchdog_that_dies_is_started_again(paths: list[Path]) -> None:
     [watchdog] = watchdogs()
     os.kill(watchdog, signal.SIGKILL)
     os.kill(first, signal.SIGKILL)
-    assert eventually(lambda: len(pids(*paths)) == 6)
-    assert eventually(lambda: len(watchdogs() - {watchdog}) == 1)
+    assert wait_for(lambda: len(pids(*paths)) == 6)
+    assert wait_for(lambda: len(watchdogs() - {watchdog}) == 1)
     running.kill()
     errors = running.communicate(timeout=8)[1]
     assert "The watchdog was killed by SIGKILL; starting another one.\n" in errors
@@ -134,10 +125,10 @@ def test_a_watchdog_that_dies_is_started_again(paths: list[Path]) -> None:
 
 def test_a_child_that_dies_is_started_again(paths: list[Path]) -> None:
     running = supervise(f"Child('worker', {toy(paths[0])})")
-    assert eventually(lambda: len(pids(paths[0])) == 2)
+    assert wait_for(lambda: len(pids(paths[0])) == 2)
     first, below = map(int, paths[0].read_text().split())
     os.kill(first, signal.SIGKILL)
-    assert eventually(lambda: len(pids(paths[0])) == 4)
+    assert wait_for(lambda: len(pids(paths[0])) == 4)
     assert ended(below)
     running.send_signal(signal.SIGINT)
     errors = running.communicate(timeout=8)[1]
@@ -259,7 +250,7 @@ def test_forks_are_started_again_and_end_with_their_parent(paths: list[Path], nu
     running = subprocess.Popen(
         [sys.executable, "-c", FORKS, str(paths[0])], cwd=PROJECT_DIR, stderr=subprocess.PIPE, text=True
     )
-    assert eventually(lambda: len(pids(paths[0])) >= 4)
+    assert wait_for(lambda: len(pids(paths[0])) >= 4)
     running.send_signal(number)
     errors = running.communicate(timeout=8)[1]
     assert running.returncode in (0, -signal.SIGKILL)

@@ -118,7 +118,6 @@ def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: An
     content = encode_jsonl(make_sessions(6_000, turns=5, tags=["t"], metadata={"k": 1}))
     job = upload(content)
     runs.enqueue_job(job)
-    processes.start("scheduler")
     moments = random.Random(7)
     for _ in range(10):
         worker = processes.start("worker")
@@ -127,9 +126,9 @@ def test_ten_workers_killed_at_random_moments_leave_all_or_nothing(processes: An
         processes.kill(worker)
         assert Turn.objects.count() in (0, 30_000)
         if state_of(job) == "running":
-            # So that ten deaths need not take ten times the silence after which one is noticed.
+            # So that ten deaths need not take ten times the silence after which the scheduler notices one.
             JobRun.objects.filter(pk=job.pk).update(heartbeat_at=timezone.now() - timedelta(seconds=16))
-            wait_until(lambda: state_of(job) != "running", 30)
+            recovery.recover_jobs()
     processes.start("worker")
     wait_until(lambda: state_of(job) == "done", 90)
     assert Turn.objects.count() == 30_000

@@ -4,7 +4,8 @@ import errno
 import os
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+
+from alignmenter_site.web_address import split_address
 
 
 class EnvironmentVariableError(SystemExit):
@@ -116,13 +117,8 @@ def base_urls(name: str, default: list[str]) -> list[str]:
     """Base URLs: http or https, with a host, and without a user, a password, a query or a fragment."""
     addresses = word_list(name, default)
     for number, address in enumerate(addresses, 1):
-        try:
-            parts = urlsplit(address)
-            valid = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1) > 0
-        except ValueError:
-            valid = False
-        # Never repeat the address: it may be wrong because it contains a password.
-        if not valid or "@" in parts.netloc or parts.query or parts.fragment:
+        parts = split_address(address)
+        if parts is None or parts.query or parts.fragment:
             raise EnvironmentVariableError(
                 f"{name}: address {number} must be like https://host/v1, without user, password or query"
             )

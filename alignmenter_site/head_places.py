@@ -1,9 +1,9 @@
 """Places outside the database where heads of the audit log are recorded: ALIGNMENTER_AUDIT_HEADS."""
 
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from alignmenter_site import env
+from alignmenter_site.web_address import split_address
 
 ENV_VAR = "ALIGNMENTER_AUDIT_HEADS"
 SYSLOG_SOCKET = "/dev/log"
@@ -34,13 +34,8 @@ def _parse(number: int, word: str) -> HeadPlace:
     kind, _, path = word.partition(":")
     if kind == "syslog" and (not path or path.startswith("/")):
         return HeadPlace("syslog", path or SYSLOG_SOCKET, word[-MAX_LABEL_LENGTH:])
-    try:
-        parts = urlsplit(word)
-        valid = parts.scheme in {"http", "https"} and parts.hostname and (parts.port or 1) > 0
-    except ValueError:
-        valid = False
-    # Never repeat the address: a webhook's may contain a token.
-    if not valid or "@" in parts.netloc:
+    parts = split_address(word)
+    if parts is None:
         raise env.EnvironmentVariableError(
             f"{ENV_VAR}: place {number} must be the path of a file, syslog, syslog:/path/of/socket, or an "
             "address like https://host/path, without user and password"

@@ -91,6 +91,7 @@ SITE_BELOW = {
     "server_checks",
     "settings",
     "sign_in_settings",
+    "web_address",
 }
 SITE_ABOVE = {
     "admin_pages",

@@ -14,6 +14,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import msgspec
 from django.conf import settings
 
+from alignmenter_site.web_address import split_address
 from datasets_app.core import http_sender
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
@@ -38,13 +39,8 @@ class _TryAgain(Exception):
 
 def check_url(url: str) -> str:
     """The address without a slash at its end. Raises UserError if it can't be one."""
-    try:
-        parts = urlsplit(url.strip())
-        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) > 0
-    except ValueError:
-        valid = False
-    if not valid or "@" in parts.netloc or parts.query or parts.fragment or not url.isascii():
-        # Never repeat it: it may be wrong because it contains a password.
+    parts = split_address(url.strip())
+    if parts is None or parts.query or parts.fragment or not url.isascii():
         raise UserError("Enter an address like https://host, without user, password or query.")
     return url.strip().rstrip("/")
 

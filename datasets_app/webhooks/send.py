@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from standardwebhooks import Webhook
 
+from alignmenter_site.web_address import split_address
 from datasets_app.core import http_sender
 from datasets_app.core.errors import UserError
 
@@ -34,16 +35,13 @@ ERRORS = {
 
 def check_url(url: str) -> str:
     """The address as it is stored. Raises UserError if nothing could be sent there."""
-    try:
-        parts = urlsplit(url.strip())
-        valid = parts.scheme in http_sender.PORTS and parts.hostname and (parts.port or 1) > 0
-    except ValueError:
-        valid = False
-    printable = url.strip().isascii() and url.strip().isprintable() and " " not in url.strip()
-    if not valid or "@" in parts.netloc or parts.fragment or not printable:
+    url = url.strip()
+    parts = split_address(url)
+    is_printable = url.isascii() and url.isprintable() and " " not in url
+    if parts is None or parts.fragment or not is_printable:
         raise UserError("Enter an address like https://host/path, without user, password or fragment.")
     try:
-        _resolve(url.strip())
+        _resolve(url)
     except http_sender.HostNotFound:
         raise UserError("The host was not found. Check the address.") from None
     except http_sender.PrivateAddress:
@@ -53,7 +51,7 @@ def check_url(url: str) -> str:
         ) from None
     except http_sender.Unencrypted:
         raise UserError("Enter an https address: messages must not be sent unencrypted.") from None
-    return url.strip()
+    return url
 
 
 def sign(secrets: Sequence[str], message_id: str, at: datetime, body: str) -> dict[str, str]:

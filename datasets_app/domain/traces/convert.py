@@ -40,6 +40,7 @@ from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
 from datasets_app.domain.traces.repeated import find_repetition
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
+from datasets_app.domain.traces.trees import leave_out_branches
 from datasets_app.domain.traces.turn_tables import TurnRow, read_turn_table
 from datasets_app.domain.traces.turns import add_labels, build_turns, has_answer, make_session_id
 from datasets_app.domain.traces.written_dates import replace_written_dates
@@ -238,6 +239,7 @@ class Conversion:
     def _make_turns(self, conversation: Conversation, used: set[int], copies: set[int]) -> list[TurnRecord]:
         left_out = self.report.left_out
         is_told = any(message.role == LEFT_OUT for message in conversation.messages)
+        conversation = conversation._replace(messages=leave_out_branches(conversation.messages))
         conversation = conversation._replace(
             messages=self._sides.assign(conversation, left_out, self.report.speakers)
         )

@@ -10,6 +10,7 @@ from datasets_app.domain.traces.markup import REASONING, TOOLS, Marked, split_ma
 from datasets_app.domain.traces.parts import Content, encode_text, read_content
 from datasets_app.domain.traces.records import (
     NO_ROLE,
+    NODE,
     OTHER_EVENTS,
     TEXT_BETWEEN,
     UNREAD_PARTS,
@@ -21,6 +22,7 @@ from datasets_app.domain.traces.records import (
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
+    as_name,
     decode_cut,
     decode_json,
     drop_empty,
@@ -38,6 +40,9 @@ _NO_SPEAKERS = frozenset(
     "content contents text value message body parts id type name finish_reason output input str data".split()
 )
 MAX_SPEAKER_CHARACTERS = 80
+_PARENTS = tuple(
+    "parent_id parentId parent_message_id parentMessageId parent_message_uuid parent_uuid parentUuid".split()
+)
 _EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message|gen_ai\.(choice)")
 _ITEM_ROLES = {
     "function_call": "assistant", "function_call_output": "tool", "reasoning": "assistant", "tool_use":
@@ -297,6 +302,7 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
             "tool_results": content.tool_results,
             "reasoning": "\n\n".join(content.reasoning),
             "timestamp": find_time(value),
+            NODE: _find_node(value) if role in ("user", "assistant") else None,
             UNREAD_PARTS: content.unread,
         }
     )
@@ -310,6 +316,16 @@ def _read_written_calls(text: str, name: Any = None) -> list[dict[str, Any]]:
     if calls and all(type(call) is dict and "name" in call for call in calls):
         return calls
     return [drop_empty({"name": name, "arguments": written})]
+
+
+def _find_node(value: dict[str, Any]) -> list[Any] | None:
+    """[id, parent, order] of a message that names its parent."""
+    parent = next((value[key] for key in _PARENTS if key in value), _PARENTS)
+    name = as_name(pick(value, "message_id", "messageId", "uuid", "id"))
+    if parent is _PARENTS or not name:
+        return None
+    rank = value.get("rank")
+    return [name, as_name(parent), -rank if isinstance(rank, int | float) else find_time(value)]
 
 
 def find_time(value: dict[str, Any]) -> float | None:

@@ -30,6 +30,8 @@ class Message(NamedTuple):
 LEFT_OUT = "left-out"
 # Where a message names those of its parts that have a form that nobody knows.
 UNREAD_PARTS = "unread_parts"
+# Where a message that names its parent has [its id, the parent, what sorts siblings].
+NODE = "node"
 # Who speaks in a message that doesn't say.
 NO_ROLE = "no role"
 

@@ -1,7 +1,10 @@
 """Messages that point to their parents → the branch that the person saw last."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from datasets_app.domain.traces.records import NODE, OTHER_BRANCHES, Message, leave_out
 
 
 class Node(NamedTuple):
@@ -34,3 +37,27 @@ def _climb(nodes: Mapping[str, Node], name: str) -> list[Node]:
         path.append(nodes[name])
         name = nodes[name].parent
     return path[::-1]
+
+
+def leave_out_branches(messages: list[Message]) -> list[Message]:
+    """The messages; where one was edited or answered again, those of the other branches are left out."""
+    nodes: dict[str, Node] = {}
+    forks: Counter[tuple[str, str]] = Counter()
+    messages = list(messages)
+    for place, message in enumerate(messages):
+        if found := (message.details or {}).get(NODE):
+            name, parent, order = found
+            nodes[name] = Node(name, parent, float(place) if order is None else order, place)
+            forks[parent, message.role] += 1
+            details = {key: value for key, value in (message.details or {}).items() if key != NODE}
+            messages[place] = message._replace(details=details or None)
+    if not any(count > 1 for (parent, _), count in forks.items() if parent in nodes):
+        return messages
+    trees: dict[str, dict[str, Node]] = {}
+    roots: dict[str, str] = {}
+    for name, node in nodes.items():
+        roots[name] = roots.get(node.parent) or _climb(nodes, name)[0].id
+        trees.setdefault(roots[name], {})[name] = node
+    kept = {node.value for tree in trees.values() for node in choose_branch(tree)}
+    left = {node.value for node in nodes.values()} - kept
+    return [leave_out(OTHER_BRANCHES) if place in left else message for place, message in enumerate(messages)]

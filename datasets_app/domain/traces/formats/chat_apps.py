@@ -125,7 +125,8 @@ def matches_librechat(value: Any) -> bool:
     if "history" in value and ("folders" in value or "prompts" in value):
         return True
     first = as_dict(next(iter(as_list(value.get("messages"))), None))
-    return "isCreatedByUser" in first or ("messageId" in first and "parentMessageId" in first)
+    names_nodes = "messageId" in first and "parentMessageId" in first and "role" not in first
+    return "isCreatedByUser" in first or names_nodes
 
 
 def read_librechat(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
@@ -260,11 +261,7 @@ def read_claude(documents: Iterable[Document]) -> Iterator[Conversation | LeftOu
             continue
         messages = [
             read_message(
-                {
-                    "role": item.get("sender"),
-                    "content": item.get("content") or item.get("text"),
-                    "created_at": item.get("created_at"),
-                }
+                {**item, "role": item.get("sender"), "content": item.get("content") or item.get("text")}
             )
             for item in map(as_dict, value["chat_messages"])
         ]

@@ -69,7 +69,7 @@ IDS = tuple(
 _OF_ROW = tuple(
     (
         "conversation_id session_id thread_id conversationId sessionId threadId chat_id chatId dialogue_id "
-        "conv_id"
+        "conv_id message_tree_id"
     ).split()
 )
 _SYSTEM = (

@@ -1,0 +1,87 @@
+"""Messages that point to their parents: what was edited or answered again isn't said twice."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from datasets_app.domain.traces.records import OTHER_BRANCHES
+from tests.traces.exports import HELLO, HI, MORE
+from tests.traces.reading import convert, texts, write
+
+PAIR = [("user", HI), ("assistant", HELLO)]
+KEYS = [("id", "parent_id"), ("message_id", "parent_id"), ("uuid", "parent_message_uuid"), ("id", "parentId"),
+        ("messageId", "parentMessageId"), ("uuid", "parentUuid"), ("id", "parent_message_id")]  # fmt: skip
+# (id, parent, role, text): the first answer was regenerated, the first question edited in another tree.
+REGENERATED = [("a", None, "user", HI), ("b", "a", "assistant", "Old one."), ("c", "a", "assistant", HELLO)]
+EDITED = [("a", None, "user", "Hello?"), ("b", "a", "assistant", "Yes?"), ("c", "b", "user", "Old"),
+          ("d", "c", "assistant", "Old one."), ("e", "b", "user", HI),
+          ("f", "e", "assistant", HELLO)]  # fmt: skip
+
+
+def make(nodes: list[tuple[Any, ...]], keys: tuple[str, str], **more: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            keys[0]: name,
+            keys[1]: parent,
+            "role": role,
+            "content": text,
+            "created_at": 1767607200 + place,
+            **more,
+        }
+        for place, (name, parent, role, text) in enumerate(nodes)
+    ]
+
+
+@pytest.mark.parametrize("keys", KEYS, ids="/".join)
+@pytest.mark.parametrize("in_rows", [True, False])
+def test_an_answer_that_was_regenerated_is_counted(
+    keys: tuple[str, str], in_rows: bool, tmp_path: Path
+) -> None:
+    for nodes, count in ((REGENERATED, 1), (EDITED, 2)):
+        said = make(nodes, keys, **({"conversation_id": "q"} if in_rows else {}))
+        value = said if in_rows else [{"conversation_id": "q", "title": "t", "messages": said}]
+        found, report = convert(write(tmp_path, value, "a.json"))
+        assert texts(found["q"])[-2:] == PAIR
+        assert report.left_out[OTHER_BRANCHES].total == count
+        assert not any("node" in (turn.metadata or {}) for turn in found["q"])
+
+
+def test_trees_one_message_a_line_are_conversations_of_their_own(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = []
+    for tree in ("x", "y"):
+        nodes = [
+            (f"{tree}{name}", parent and f"{tree}{parent}", *said) for name, parent, *said in REGENERATED
+        ]
+        rows += make(nodes, ("message_id", "parent_id"), message_tree_id=tree)
+    rows[4] |= {"rank": 0}
+    rows[5] |= {"rank": 1}
+    found, report = convert(write(tmp_path, rows, "a.jsonl"))
+    assert texts(found["x"]) == PAIR
+    assert texts(found["y"]) == [PAIR[0], ("assistant", "Old one.")]  # the better rank
+    assert report.left_out[OTHER_BRANCHES].total == 2
+
+
+def test_a_claude_export_counts_what_was_regenerated(tmp_path: Path) -> None:
+    said = [
+        {"uuid": name, "parent_message_uuid": parent or "00000000-0000-4000-8000-000000000000", "text": text,
+         "sender": {"user": "human"}.get(role, role), "created_at": f"2026-01-05T10:00:0{place}Z"}
+        for place, (name, parent, role, text) in enumerate(REGENERATED)
+    ]  # fmt: skip
+    found, report = convert(write(tmp_path, [{"uuid": "q", "name": "n", "chat_messages": said}], "a.json"))
+    assert texts(found["q"]) == PAIR
+    assert report.left_out[OTHER_BRANCHES].total == 1
+
+
+@pytest.mark.parametrize(
+    "parents", [[None, None, None], ["t", "t", "t"], [None, "a", "b"], ["x", "a", None]], ids=str
+)
+def test_messages_without_a_fork_stay(parents: list[str | None], tmp_path: Path) -> None:
+    nodes = [
+        (name, parent, role, text)
+        for name, parent, (role, text) in zip("abc", parents, [*PAIR, ("user", MORE)], strict=True)
+    ]
+    said = make(nodes, ("id", "parent_id"), conversation_id="q")
+    found, report = convert(write(tmp_path, said, "a.jsonl"))
+    assert texts(found["q"]) == [*PAIR, ("user", MORE)]
+    assert not report.left_out

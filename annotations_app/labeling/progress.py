@@ -33,7 +33,7 @@ class AnnotatorProgress(NamedTuple):
         return min(self.share, self.mine / self.target) if self.target else 0.0
 
 
-def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECISIONS) -> list[Assignment]:
+def recent_decisions(campaign: Campaign, user: Any) -> list[Assignment]:
     """The last decisions of ``user``, latest first, with item, turn, session and annotation or
     judgment.
 
@@ -42,7 +42,7 @@ def recent_decisions(campaign: Campaign, user: Any, limit: int = MAX_RECENT_DECI
     own = Assignment.objects.for_member(campaign, user).select_reply(campaign.dataset_id)
     if campaign.schema_id is not None:
         own = own.select_related("item__turn__session", "judgment__schema")
-    return list(own.select_decided()[:limit])
+    return list(own.select_decided()[:MAX_RECENT_DECISIONS])
 
 
 def annotator_progress(campaign: Campaign, user: Any) -> AnnotatorProgress:

@@ -79,10 +79,10 @@ class ToolLabels:
 
 
 def open_tool_labels(
-    path: Path, *, format: str, name: str, rules: LabelRules, persona: str | None, assistant: str = ""
+    path: Path, *, format: str, name: str, rules: LabelRules, persona: str | None
 ) -> ToolLabels | None:
     """None for annotation JSONL. Raises UserError."""
-    options = ConvertOptions(assistant=assistant, labeled_texts=True)
+    options = ConvertOptions(labeled_texts=True)
     try:
         file = open_conversation_file(
             path, format=format, limits=configured_limits(), name=name, options=options

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from datasets_app.scrubbing import audit_pages, exception_pages, mark_pages, pages, term_pages
+from datasets_app.scrubbing import audit_pages, exception_pages, mark_pages, term_pages
 from datasets_app.scrubbing import pages as scrub_pages
 
 SCRUB_PAGES: list[tuple[str, Callable[..., Any], str]] = [
@@ -12,7 +12,7 @@ SCRUB_PAGES: list[tuple[str, Callable[..., Any], str]] = [
     ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),
     ("<int:pk>/scrub/progress/", scrub_pages.progress, "scrub_progress"),
     ("<int:pk>/scrub/audit/", audit_pages.scrub_audit, "scrub_audit"),
-    ("<int:pk>/scrub/canary/", pages.start_measurement, "canary"),
+    ("<int:pk>/scrub/canary/", scrub_pages.start_measurement, "canary"),
     ("<int:pk>/scrub/exempt/", exception_pages.exempt, "exempt"),
     ("<int:pk>/scrub/terms/", term_pages.keep_terms, "keep_terms"),
     ("<int:pk>/scrub/proposals/", term_pages.decide_proposal, "decide_proposal"),

@@ -4,7 +4,9 @@ from math import ceil, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
-DEFAULT_CONFIDENCE = 0.95
+CONFIDENCE_LEVEL = 0.95
+# Between minus and plus this many standard errors lie 95 % of a normal distribution.
+NORMAL_QUANTILE = NormalDist().inv_cdf((1 + CONFIDENCE_LEVEL) / 2)
 
 
 class Interval(NamedTuple):
@@ -12,17 +14,12 @@ class Interval(NamedTuple):
     high: float
 
 
-def _get_quantile(confidence: float) -> float:
-    return NormalDist().inv_cdf((1 + confidence) / 2)
-
-
-def count_needed(limit: float, confidence: float = DEFAULT_CONFIDENCE) -> int:
+def count_needed(limit: float) -> int:
     """Of how many at least nothing must be counted for Wilson's interval to end at ``limit`` or below."""
-    z = _get_quantile(confidence)
-    return ceil(z * z * (1 - limit) / limit)
+    return ceil(NORMAL_QUANTILE * NORMAL_QUANTILE * (1 - limit) / limit)
 
 
-def wilson_interval(count: int, total: int, confidence: float = DEFAULT_CONFIDENCE) -> Interval:
+def wilson_interval(count: int, total: int) -> Interval:
     """Wilson's score interval for a share, ``count`` of ``total``; between 0 and 1.
 
     Unlike the usual approximation it says something where nothing was counted: 0 of 100 are at most 3.7 %.
@@ -32,7 +29,7 @@ def wilson_interval(count: int, total: int, confidence: float = DEFAULT_CONFIDEN
         raise ValueError("count must be from 0 to total")
     if total == 0:
         return Interval(0.0, 1.0)
-    z = _get_quantile(confidence)
+    z = NORMAL_QUANTILE
     share = count / total
     center = share + z * z / (2 * total)
     half = z * sqrt(share * (1 - share) / total + z * z / (4 * total * total))

@@ -95,7 +95,7 @@ class Annotator:
             self.keys.append(key)
 
     def take_back(self) -> None:
-        for assignment in recent_decisions(self.to, self.user, 1):
+        for assignment in recent_decisions(self.to, self.user)[:1]:
             self.press(assignment.pk, "undo")
 
     def run_out(self) -> None:

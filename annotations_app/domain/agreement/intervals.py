@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import Statistic
+from datasets_app.domain.intervals import CONFIDENCE_LEVEL
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-CONFIDENCE_LEVEL = 0.95
 # Of a normal distribution, between the 2.5th and the 97.5th percentile.
 NORMAL_QUANTILE = 1.959963984540054
 ROUGH_BELOW_SESSIONS = 10

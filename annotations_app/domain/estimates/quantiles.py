@@ -2,20 +2,20 @@
 
 from functools import cache
 from math import atan, ceil, cos, exp, log2, pi, sin, sqrt
-from statistics import NormalDist
 
-CONFIDENCE_LEVEL = 0.95
+from datasets_app.domain.intervals import CONFIDENCE_LEVEL, NORMAL_QUANTILE
+
 # Of the 5 % that may miss, this much up to the planned end; each time as many labels again get half of what
 # is left.
 _PLANNED_SHARE = 0.8
 
 
-def student_quantile(freedom: int, confidence: float = CONFIDENCE_LEVEL) -> float:
-    """Between minus and plus this many standard errors lies ``confidence`` of Student's t distribution.
+def student_quantile(freedom: int) -> float:
+    """Between minus and plus this many standard errors lies 95 % of Student's t distribution.
 
     Abramowitz & Stegun (1964), 26.7.5; with four degrees of freedom too small by 0.001.
     """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NORMAL_QUANTILE
     terms = (
         (z**3 + z) / 4,
         (5 * z**5 + 16 * z**3 + 3 * z) / 96,
@@ -38,7 +38,7 @@ def student_probability(value: float, freedom: int) -> float:
     return (1 + between) / 2
 
 
-def repeated_quantile(labels: float, planned: int, confidence: float = CONFIDENCE_LEVEL) -> float:
+def repeated_quantile(labels: float, planned: int) -> float:
     """The same in place of a normal quantile for who looks after every label and may stop at any.
 
     A repeated confidence interval (Jennison & Turnbull 1989, JRSS B 51, 305-361) with the boundary of O'Brien
@@ -49,7 +49,7 @@ def repeated_quantile(labels: float, planned: int, confidence: float = CONFIDENC
     """
     # Rounding of weights makes nobody look beyond the plan.
     epoch = max(0, ceil(log2(labels / planned) - 1e-9))
-    miss = 1 - confidence
+    miss = 1 - CONFIDENCE_LEVEL
     spent = miss * (_PLANNED_SHARE if epoch == 0 else (1 - _PLANNED_SHARE) / 2**epoch)
     return brownian_boundary(spent) * sqrt(planned * 2.0**epoch / labels)
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.intervals import DEFAULT_CONFIDENCE, wilson_interval
+from datasets_app.domain.intervals import CONFIDENCE_LEVEL, wilson_interval
 from datasets_app.domain.pii.canary.carriers import Carriers, Planting
 from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.survival_text import DEFAULT_SEED, DEFAULT_VALUES, describe_survival
@@ -73,7 +73,7 @@ class Survival(NamedTuple):
             "planted": self.planted,
             "survived": self.survived,
             "upper": round(self.upper, 6),
-            "confidence": DEFAULT_CONFIDENCE,
+            "confidence": CONFIDENCE_LEVEL,
             "seed": self.seed,
             "classes": {
                 name: {

@@ -53,6 +53,8 @@ STATUS_COLORS = {
     "closed": "",
 }
 
+_URL_PREFIX = "annotations_app_campaign_"
+
 
 @admin.register(Campaign)
 class CampaignAdmin(ReadOnlyAdmin):
@@ -184,6 +186,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/order/", order_campaign, "order"),
             ("<int:pk>/judges/", judge_pages.judges, "judges"),
             ("<int:pk>/judges/reveal/", judge_pages.reveal, "reveal"),
+            ("<int:pk>/judges/jury/", judge_pages.jury, "jury"),
             ("<int:pk>/judges/improve/", judge_pages.improve, "improve"),
             ("<int:pk>/judges/<int:run_pk>/replies/", judge_pages.judged_replies, "judged"),
             ("<int:pk>/calibration/", calibration_pages.show_round, "calibration"),
@@ -195,7 +198,5 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/settings/", campaign_pages.campaign_settings, "settings"),
             ("<int:pk>/status/", campaign_pages.set_status, "status"),
         ]
-        own = [
-            path(route, wrap(view), name=f"annotations_app_campaign_{name}") for route, view, name in pages
-        ]
+        own = [path(route, wrap(view), name=f"{_URL_PREFIX}{name}") for route, view, name in pages]
         return own + super().get_urls()

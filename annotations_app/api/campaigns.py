@@ -21,6 +21,7 @@ from annotations_app.api.schemas import (
     JudgeIn,
     JudgeProposalsIn,
     JudgesOut,
+    JuryIn,
     LabelExportIn,
     OrderOut,
     QualityOut,
@@ -40,7 +41,7 @@ from annotations_app.estimates.statement import build_quality_statement
 from annotations_app.judges.alternative import MAX_EPSILON
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.parameters import ImproveParameters, JudgeParameters
+from annotations_app.judges.parameters import ImproveParameters, JudgeParameters, JuryParameters
 from annotations_app.labels.label_counts import list_personas
 from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import Campaign, JudgeRun
@@ -247,6 +248,16 @@ def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
     chosen = options.dict() | {"judge": judge.full_name}
     parameters = JudgeParameters(campaign=campaign.name, **chosen)
     return start_job(request, "run_judge", campaign.dataset, parameters)
+
+
+@job_route(router, "/campaigns/{name}/juries", needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"))
+def form_campaign_jury(request: Any, name: str, options: JuryIn) -> Any:
+    """Form a jury of several judges, by weights learned from labels of people outside of the test split, and
+    have it judge the campaign: follow the job. It is a judge from then on."""
+    campaign = find_campaign(request, name)
+    return start_job(
+        request, "form_jury", campaign.dataset, JuryParameters(campaign=campaign.name, **options.dict())
+    )
 
 
 @job_route(

@@ -9,6 +9,7 @@ from pydantic import Field
 from annotations_app.agreement.failure_modes import MAX_NAME_LENGTH
 from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
+from annotations_app.domain.judging.jury_document import MAX_MEMBERS, MIN_MEMBERS
 from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import (
@@ -243,6 +244,19 @@ class JudgeIn(Input):
 
     judge: str = Field("offline", max_length=120)
     repeats: int = Field(1, ge=1, le=MAX_REPEATS)
+    swap: bool = False
+    concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=MAX_CONCURRENCY)
+    max_tokens: int | None = Field(None, ge=1)
+    max_cost: float | None = Field(None, gt=0)
+
+
+class JuryIn(Input):
+    """`members` are names, or `NAME@VERSION`, the cheapest first. With `certainty`, a probability, a
+    member is asked only about replies of which those before it are less sure."""
+
+    name: str = Field(max_length=100)
+    members: list[str] = Field(min_length=MIN_MEMBERS, max_length=MAX_MEMBERS)
+    certainty: float | None = Field(None, ge=0.5, lt=1)
     swap: bool = False
     concurrency: int = Field(DEFAULT_CONCURRENCY, ge=1, le=MAX_CONCURRENCY)
     max_tokens: int | None = Field(None, ge=1)

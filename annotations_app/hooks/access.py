@@ -40,6 +40,7 @@ def register() -> None:
         "export_annotations": _EXPORT,
         "improve_judge": _CHANGE,
         "run_judge": _CHANGE,
+        "form_jury": _CHANGE,
         "send_case": "datasets_app.import_dataset",
         "draft_variants": "datasets_app.import_dataset",
     }

@@ -343,7 +343,7 @@ def _register_judges() -> None:
             "campaign__dataset",
             harmless={
                 DIGEST: "prompt_digest persona_digest guidelines_digest",
-                "keys and counts": "examples used",
+                "keys and counts": "examples members used",
                 "a sentence of our own making": "stopped",
             },
         ),

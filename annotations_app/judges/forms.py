@@ -12,10 +12,12 @@ from unfold.widgets import (
 
 from annotations_app.domain.judging.judge_document import OFFLINE
 from annotations_app.judges.judges import latest_judges
-from annotations_app.judges.parameters import JudgeParameters
+from annotations_app.judges.parameters import JudgeParameters, JuryParameters
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models import Campaign
+from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
+from datasets_app.domain.model_calls.budget import Prices
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 
 
@@ -76,3 +78,32 @@ class JudgeForm(OverrideForm):
     def make_parameters(self, campaign: Campaign) -> JudgeParameters:
         given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
         return JudgeParameters(campaign=campaign.name, **given)
+
+
+class JuryForm(forms.Form):
+    """Members are asked in the order in which they are listed: by cost, the cheapest first."""
+
+    name = fields.Text(label="Jury", max_length=100, help_text="Its name; a known one gets a new version.")
+    members = fields.Checkboxes(
+        label="Members", choices=[], help_text="Asked in this order; those without a model cost nothing."
+    )
+    certainty = forms.FloatField(
+        label="Sure enough from",
+        required=False,
+        min_value=0.5,
+        max_value=0.999,
+        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
+        help_text="Asks a member only where those before it are less sure, such as 0.95. If empty, all.",
+    )
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        judges = [judge for judge in latest_judges() if not judge.content.jury]
+        judges.sort(key=lambda judge: judge.content.calls_model and (judge.content.prices or Prices()).answer)
+        self.fields["members"].choices = [(judge.full_name, str(judge)) for judge in judges]  # type: ignore[attr-defined]
+
+    def make_parameters(self, campaign: Campaign) -> JuryParameters:
+        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        order = [name for name, _ in self.fields["members"].choices]  # type: ignore[attr-defined]
+        given["members"] = sorted(given["members"], key=order.index)
+        return JuryParameters(campaign=campaign.name, **given)

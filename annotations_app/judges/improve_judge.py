@@ -173,8 +173,9 @@ def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Crit
     limit = Judge._meta.get_field("name").max_length - len(DRAFT.format(""))
     if len(judge.name) > limit:
         raise UserError(f"The drafts of a judge carry its name: choose one of at most {limit} characters.")
-    if judge.content.is_offline:
-        raise UserError("The offline judge has no prompt; improve a judge that calls a model.")
+    if not judge.content.calls_model:
+        name = "A jury" if judge.content.jury else "The offline judge"
+        raise UserError(f"{name} has no prompt; improve a judge that calls a model.")
     if not 1 <= tries <= MAX_TRIES:
         raise UserError(f"Try 1 to {MAX_TRIES} prompts at a time.")
     comparable = [one for one in schema_of(campaign).criteria if one.levels and one.kind != Kind.TAGS]

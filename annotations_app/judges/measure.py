@@ -14,6 +14,7 @@ from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, Altern
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
+from annotations_app.judges.costs import compute_cost, describe_members
 from annotations_app.judges.disagreements import find_consensus
 from annotations_app.judges.judge_rows import (
     count_not_judged,
@@ -30,7 +31,7 @@ from annotations_app.judges.judge_rows import (
     read_verdicts,
 )
 from annotations_app.judges.reveal import Following, measure_following
-from annotations_app.judges.run_judge import compute_cost, schema_of
+from annotations_app.judges.run_judge import schema_of
 from annotations_app.judges.sides import SideCheck, measure_sides
 from annotations_app.judges.versions import VersionChange, compare_versions, find_earlier
 from annotations_app.models import JudgeRun
@@ -109,7 +110,8 @@ class MeasuredCriterion(NamedTuple):
 
 class JudgeReport(NamedTuple):
     """``not_judged`` counts replies without a judgment by the reason; ``cost`` is that of a thousand
-    judgments, None without prices. ``outdated`` are criteria that were others when they were judged."""
+    judgments, None without prices. ``outdated`` are criteria that were others when they were judged.
+    ``members`` are those of a jury."""
 
     run: JudgeRun
     judged: int
@@ -118,6 +120,7 @@ class JudgeReport(NamedTuple):
     following: list[Following]
     cost: float | None
     outdated: list[str]
+    members: list[dict[str, Any]]
 
     @property
     def missing(self) -> int:
@@ -138,6 +141,7 @@ class JudgeReport(NamedTuple):
             "cost_per_thousand": self.cost,
             "criteria": [one.as_json() for one in self.criteria],
             "outdated_criteria": self.outdated,
+            "members": self.members,
             "following": [{**one._asdict(), "share": one.share} for one in self.following],
         }
 
@@ -174,6 +178,7 @@ def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEF
         measure_following(run.campaign) if is_revealed else [],
         1000 * cost / judged if cost is not None and judged else None,
         list_outdated(run),
+        describe_members(run),
     )
 
 

@@ -17,7 +17,7 @@ from annotations_app.campaigns.pages_common import (
 )
 from annotations_app.judges.alternative import ASSUMPTIONS
 from annotations_app.judges.certify import list_certificates, state_certificate
-from annotations_app.judges.forms import JudgeForm
+from annotations_app.judges.forms import JudgeForm, JuryForm
 from annotations_app.judges.improve_judge import count_tries, list_proposals
 from annotations_app.judges.measure import find_replies, measure_judge
 from annotations_app.judges.parameters import ImproveParameters
@@ -50,10 +50,11 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
     run = next((one for one in runs if one.pk == chosen), runs[0] if runs else None)
     context = {
         "form": form if may_run else None,
+        "jury_form": JuryForm() if may_run else None,
         "runs": runs,
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
-        "proposals": list_proposals(run) if run and not run.judge.content.is_offline else [],
+        "proposals": list_proposals(run) if run and run.judge.content.calls_model else [],
         "tries": count_tries(run.judge.name) if run else 0,
         "alternative_assumptions": ASSUMPTIONS,
         "certificates": [
@@ -63,6 +64,19 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         ],
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)
+
+
+@require_POST
+def jury(request: HttpRequest, pk: int) -> HttpResponse:
+    """Form a jury of the posted judges."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "change_campaign")
+    form = JuryForm(request.POST)
+    if form.is_valid():
+        return start_and_show_job(request, "form_jury", campaign.dataset, form.make_parameters(campaign))
+    for error in form.errors.values():
+        messages.error(request, " ".join(map(str, error)))
+    return redirect(campaign_url(campaign, "judges"))
 
 
 @require_POST

@@ -34,6 +34,31 @@ class JudgeParameters(OverridableParameters, frozen=True):
         return JudgeOptions(self.repeats, self.swap, self.concurrency, self.max_tokens, self.max_cost)
 
 
+class JuryParameters(OverridableParameters, frozen=True):
+    """``members`` are names, or NAME@VERSION, the cheapest first."""
+
+    campaign: str = ""
+    name: str = ""
+    members: list[str] = []
+    certainty: float | None = None
+    swap: bool = False
+    concurrency: int = DEFAULT_CONCURRENCY
+    max_tokens: int | None = None
+    max_cost: float | None = None
+
+    LABELS: ClassVar = JudgeParameters.LABELS | {"name": "Jury", "certainty": "Sure enough from"}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        options = JudgeOptions(1, self.swap, self.concurrency, self.max_tokens, self.max_cost)
+        return {
+            "name": self.name,
+            "members": self.members,
+            "certainty": self.certainty,
+            "options": options,
+        }
+
+
 class ImproveParameters(OverridableParameters, frozen=True):
     """``campaign`` and ``judge`` as above. The job stores its ``state`` while it runs."""
 

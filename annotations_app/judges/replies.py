@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from annotations_app.domain.judging.judge_prompt import MAX_CONTEXT_TURNS, Example, JudgedReply
+from annotations_app.domain.label_table import IntArray
+from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
@@ -21,7 +23,7 @@ LEFT JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.id = p.turn_id
 LEFT JOIN datasets_app_session os ON os.dataset_id = %(other)s AND os.id = o.session_id
 """
 _ITEMS = f"""
-    SELECT i.turn_id, s.excluded OR coalesce(os.excluded, false) AS excluded
+    SELECT i.turn_id, s.session_id, s.excluded OR coalesce(os.excluded, false) AS excluded
     FROM annotations_app_campaignitem i
     JOIN datasets_app_session s ON s.dataset_id = %(dataset)s AND s.id = i.session_id
     LEFT JOIN {_PAIR} WHERE i.campaign_id = %(campaign)s
@@ -32,6 +34,13 @@ WHERE turn_id <> ALL(%(examples)s::bigint[])
 AND (%(only)s::bigint[] IS NULL OR turn_id = ANY(%(only)s))
 """  # constants of this module # nosec B608
 _EXCLUDED_SQL = f"SELECT turn_id FROM ({_ITEMS}) item WHERE excluded"  # constants # nosec B608
+# A conversation is in the same fold in each dataset that has it.
+_FOLDS_SQL = f"""
+SELECT string_agg(int8send(turn_id)
+    || int8send(('x' || substr(md5(session_id), 1, 8))::bit(32)::bigint %% %(folds)s), ''::bytea)
+FROM ({_ITEMS}) item WHERE NOT excluded AND (%(only)s::bigint[] IS NULL OR turn_id = ANY(%(only)s))
+GROUP BY turn_id >> 16
+"""  # constants of this module # nosec B608
 # Both ways round of a pair are next to each other, so that a budget ends with whole pairs.
 _MISSING_SQL = f"""
 SELECT 2 * i.position + side, i.turn_id, side = 1 FROM annotations_app_campaignitem i
@@ -115,6 +124,16 @@ def count_replies(
 def list_excluded(campaign: Campaign) -> list[int]:
     """Turns of excluded sessions, which no judge is sent; of pairs either session."""
     return list(fetch_column(_EXCLUDED_SQL, _describe(campaign)))
+
+
+def read_folds(
+    campaign: Campaign, folds: int, only: Sequence[int] | None = None
+) -> tuple[IntArray, IntArray]:
+    """(turn, fold of its session) of replies that may be judged, ascending by turn; of ``only`` these."""
+    values = {**_describe(campaign), "folds": folds, "only": None if only is None else list(only)}
+    turn, fold = read_packed(_FOLDS_SQL, 2, **values)
+    order = turn.argsort()
+    return turn[order], fold[order]
 
 
 def read_missing(run: JudgeRun, repeats: int, only: list[int] | None = None) -> Iterator[ReplyToJudge]:

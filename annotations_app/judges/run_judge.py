@@ -1,6 +1,6 @@
 """Has a judge answer the criteria of a campaign for each of its replies."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.judging.judge_prompt import build_system_prompt, hash_prompt, select_questions
 from annotations_app.domain.judging.offline_judge import judge_offline
+from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.disagreements import list_wrong
 from annotations_app.judges.judge_rows import count_changed, count_not_judged
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
@@ -36,7 +37,7 @@ BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
 
 class JudgeOptions(NamedTuple):
     """``max_tokens`` and ``max_cost`` limit a run with all that it has used before,
-    ``max_new_tokens`` without. With ``swap`` each pair is judged both ways round."""
+    ``max_new_tokens`` and ``max_new_cost`` without. With ``swap`` each pair is judged both ways round."""
 
     repeats: int = 1
     swap: bool = False
@@ -44,11 +45,12 @@ class JudgeOptions(NamedTuple):
     max_tokens: int | None = None
     max_cost: float | None = None
     max_new_tokens: int | None = None
+    max_new_cost: float | None = None
 
 
 class JudgeOutcome(NamedTuple):
     """``not_judged`` counts failures by their reason; ``left`` weren't requested, because of ``stopped``.
-    ``changed`` are pairs of which the answer changed with the sides."""
+    ``changed`` are pairs of which the answer changed with the sides; ``members`` those of a jury."""
 
     run: int
     judged: int
@@ -61,6 +63,7 @@ class JudgeOutcome(NamedTuple):
     tokens: int
     cost: float | None
     changed: int = 0
+    members: Sequence[dict[str, Any]] = ()
 
     @property
     def is_complete(self) -> bool:
@@ -101,6 +104,7 @@ def run_judge(
     UserError.
     """
     document = judge.content
+    assert document.jury is None  # see run_rater()  # nosec B101
     _check_options(document, options)
     schema = _select_schema(campaign, document)
     if options.swap and not schema.compares_replies:
@@ -175,10 +179,7 @@ def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: Progres
     before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats, **of_these).count()
     budget = None
     if work.model is not None:
-        options, used = work.options, TokensUsed(**run.used)
-        more = options.max_new_tokens
-        limit = options.max_tokens if more is None else used.total + more
-        budget = TokenBudget(limit, used, max_cost=options.max_cost, prices=work.prices or Prices())
+        budget = _make_budget(work.options, TokensUsed(**run.used), work.prices or Prices())
     _record(run, work, actor, "begun", missing=total - before)
     sent_before = run.sent
     with closing(VerdictStore(run, budget)) as store:
@@ -214,6 +215,14 @@ def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: Progres
     )
 
 
+def _make_budget(options: JudgeOptions, used: TokensUsed, prices: Prices) -> TokenBudget:
+    more, more_cost = options.max_new_tokens, options.max_new_cost
+    limit = options.max_tokens if more is None else used.total + more
+    spent = prices.cost(used.prompt, used.completion)
+    max_cost = options.max_cost if more_cost is None else spent + more_cost
+    return TokenBudget(limit, used, max_cost=max_cost, prices=prices)
+
+
 def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any) -> Iterator[JudgedTurn]:
     """Counts what is sent before it is."""
 
@@ -230,13 +239,6 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
         judgment = judge_offline(criterion.key, item.reply.text, work.persona)
         yield JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
         tick()
-
-
-def compute_cost(run: JudgeRun) -> float | None:
-    """At the judge's prices; None without any."""
-    prices = run.judge.content.prices
-    used = TokensUsed(**run.used)
-    return None if prices is None else prices.cost(used.prompt, used.completion)
 
 
 def _record(run: JudgeRun, work: _Work, actor: Any, state: str, **counts: int) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 
-from annotations_app.judges.parameters import ImproveParameters, JudgeParameters
+from annotations_app.judges.parameters import ImproveParameters, JudgeParameters, JuryParameters
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
@@ -13,16 +13,24 @@ from datasets_app.jobs.running import RunningJob
 @task(JudgeParameters, commits_itself=True)
 def run_judge(job: RunningJob[JudgeParameters]) -> dict[str, Any]:
     from annotations_app.judges.judges import get_judge
-    from annotations_app.judges.run_judge import run_judge as judge_replies
+    from annotations_app.judges.run_jury import run_rater
 
     options = job.parameters
-    outcome = judge_replies(
+    outcome = run_rater(
         _find_campaign(job.dataset, options.campaign),
         get_judge(options.judge),
         options.options,
         **_describe_actor(job),
     )
     return outcome._asdict()
+
+
+@task(JuryParameters, commits_itself=True)
+def form_jury(job: RunningJob[JuryParameters]) -> dict[str, Any]:
+    from annotations_app.judges.form_jury import form_jury as form
+
+    campaign = _find_campaign(job.dataset, job.parameters.campaign)
+    return form(campaign, **job.parameters.options, **_describe_actor(job)).as_json()
 
 
 @task(ImproveParameters, commits_itself=True)

@@ -35,6 +35,9 @@ class JudgeRun(models.Model):
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="judge_runs", db_index=False)
     judge = models.ForeignKey(Judge, models.PROTECT, related_name="runs")
+    # Of a jury: the run of each member, about how many replies it was asked, and how many of them it didn't
+    # judge.
+    members = models.JSONField(default=list, db_default=[])
     schema = models.ForeignKey(
         LabelSchema, models.PROTECT, null=True, blank=True, related_name="+", db_index=False
     )

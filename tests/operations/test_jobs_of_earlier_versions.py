@@ -149,7 +149,7 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, str]]] = [
     *((name, {}, {}) for name in ("reapply_erasures", "sign_review", "change_origin", "pull_source")),
     *(
         (name, {}, {})
-        for name in ("store_spans", "run_judge", "improve_judge", "send_case", "draft_variants")
+        for name in ("store_spans", "run_judge", "improve_judge", "send_case", "draft_variants", "form_jury")
     ),
     *(
         (name, {}, {})

@@ -52,6 +52,7 @@ HARMLESS = {
     "export_annotations",
     "export_audit",
     "export_dataset",
+    "form_jury",
     "import_annotations",
     "import_dataset",
     "improve_judge",

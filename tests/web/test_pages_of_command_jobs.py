@@ -39,6 +39,7 @@ COMMANDS: list[tuple[int, str]] = [
     (2, "create_campaign tone --dataset support --persona warm_v1 --annotators ana --overlap 2"),
     (0, "run_judge tone"),
     (2, "improve_judge tone --judge offline"),
+    (2, "form_jury tone --name panel --members offline"),
     (0, "make_case support s2 --turn 2 --into cases --rubric Short --annotators ana"),
     (2, "make_case support s2 --turn 1 --into cases"),
     (2, "draft_variants cases --model openai:tiny --base-url {endpoint}"),

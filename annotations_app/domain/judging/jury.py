@@ -1,13 +1,13 @@
 """Several judges as one: what each says, weighted by how it and the others did against people.
 
-Of each judge is known how often it gives which answer where people give which (a confusion matrix, as Dawid &
-Skene 1979, Applied Statistics 28, 20-28, but from labels of people). Their log-likelihoods are added up with a
-weight for each judge, learned by a regularized logistic regression (stacking, Wolpert 1992, Neural Networks 5,
-241-259): judges that make the same mistakes share the weight of one. Without evidence the weights are 1, which
-is Dawid and Skene's rule for judges that err independently.
+Of each judge is known how often it gives which answer where people give which: a confusion matrix, as in
+Dawid & Skene 1979 (Applied Statistics 28, 20-28), but from labels of people. Their log-likelihoods are added
+up with a weight for each judge, learned by a regularized logistic regression (stacking, Wolpert 1992, Neural
+Networks 5, 241-259): judges that make the same mistakes share the weight of one. Without evidence the weights
+are 1, which is Dawid and Skene's rule for judges that err independently.
 
-A reply is combined with weights that its conversation took no part in: conversations are dealt into folds, and
-each fold has weights of the others.
+A reply is combined with weights that its conversation took no part in: conversations are dealt into folds,
+and each fold has weights learned from the others.
 """
 
 from typing import Any, NamedTuple
@@ -27,8 +27,8 @@ _STEPS, _TOLERANCE, _DECIMALS = 50, 1e-8, 4
 
 class JuryWeights(NamedTuple):
     """Of one criterion. ``likelihood`` (members, answers of people, answers of the member) has logarithms;
-    row j - 1 of ``weight`` (members, members) and ``bias`` (members, answers) is for replies about which the
-    first j members were asked."""
+    row j - 1 of ``weight`` (members, members) and ``bias`` (members, answers) is for replies about which only
+    the first j members were asked."""
 
     likelihood: FloatArray
     weight: FloatArray
@@ -39,7 +39,7 @@ class JuryWeights(NamedTuple):
 
 
 def read_weights(stored: Any, members: int, answers: int) -> JuryWeights:
-    """Raises ValueError for what :meth:`JuryWeights.as_json` hasn't written of as many members and answers."""
+    """What :meth:`JuryWeights.as_json` writes, of as many members and answers. Raises ValueError."""
     shapes = {
         "likelihood": (members, answers, answers),
         "weight": (members, members),
@@ -68,8 +68,8 @@ def learn_weights(verdicts: IntArray, label: IntArray, answers: int) -> JuryWeig
     for member, said in enumerate(verdicts):
         there = said != MISSING
         counts = np.bincount(label[there] * answers + said[there], minlength=answers**2)
-        counts = counts.reshape(answers, answers) + _SMOOTHING
-        likelihood[member] = np.log(counts / counts.sum(axis=1, keepdims=True))
+        smooth = counts.reshape(answers, answers) + _SMOOTHING
+        likelihood[member] = np.log(smooth / smooth.sum(axis=1, keepdims=True))
     prior = np.log(shares / shares.sum())
     weight, bias = np.zeros((members, members)), np.zeros((members, answers))
     evidence = _look_up(likelihood, verdicts)

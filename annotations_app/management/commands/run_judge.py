@@ -6,10 +6,10 @@ from annotations_app.campaigns.members import get_campaign
 from annotations_app.domain.judging.judge_document import OFFLINE
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import JudgeParameters
-from annotations_app.judges.run_judge import JudgeOutcome, run_judge
+from annotations_app.judges.run_jury import run_rater
+from annotations_app.management.judging import report_outcome
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
-from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
 
 HELP = """\
@@ -73,37 +73,13 @@ class Command(BaseCommand):
         )
         outcome = run_job(
             "run_judge",
-            lambda job: run_judge(
+            lambda job: run_rater(
                 found, chosen, parameters.options, override=override, report_progress=job.report_progress
             ),
             dataset_name=found.dataset.name,
             parameters=parameters,
             progress=Progress("Judging", "replies"),
         )
-        self._report(chosen.full_name, outcome)
+        report_outcome(self.stdout, chosen.full_name, outcome)
         if not outcome.is_complete:
             sys.exit(EXIT_FINDINGS)
-
-    def _report(self, judge: str, outcome: JudgeOutcome) -> None:
-        earlier = f", {outcome.before:,} before" if outcome.before else ""
-        cost = "" if outcome.cost is None else f" for {outcome.cost:.4f}"
-        tokens = f"; {outcome.tokens:,} tokens{cost}" if outcome.tokens else ""
-        judged = format_count(outcome.judged, "judgment")
-        self.stdout.write(f"{judge}: {judged}{earlier}{tokens}.")
-        missing = sum(outcome.not_judged.values())
-        if missing:
-            share = missing / max(1, missing + outcome.judged + outcome.before)
-            self.stdout.write(f"Not judged: {missing:,} ({share:.1%}).")
-        for reason, count in sorted(outcome.not_judged.items()):
-            self.stdout.write(f"  {count:,}: {reason}")
-        if outcome.changed:
-            pairs = format_count(outcome.changed, "pair")
-            self.stdout.write(f"Not judged: {pairs} of which the answer changes with the sides.")
-        if outcome.excluded:
-            self.stdout.write(
-                f"Left out: {format_count(outcome.excluded, 'reply', 'replies')} of excluded sessions."
-            )
-        if outcome.examples:
-            self.stdout.write(f"Left out: {format_count(outcome.examples, 'example')} shown to the judge.")
-        if outcome.stopped:
-            self.stdout.write(f"{outcome.stopped} {outcome.left:,} left; run it again to resume.")

@@ -1,0 +1,249 @@
+"""Has a jury judge a campaign: its members are asked in their order, and what they say is combined."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from annotations_app.domain.judging.jury import FOLDS, MISSING, combine_verdicts
+from annotations_app.domain.judging.jury_document import Jury
+from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.judges.costs import compute_cost, describe_members
+from annotations_app.judges.judge_rows import count_not_judged, look_up, read_verdicts
+from annotations_app.judges.judges import get_judge
+from annotations_app.judges.model_judge import JudgedTurn
+from annotations_app.judges.replies import count_replies, read_folds
+from annotations_app.judges.run_judge import JudgeOptions, JudgeOutcome, run_judge, schema_of
+from annotations_app.judges.verdict_store import VerdictStore
+from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
+from datasets_app.core import audit
+from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.criterion import Criterion
+from datasets_app.domain.labels.schema import Answers, Question, is_asked
+from datasets_app.domain.model_calls.budget import TokensUsed
+
+NOBODY = "no member of the jury judged it"
+
+
+class _Replies(NamedTuple):
+    """Ascending by ``turn``: the first ``asked`` members have answered for each; ``chances`` (replies,
+    answers) are what they make likely, by criterion."""
+
+    turn: IntArray
+    fold: IntArray
+    asked: IntArray
+    chances: dict[str, FloatArray]
+
+
+def run_rater(
+    campaign: Campaign,
+    judge: Judge,
+    options: JudgeOptions = JudgeOptions(),  # noqa: B008
+    *,
+    only: list[int] | None = None,
+    **caller: Any,
+) -> JudgeOutcome:
+    """As :func:`run_judge`, also of a jury. Its members judge what they haven't yet: each after the first
+    only replies of which those before aren't sure enough. Budgets are for all that they have used in this
+    campaign."""
+    jury = judge.content.jury
+    if jury is None:
+        return run_judge(campaign, judge, options, only=only, **caller)
+    if options.repeats != 1:
+        raise UserError("A jury judges each reply once; have its members repeat their judgments.")
+    questions, members = _select_questions(campaign, jury), _load_members(jury)
+    turn, fold = read_folds(campaign, FOLDS, only)
+    replies = _Replies(turn, fold, np.zeros(len(turn), np.int64), {})
+    runs: list[JudgeRun] = []
+    stopped = ""
+    for place, member in enumerate(members):
+        wanted = (replies.asked == place) & ~_find_sure(questions, jury, replies)
+        run, stop = ask_member(campaign, members, member, options, turn[wanted].tolist(), caller)
+        stopped = stopped or stop
+        runs.append(run)
+        replies.asked[wanted & np.isin(turn, _list_answered(run))] = place + 1
+        replies = replies._replace(chances=_combine(questions, jury, runs, replies))
+    done = (replies.asked == len(members)) | _find_sure(questions, jury, replies)
+    run = _store(campaign, judge, questions, runs, replies, done, stopped)
+    _record(run, caller.get("actor"), int(done.sum()))
+    judged, not_judged = count_not_judged(run)
+    return JudgeOutcome(
+        run.pk,
+        judged,
+        0,
+        not_judged,
+        int((~done).sum()),
+        stopped,
+        count_replies(campaign, [], only)[1],
+        0,
+        TokensUsed(**run.used).total,
+        compute_cost(run),
+        members=describe_members(run),
+    )
+
+
+def _load_members(jury: Jury) -> list[Judge]:
+    members = find_members([member.judge for member in jury.members])
+    for member, known in zip(members, jury.members, strict=True):
+        if member.digest != known.digest:
+            raise UserError(f"{member.full_name} isn't the judge that the weights were learned for.")
+    return members
+
+
+def find_members(names: Sequence[str]) -> list[Judge]:
+    """Raises UserError."""
+    members = [get_judge(name) for name in names]
+    if juries := [one.full_name for one in members if one.content.jury]:
+        raise UserError(f"{juries[0]} is a jury itself; name its members.")
+    return members
+
+
+def ask_member(
+    campaign: Campaign,
+    members: Sequence[Judge],
+    member: Judge,
+    options: JudgeOptions,
+    turns: list[int],
+    caller: dict[str, Any],
+) -> tuple[JudgeRun, str]:
+    """Its run, and why it hasn't all of these. Budgets are for all ``members``."""
+    used = list(campaign.judge_runs.filter(judge__in=members).select_related("judge"))
+    if options.max_tokens is not None:
+        tokens = sum(TokensUsed(**run.used).total for run in used)
+        options = options._replace(max_new_tokens=max(0, options.max_tokens - tokens))
+    if options.max_cost is not None:
+        cost = sum(compute_cost(run) or 0.0 for run in used)
+        options = options._replace(max_new_cost=max(0.0, options.max_cost - cost))
+    outcome = run_judge(campaign, member, options, only=turns, **caller)
+    run = JudgeRun.objects.select_related("judge", "campaign", "schema").get(pk=outcome.run)
+    return run, outcome.stopped
+
+
+def read_codes(run: JudgeRun, criterion: Criterion, turns: IntArray) -> IntArray:
+    """What it says of each reply, MISSING where nothing."""
+    found = look_up(turns, *read_verdicts(run, criterion))
+    return np.where(np.isnan(found), MISSING, found).astype(np.int64)
+
+
+def _select_questions(campaign: Campaign, jury: Jury) -> list[Question]:
+    """Raises UserError if the campaign asks another version of a criterion."""
+    questions = [one for one in schema_of(campaign).questions if one.criterion.key in jury.criteria]
+    for key, learned in jury.criteria.items():
+        if learned.digest not in [one.criterion.digest for one in questions]:
+            raise UserError(
+                f"{campaign.name} doesn't ask {key[:50]} as it was when the jury was formed: form it again."
+            )
+    return questions
+
+
+def _list_answered(run: JudgeRun) -> list[int]:
+    """Turns that it has judged or failed to judge; examples of its prompt are never asked about."""
+    verdicts = Verdict.objects.filter(run=run, repeat=0, swapped=False)
+    return [*verdicts.values_list("turn_id", flat=True), *run.examples]
+
+
+def _find_sure(questions: Sequence[Question], jury: Jury, replies: _Replies) -> Any:
+    """Of which replies no further member need be asked."""
+    sure = np.full(len(replies.turn), jury.certainty is not None) & (replies.asked > 0)
+    for question in questions if replies.chances else ():
+        chance = replies.chances[question.criterion.key].max(axis=1)
+        may_miss = question.optional or question.condition is not None
+        sure &= (chance >= (jury.certainty or 1.0)) | (np.isnan(chance) & may_miss)
+    return sure
+
+
+def _combine(
+    questions: Sequence[Question], jury: Jury, runs: Sequence[JudgeRun], replies: _Replies
+) -> dict[str, FloatArray]:
+    combined = {}
+    for question in questions:
+        criterion = question.criterion
+        said = np.stack([read_codes(run, criterion, replies.turn) for run in runs])
+        chances = np.full((len(replies.turn), len(criterion.levels)), np.nan)
+        for number, weights in enumerate(jury.criteria[criterion.key].folds):
+            for asked in range(1, len(runs) + 1):
+                some = (replies.fold == number) & (replies.asked == asked)
+                chances[some] = combine_verdicts(weights, said[:, some], asked)
+        combined[criterion.key] = chances
+    return combined
+
+
+def _store(
+    campaign: Campaign,
+    judge: Judge,
+    questions: Sequence[Question],
+    runs: Sequence[JudgeRun],
+    replies: _Replies,
+    done: Any,
+    stopped: str,
+) -> JudgeRun:
+    prompts = json.dumps([judge.digest, *(run.prompt_digest for run in runs)])
+    run, _ = JudgeRun.objects.get_or_create(
+        campaign=campaign,
+        judge=judge,
+        prompt_digest=hashlib.sha256(prompts.encode()).hexdigest(),
+        defaults={
+            "schema": campaign.schema,
+            "persona_digest": runs[0].persona_digest,
+            "guidelines_digest": runs[0].guidelines_digest,
+        },
+    )
+    run.members = []
+    for place, member in enumerate(runs):
+        asked = done & (replies.asked > place)
+        said = [read_codes(member, one.criterion, replies.turn[asked]) for one in questions]
+        missing = int((np.stack(said) == MISSING).all(axis=0).sum())
+        run.members.append({"run": member.pk, "asked": int(asked.sum()), "missing": missing})
+    used = [asdict(TokensUsed(**member.used)) for member in runs]
+    run.used = {name: sum(one[name] for one in used) for name in used[0]}
+    run.stopped, run.ended_at = stopped[:300], timezone.now()
+    run.save(update_fields=["members"])
+    with closing(VerdictStore(run, None)) as store:
+        for judged in _decide(questions, runs, replies, done):
+            store.add(judged)
+            store.sync_sometimes()
+        store.sync(ended=True)
+    return run
+
+
+def _decide(
+    questions: Sequence[Question], runs: Sequence[JudgeRun], replies: _Replies, done: Any
+) -> Iterator[JudgedTurn]:
+    """The likeliest answer to each criterion that applies, with how sure the members are together."""
+    names = [run.judge.full_name for run in runs]
+    for place in np.flatnonzero(done).tolist():
+        answers, sure = Answers({}, {}), []
+        for question in questions:
+            chances = replies.chances[question.criterion.key][place]
+            if is_asked(question, answers) and not np.isnan(chances[0]):
+                answers.codes[question.criterion.key] = int(chances.argmax())
+                sure.append(float(chances.max()))
+        turn = int(replies.turn[place])
+        if not sure:
+            yield JudgedTurn(turn, 0, {}, failure=NOBODY)
+            continue
+        asked = ", ".join(names[: replies.asked[place]])
+        yield JudgedTurn(turn, 0, answers.codes, f"{100 * min(sure):.0f} % sure, by {asked}.")
+
+
+def _record(run: JudgeRun, actor: Any, judged: int) -> None:
+    with transaction.atomic():
+        audit.record(
+            "judge",
+            actor=actor,
+            dataset_name=run.campaign.dataset.name,
+            state="ended",
+            campaign=run.campaign.name,
+            judge=run.judge.full_name,
+            digest=run.judge.digest,
+            prompt_digest=run.prompt_digest,
+            endpoint="those of its members",
+            judged=judged,
+            sent=0,
+        )

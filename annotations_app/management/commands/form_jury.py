@@ -1,0 +1,84 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from annotations_app.campaigns.members import get_campaign
+from annotations_app.judges.form_jury import form_jury
+from annotations_app.judges.parameters import JuryParameters
+from annotations_app.management.judging import report_outcome
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.domain.wording import format_count
+from datasets_app.management.base import BaseCommand, run_job
+
+HELP = """\
+Form a jury: several judges whose verdicts are combined by weights learned from labels of people.
+
+The members judge the replies that people labeled outside of the test split. Weights are learned from
+these, the jury is saved as the next version of NAME, and judges the campaign. It is a judge like any
+other: run_judge NAME, certify_judge, export_judge. With --certainty a member is asked only about
+replies of which those before it are less sure: name the cheapest first.
+
+examples:
+  manage.py form_jury tone-may --name panel --members offline,brand,strict
+  manage.py form_jury tone-may --name cascade --members small,large --certainty 0.95 --max-cost 5
+
+exit codes:
+  0  every reply is judged
+  1  some are not judged, the budget is spent, or a criterion has too few labels
+  2  could not run: no such campaign or judge, too few labels, endpoint not allowed
+"""
+
+
+class Command(BaseCommand):
+    help = HELP
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("campaign", metavar="CAMPAIGN")
+        parser.add_argument("--name", required=True, metavar="NAME", help="of the jury")
+        parser.add_argument(
+            "--members", required=True, metavar="JUDGE,…", help="judges, or NAME@VERSION, the cheapest first"
+        )
+        parser.add_argument(
+            "--certainty",
+            type=float,
+            metavar="P",
+            help="ask a member only where those before it are less sure (default: ask all)",
+        )
+        parser.add_argument(
+            "--swap", action="store_true", help="judge each pair both ways round: an answer must be the same"
+        )
+        parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
+        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
+        parser.add_argument(
+            "--max-cost", type=float, metavar="AMOUNT", help="stop before it costs more, at members' prices"
+        )
+        parser.add_argument(
+            "--override", metavar="REASON", default="", help="why to send raw text to members' endpoints"
+        )
+
+    def handle(self, *, campaign: str, members: str, override: str, **options: Any) -> None:
+        found = get_campaign(campaign)
+        parameters = JuryParameters(
+            campaign=found.name,
+            members=[name.strip() for name in members.split(",") if name.strip()],
+            max_tokens=options["max_tokens_total"],
+            **{key: options[key] for key in ("name", "certainty", "swap", "concurrency", "max_cost")},
+        )
+        formed = run_job(
+            "form_jury",
+            lambda job: form_jury(
+                found, **parameters.options, override=override, report_progress=job.report_progress
+            ),
+            dataset_name=found.dataset.name,
+            parameters=parameters,
+            progress=Progress("Judging", "replies"),
+        )
+        for key, count in formed.learned.items():
+            self.stdout.write(
+                f"{key}: weights from {format_count(count, 'labeled reply', 'labeled replies')}."
+            )
+        for key, reason in formed.left_out.items():
+            self.stdout.write(f"{key}: left out, {reason}.")
+        report_outcome(self.stdout, formed.judge, formed.outcome)
+        if not formed.is_complete:
+            raise SystemExit(EXIT_FINDINGS)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db import transaction
 
+from annotations_app.domain.estimates.gain import share_risk
 from annotations_app.domain.judging.better_prompt import Disagreement, build_request
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.label_table import IntArray
@@ -16,7 +17,7 @@ from annotations_app.judges.judges import get_judge, save_judge
 from annotations_app.judges.model_judge import write_instructions
 from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
 from annotations_app.judges.run_judge import JudgeOptions, make_request, run_judge, schema_of
-from annotations_app.judges.versions import RISK, VersionChange, compare_versions
+from annotations_app.judges.versions import VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
 from datasets_app.catalog.written_text import find_written
@@ -194,12 +195,11 @@ def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Crit
 
 
 def _compare(base: JudgeRun, run: JudgeRun, criterion: Criterion, labeled: _Labeled) -> VersionChange | None:
-    """What only the new prompt fails to judge counts as wrong. Of all the risk the k-th try has the part
-    1 / k (k + 1): together never more than the whole, however many there will be."""
+    """What only the new prompt fails to judge counts as wrong."""
     turns = labeled.turn
     before, now = (look_up(turns, *read_verdicts(one, criterion)) for one in (base, run))
     session = labeled.sessions.session_of(turns)
-    risk = RISK / (run.judge.version * (run.judge.version + 1))
+    risk = share_risk(run.judge.version)
     return compare_versions(base, labeled.label, before, np.where(np.isnan(now), -1, now), session, risk)
 
 

@@ -1,17 +1,13 @@
 """A version of a judge, or a run under another prompt, against the one before, on the same replies."""
 
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from annotations_app.domain.agreement.agreement_report import Statistic
-from annotations_app.domain.agreement.intervals import MIN_SESSIONS, jackknife_interval, sum_squared_influence
+from annotations_app.domain.estimates.gain import RISK, measure_gain
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.models import JudgeRun
-
-# How often a version that is no better may seem so: the tail of a 95 % interval.
-RISK = 0.025
 
 
 class VersionChange(NamedTuple):
@@ -54,20 +50,13 @@ def compare_versions(
     order = np.argsort(session[both], kind="stable")
     people, session = people[both][order], session[both][order]
     was, is_right = before[both][order] == people, now[both][order] == people
-    change = is_right.astype(np.float64) - was
-    mean = float(change.mean())
-    group = np.zeros(len(change), np.int64)
-    squares, sessions = sum_squared_influence(group, session, ((change - mean) / len(change))[None], 1)
-    error = float(np.sqrt(squares[0][0] * sessions[0] / max(1, sessions[0] - 1)))
-    bound = mean - NormalDist().inv_cdf(1 - risk) * error
     return VersionChange(
         earlier.judge.full_name,
         earlier.prompt_digest,
-        len(change),
+        len(was),
         int(was.sum()),
         int(is_right.sum()),
         int((is_right & ~was).sum()),
         int((was & ~is_right).sum()),
-        jackknife_interval(mean, float(squares[0][0]), int(sessions[0]), -1.0),
-        bound if sessions[0] >= MIN_SESSIONS else None,
+        *measure_gain(was, is_right, session, risk),
     )

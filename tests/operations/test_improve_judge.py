@@ -102,7 +102,17 @@ def test_only_a_prompt_that_surely_agrees_better_is_accepted_and_the_test_split_
     assert '"people say": "On-brand", "the judge says": "Off-brand", "because": "So it is."' in asked[0]
     accepted = get_judge("brand")
     assert FIX in accepted.content.instructions
-    assert Verdict.objects.filter(run__judge=accepted, failure="").count() == better.replies
+    # On the locked test, which decided nothing, it is right more often.
+    replies = Turn.objects.filter(dataset=campaign.dataset, role="assistant", session__split="test")
+    texts = dict(replies.values_list("pk", "text"))
+    right = []
+    with LlmServer(answer=answers(), port=server.port):
+        for judge in (get_judge("brand@1"), accepted):
+            run = JudgeRun.objects.get(pk=run_judge(campaign, judge, only=list(texts)).run)
+            said = Verdict.objects.filter(run=run, turn__in=texts).values_list("turn_id", "codes")
+            right.append(sum(codes["on_brand"] == int("Gladly" in texts[pk]) for pk, codes in said))
+    assert right[0] < right[1] == len(texts)
+    assert Verdict.objects.filter(run__judge=accepted, failure="").count() == better.replies + len(texts)
     assert AuditEvent.objects.filter(action="improve_judge").count() == 3
 
 

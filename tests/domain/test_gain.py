@@ -1,4 +1,4 @@
-"""Which prompts are accepted: surely better ones, of planted judges with a known accuracy on a locked test."""
+"""Which prompts are accepted: better ones, of planted judges with a known accuracy on a locked test."""
 
 import numpy as np
 

@@ -219,7 +219,8 @@ def _check_repeats(samples: list[Sample]) -> Iterator[Finding]:
         yield Finding(
             "contradictions",
             contradicted > MAX_CONTRADICTIONS * len(samples),
-            f"{format_count(contradicted, 'label')} contradict that of another reply with the same words.",
+            format_count(contradicted, "label contradicts", "labels contradict")
+            + " that of another reply with the same words.",
             "Label these replies again, or make the guidelines clearer.",
         )
     repeats, total = sum(max(0, count - 1) for count in learned.values()), sum(learned.values())

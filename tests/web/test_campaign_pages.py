@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations_app.campaigns.create import fill_campaign
-from annotations_app.models import Annotation, Assignment, Campaign
+from annotations_app.models import Annotation, Assignment, Campaign, CampaignMember
 from datasets_app.catalog import gates
 from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.jobs.perform import perform
@@ -521,3 +521,10 @@ def test_the_start_page_asks_no_more_of_more_campaigns(sign_in: Any, round_1: Ca
     with CaptureQueriesContext(connection) as many:
         start_page(client)
     assert len(many) == len(few)
+
+
+def test_the_list_is_filtered_by_what_is_assigned_to_oneself(sign_in: Any, round_1: Campaign) -> None:
+    lead = sign_in("lead")
+    assert "No results for these filters" in html_of(lead, "changelist", assigned="me")
+    CampaignMember.objects.create(campaign=round_1, user=lead.user)
+    assert f"/{round_1.pk}/change/" in html_of(lead, "changelist", assigned="me")

@@ -167,3 +167,13 @@ def test_the_job_makes_what_was_asked_for(
     assert b"".join(curator.get(reverse("download", args=[kept.pk])))
     for action in ("export", "download"):
         assert AuditEvent.objects.get(action=action).details.get("release") == given.get("version")
+
+
+def test_a_package_is_of_the_newest_version_unless_current_data_is_chosen(
+    curator: Any, dataset: Dataset, tmp_path: Path
+) -> None:
+    released(dataset, tmp_path)
+    for chosen, version in (({}, "1.0.0"), ({"version": ""}, "")):
+        page = curator.get(address("export", dataset), {"format": "package", **chosen})
+        assert page.context["form"]["version"].value() == version
+        assert "ad-note ad-warn" in page.content.decode()

@@ -17,13 +17,18 @@ from tests.alignmenter_tool import run_alignmenter
 # Before these libraries are imported: nothing is fetched.
 os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("alignmenter")]
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The package of a release in three splits; its turns differ in what they have beside the text."""
+@pytest.fixture(autouse=True)
+def empty_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+
+
+@pytest.fixture(scope="module")
+def package(rows_of_module: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package of a release in three splits; its turns differ in what they have beside the text."""
+    tmp_path = tmp_path_factory.mktemp("package")
     lines = factories.make_sessions(10, persona_id="calm_v1", tags=["scenario:billing"])
     lines[3] |= {"metadata": {"model": "m", "n": 1}, "seen": "yes"}
     lines[8] |= {"metadata": {"n": "another kind"}, "timestamp": "2026-05-01T10:00:00Z"}
@@ -94,7 +99,6 @@ def test_the_citation_is_as_its_format_asks(package: Path) -> None:
     assert stated["version"] == "1.0.0"
 
 
-@pytest.mark.xdist_group("alignmenter")
 def test_alignmenter_runs_on_the_data_and_knows_the_release(package: Path, tmp_path: Path) -> None:
     persona = tmp_path / "calm_v1.yaml"
     persona.write_text(

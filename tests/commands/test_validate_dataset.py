@@ -501,3 +501,17 @@ def test_a_dataset_that_is_not_there_could_not_be_checked():
     with pytest.raises(CommandError, match="There is no dataset 'nowhere'") as refused:
         run("--dataset", "nowhere")
     assert refused.value.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
+def test_commands_without_the_application_multiply_in_one_thread() -> None:
+    """Further ones of numpy, which it starts when it is loaded, would wait for one another."""
+    program = (
+        "import alignmenter_datasets.command, datasets_app.command_line.validate, numpy, os;"
+        "print(len(os.listdir('/proc/self/task')))"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=PROJECT, env=environment, capture_output=True, text=True
+    )
+    assert done.stdout == "1\n", done.stderr

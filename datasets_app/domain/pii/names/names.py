@@ -4,7 +4,6 @@ The packaged ones need only numpy; others load spaCy or onnxruntime. Nothing is 
 model is an error that says what to do.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -40,9 +39,6 @@ class NameFinder:
     kinds = frozenset({NAME})
 
     def __init__(self, models: Sequence[str] = (BUILT_IN,)) -> None:
-        # Processes use the cores; threads of a matrix library in each would only compete. Works
-        # only before numpy is loaded, and never overrides the environment.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if not models:
             raise NameModelError(f"No name model is set. Set “{BUILT_IN}”, spacy:NAME or onnx:FOLDER.")
         self._has_built_in = BUILT_IN in models
@@ -136,7 +132,6 @@ def _is_english(text: str, judged: JudgedTexts) -> bool:
 
 def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts:
     """Each text as the network reads it; see :func:`judge_texts`."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from datasets_app.domain.pii.network.judged import judge_texts
 
     return dict(zip(texts, judge_texts(texts, names_only=names_only), strict=True))

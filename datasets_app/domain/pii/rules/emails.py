@@ -84,11 +84,6 @@ _SPELLED_ADDRESSES = (
         rf"(?:{_WORD}{_DOT}){{0,3}}{_WORD}{_SPELLED_DOT}{_TOP_LEVEL_DOMAIN}(?![\w-])",
         re.IGNORECASE,
     ),
-    # jane%40acme.com, jane&#64;acme.com, and as JSON within a text escapes it
-    re.compile(
-        r"(?<![\w.%])[A-Za-z0-9][\w.+-]{0,63}(?:%40|&#0{0,4}64;|&#[xX]0{0,4}40;|&commat;|\\{1,4}u0040)"
-        r"(?:[A-Za-z0-9][\w-]{0,62}\.){1,5}[A-Za-z]{2,24}"
-    ),
 )
 # "look us up at acme dot com" names no mailbox.
 _NON_MAILBOX_TEXT = """
@@ -103,7 +98,7 @@ _NON_MAILBOX_WORDS = frozenset(_NON_MAILBOX_TEXT.split())
 
 
 def find_spelled_emails(text: str) -> Iterator[Match]:
-    """Addresses whose @ and dots are words, or escaped as in a URL."""
+    """Addresses whose @ and dots are words."""
     for pattern in _SPELLED_ADDRESSES:
         for match in pattern.finditer(text):
             if match.re.groups == 0 or match["local"].lower() not in _NON_MAILBOX_WORDS:

@@ -27,6 +27,7 @@ from datasets_app.domain.pii.detector import (
     URL,
     Match,
 )
+from datasets_app.domain.pii.encodings import MAX_DEPTH, decode_escapes, find_encoded_texts
 from datasets_app.domain.pii.folding import fold_and_encode, map_to_original
 from datasets_app.domain.pii.placeholders import blank_placeholders
 from datasets_app.domain.pii.rules import (
@@ -49,6 +50,8 @@ from datasets_app.domain.pii.rules.technical import blank_protected, drop_protec
 ALL_KINDS = frozenset(PATTERN_KINDS)
 # What makes an address of the web personal; its folders are no paths of a file system.
 _KINDS_IN_URLS = ALL_KINDS - {URL, HOST, PATH}
+# Without its surroundings, code says nothing of people; its folders and machines are no findings.
+_CERTAIN_IN_CODE = ALL_KINDS - JUDGED_KINDS - {URL, HOST, PATH}
 _NUMBERS_AND_ADDRESSES = frozenset(patterns.SHAPED_KINDS)
 
 
@@ -105,8 +108,9 @@ _UNSPACED = "\u0590-\u1cff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufefe"
 _BESIDE_ASCII = re.compile(f"(?<=[!-~])[{_UNSPACED}]|[{_UNSPACED}](?=[!-~])")
 
 
-def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
-    """The values of ``kinds`` in ``text``, by their start; those of different classes may overlap."""
+def find_all(text: str, kinds: frozenset[str] = ALL_KINDS, depth: int = 0) -> list[Match]:
+    """The values of ``kinds`` in ``text``, by their start; those of different classes may overlap. Those that
+    a format decides are found in what is encoded too, to a certain depth."""
     folded, encoded = fold_and_encode(text)
     found = _search_folded(folded, encoded, kinds)
     if len(encoded) != len(folded) and not kinds <= JUDGED_KINDS:
@@ -116,15 +120,33 @@ def find_all(text: str, kinds: frozenset[str] = ALL_KINDS) -> list[Match]:
             found = _unite(found, _search_folded(parted, parted_encoded, kinds - JUDGED_KINDS))
     if found and folded is not text:
         found = map_to_original(text, found)
+    if depth < MAX_DEPTH and (certain := kinds & _CERTAIN_IN_CODE):
+        found = _unite(found, _find_encoded(text, encoded, certain, depth + 1))
     return sorted(found, key=_get_place)
+
+
+def _find_encoded(text: str, encoded: bytes, kinds: frozenset[str], depth: int) -> list[Match]:
+    """The values behind escapes, and the whole of what is in base64 or hexadecimal digits and holds one."""
+    found: list[Match] = []
+    if decoded := decode_escapes(text, encoded):
+        for match in find_all(decoded.text, kinds, depth):
+            if place := decoded.locate(match.start, match.end):
+                found.append(match._replace(start=place[0], end=place[1]))
+    for start, end, said in find_encoded_texts(text, encoded):
+        found += [match._replace(start=start, end=end) for match in find_all(said, kinds, depth)]
+    return found
 
 
 def _unite(found: list[Match], more: list[Match]) -> list[Match]:
     """All of both without those that lie within another of their class."""
+    if not more:
+        return found
     united: list[Match] = []
+    ends: dict[str, int] = {}
     for match in sorted([*found, *more], key=_get_place):
-        if not any(other.kind == match.kind and match.end <= other.end for other in united):
+        if match.end > ends.get(match.kind, -1):
             united.append(match)
+            ends[match.kind] = match.end
     return united
 
 
@@ -157,18 +179,12 @@ def _drop_credentials_of_wallets(found: list[Match]) -> list[Match]:
     return [m for m in found if m.kind != CREDENTIAL or (m.start, m.end) not in wallets_found]
 
 
-_ESCAPED_AT = re.compile(rb"&(?:#0*64|#[xX]0*40|commat);")
-
-
 def _may_be_escaped(encoded: bytes) -> bool:
-    """Whether an address may be written with (at), [AT], %40, &#64; or \\u0040."""
+    """Whether an address may be written with (at) or [AT]."""
     return (
         (b"(" in encoded and (b"at)" in encoded or b"AT)" in encoded))
         or (b"[" in encoded and (b"at]" in encoded or b"AT]" in encoded))
         or (b"{" in encoded and b"at}" in encoded)
-        or (b"%" in encoded and b"%40" in encoded)
-        or (b"&" in encoded and _ESCAPED_AT.search(encoded) is not None)
-        or (b"\\" in encoded and b"\\u0040" in encoded)
         or (b"D" in encoded and b"DOT" in encoded)
     )
 

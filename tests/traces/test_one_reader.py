@@ -77,6 +77,30 @@ DOORS = [(name, file, content) for name, file, content, _, said in (*EXPORTS, *M
     ("OpenAI with calls", "a.jsonl", chat(PAIR[0], ("function_call", CALL), ("function", RESULT), PAIR[1])),
     ("tags of tools", "a.jsonl", chat(PAIR[0], ("assistant", f"<tool_call>{CALL}</tool_call>"), PAIR[1])),
     ("text in a chat template", "a.jsonl", [{"text": f"[INST] {HI} [/INST] {HELLO} </s>"}]),
+    (
+        "messages that were withheld",
+        "a.jsonl",
+        [
+            {"conversation_id": "q", "role": role, "content": text, **more}
+            for role, text, more in ((*PAIR[0], {}), ("assistant", "x", {"internal": True}), (*PAIR[1], {}))
+        ],
+    ),
+    ("an answer beside its messages", "a.jsonl", [{**chat(PAIR[0])[0], "answer": HELLO}]),
+    ("a history and what follows", "a.jsonl", [{"history": [["a", "b"]], "question": HI, "answer": HELLO}]),
+    ("reasoning in tags", "a.jsonl", chat(PAIR[0], ("assistant", f"<think>x</think>{HELLO}"))),
+    (
+        "an answer that was regenerated",
+        "a.jsonl",
+        [
+            {"conversation_id": "q", "id": name, "parent_id": parent, "role": role, "content": text}
+            for name, parent, role, text in (
+                ("a", None, *PAIR[0]),
+                ("b", "a", "assistant", "x"),
+                ("c", "a", *PAIR[1]),
+            )
+        ],
+    ),
+    ("messages that Python printed", "a.csv", f'id,messages\nq,"{chat(*PAIR)[0]["messages"]}"\n'),
     ("turns with tools", "a.jsonl", turns_with(("tool_call", CALL), ("tool", RESULT))),
     ("turns without numbers", "a.jsonl", turns_with(("function", RESULT), numbered=False)),
     ("CSV with tools", "a.csv", f'session_id,role,text\n1,user,"{HI}"\n1,tool,x\n1,assistant,"{HELLO}"\n'),

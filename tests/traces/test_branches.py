@@ -47,6 +47,15 @@ def test_an_answer_that_was_regenerated_is_counted(
         assert not any("node" in (turn.metadata or {}) for turn in found["q"])
 
 
+def test_a_first_question_that_was_edited_below_a_system_prompt_is_counted(tmp_path: Path) -> None:
+    nodes = [("s", None, "system", "Be kind."), ("a", "s", "user", "Hello?"), ("b", "s", "user", HI),
+             ("t", "b", "tool", "x"), ("c", "t", "assistant", HELLO)]  # fmt: skip
+    said = make(nodes, ("id", "parent_id"), conversation_id="q")
+    found, report = convert(write(tmp_path, said, "a.jsonl"))
+    assert texts(found["q"]) == PAIR
+    assert report.left_out[OTHER_BRANCHES].total == 1
+
+
 def test_trees_one_message_a_line_are_conversations_of_their_own(tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = []
     for tree in ("x", "y"):

@@ -302,7 +302,7 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
             "tool_results": content.tool_results,
             "reasoning": "\n\n".join(content.reasoning),
             "timestamp": find_time(value),
-            NODE: _find_node(value) if role in ("user", "assistant") else None,
+            NODE: _find_node(value) if role != UNKNOWN else None,
             UNREAD_PARTS: content.unread,
         }
     )

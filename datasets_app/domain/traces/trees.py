@@ -48,7 +48,7 @@ def leave_out_branches(messages: list[Message]) -> list[Message]:
         if found := (message.details or {}).get(NODE):
             name, parent, order = found
             nodes[name] = Node(name, parent, float(place) if order is None else order, place)
-            forks[parent, message.role] += 1
+            forks[parent, message.role] += message.role in ("user", "assistant")
             details = {key: value for key, value in (message.details or {}).items() if key != NODE}
             messages[place] = message._replace(details=details or None)
     if not any(count > 1 for (parent, _), count in forks.items() if parent in nodes):

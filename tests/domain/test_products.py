@@ -105,8 +105,9 @@ def test_people_in_technical_texts_are_found(text: str, names: list[str]) -> Non
         "public class Morgan implements Runnable",
         "the @media (max-width: 600px) rule never applies",
         "call gus(max=3)",
+        "Claude Sonnet",
     ],
 )
-def test_what_a_program_calls_something_is_no_person(text: str) -> None:
+def test_names_in_code_and_listed_software_are_no_people(text: str) -> None:
     detection = Detection(Policy(kinds=(NAME,)), b"")
     assert detection.find_many([DetectionInput(text)]) == [[]]

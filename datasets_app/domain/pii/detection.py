@@ -32,6 +32,7 @@ from datasets_app.domain.pii.names.names import (
     read_replies,
     read_texts,
 )
+from datasets_app.domain.pii.names.software import is_only_software
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizer_files import RecognizerDetector
@@ -151,7 +152,11 @@ class Detection:
         """The names that are people, and the ages beside them."""
         if found:
             found = drop_protected(found, [*find_protected(text), *find_code_names(text)])
-        names = [match for match in drop_matches_in_codes(found, text) if not is_thing(text, match)]
+        names = [
+            match
+            for match in drop_matches_in_codes(found, text)
+            if not (is_thing(text, match) or is_only_software(text[match.start : match.end]))
+        ]
         return [*names, *find_ages(text, names)] if names and self._finds_ages else names
 
     def _find_by_rules(self, item: DetectionInput) -> list[Match]:

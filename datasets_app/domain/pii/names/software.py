@@ -1,4 +1,4 @@
-"""The packaged list of software, boards and their parts: what no account is called like."""
+"""The packaged list of software, boards and their parts: what no account or person is called like."""
 
 import re
 from functools import cache
@@ -12,8 +12,18 @@ _SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
 def is_software(name: str) -> bool:
-    """Whether a name without spaces is software: react-router."""
+    """Whether a name is software: react-router."""
     return tuple(word for word in _split_entry(name) if word[0].isalnum()) in _load_entries()
+
+
+def is_only_software(name: str) -> bool:
+    """Whether it is software that nobody is called like: Claude Sonnet, Kibana; of Julia context tells."""
+    if not is_software(name):
+        return False
+    facts = [look_up_word(word) for word in _split_entry(name) if word[0].isalnum()]
+    if len(facts) == 1:
+        return not (facts[0].first or facts[0].last)
+    return not (facts[0].first and facts[-1].last)
 
 
 def is_part_number(name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from django.db import transaction
 
-from annotations_app.domain.estimates.gain import share_risk
+from annotations_app.domain.agreement.gain import share_risk
 from annotations_app.domain.judging.better_prompt import Disagreement, build_request
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.label_table import IntArray

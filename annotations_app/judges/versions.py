@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations_app.domain.agreement.agreement_report import Statistic
-from annotations_app.domain.estimates.gain import RISK, measure_gain
+from annotations_app.domain.agreement.gain import RISK, measure_gain
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.models import JudgeRun
 

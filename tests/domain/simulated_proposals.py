@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.estimates.gain import measure_gain, share_risk
+from annotations_app.domain.agreement.gain import measure_gain, share_risk
 from annotations_app.domain.estimates.rates import BoolArray, IntArray
 
 FAULTS, TRIES, TEST_SESSIONS, REPLIES_OF_SESSION = 6, 10, 500, 3

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotations_app.domain.estimates.gain import RISK, measure_gain, share_risk
+from annotations_app.domain.agreement.gain import RISK, measure_gain, share_risk
 from tests.domain.simulated_proposals import try_prompts
 
 

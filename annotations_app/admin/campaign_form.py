@@ -17,7 +17,7 @@ from unfold.widgets import (
 )
 
 from annotations_app.campaigns.forms import UserMultipleChoiceField, users_who_can_annotate
-from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings
+from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings, InvalidSetting
 from annotations_app.criteria.schemas import latest_schemas, preference_schema
 from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import (
@@ -35,7 +35,8 @@ from annotations_app.models.campaign import (
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.models import Dataset, Persona, Session
+from datasets_app.models import Dataset, Persona, Release, Session
+from datasets_app.releasing.load_release import load_release
 
 MAX_SHARE_PERCENT = int(100 * MAX_SHARE)
 ORDER_CHOICES = [
@@ -45,11 +46,18 @@ ORDER_CHOICES = [
 ]
 # The two steps in which a campaign is created, each with what is folded away.
 _STEPS = (
-    ("What is labeled", ("dataset", "persona", "schema", "tag"), ("split", "max_replies", "order", "seed")),
+    (
+        "What is labeled",
+        ("dataset", "persona", "schema", "other_dataset", "tag"),
+        ("release", "other_release", "split", "max_replies", "order", "seed"),
+    ),
     (
         "Who labels it",
         ("name", "annotators", "overlap", "guidelines"),
-        ("max_overlap", "gold", "repeats", "lease_minutes", "override"),
+        (
+            *("max_overlap", "calibration_replies", "calibration_alpha"),
+            *("gold", "repeats", "lease_minutes", "override"),
+        ),
     ),
 )
 _FORM_FIELDS = {"gold_share": "gold", "repeat_share": "repeats"}
@@ -96,6 +104,17 @@ def _lease_minutes_field(**options: Any) -> forms.IntegerField:
     return _number_field("Lock timeout, in minutes", 1, MAX_LEASE_MINUTES, help_text, **options)
 
 
+def _release_field(label: str, empty_label: str) -> forms.ModelChoiceField:
+    return forms.ModelChoiceField(
+        Release.objects.none(),
+        label=label,
+        required=False,
+        widget=UnfoldAdminSelectWidget,
+        empty_label=empty_label,
+        help_text="Loaded as a dataset, named after the version, unless it is there.",
+    )
+
+
 class CampaignForm(OverrideForm):
     """Settings of a new campaign; shares are in percent."""
 
@@ -127,6 +146,8 @@ class CampaignForm(OverrideForm):
         empty_label="Nothing: each reply is judged by itself",
         help_text="Asks which of two replies to the same turn is better, without naming their datasets.",
     )
+    release = _release_field("Release of the dataset", "Its replies as they are now")
+    other_release = _release_field("Compare with a release", "No release")
     name = forms.CharField(
         max_length=100,
         widget=_text_widget(spellcheck="false"),
@@ -214,6 +235,8 @@ class CampaignForm(OverrideForm):
         self.user = user
         self.fields["dataset"].queryset = Dataset.objects.visible_to(user).filter(turn_count__gt=0)
         self.fields["other_dataset"].queryset = self.fields["dataset"].queryset
+        for name in ("release", "other_release"):
+            self.fields[name].queryset = _list_releases(user)
         self.fields["schema"].queryset = latest_schemas()
         self.fields["annotators"].queryset = users_who_can_annotate()
         if user.has_perm("datasets_app.add_persona"):
@@ -237,6 +260,7 @@ class CampaignForm(OverrideForm):
         """The settings of a valid form."""
         answers = dict(self.cleaned_data)
         answers.pop("override", None)
+        self._load_releases(answers)
         if answers["other_dataset"] and not answers["schema"]:
             answers["schema"] = preference_schema(actor=self.user)
         return CampaignSettings(
@@ -245,6 +269,25 @@ class CampaignForm(OverrideForm):
             annotators=[user.get_username() for user in answers.pop("annotators")],
             **answers,
         )
+
+    def _load_releases(self, answers: dict[str, Any]) -> None:
+        """Put the datasets with the chosen releases in the place of datasets. Raises UserError."""
+        release, other = answers.pop("release"), answers.pop("other_release")
+        if release and release.dataset != answers["dataset"]:
+            raise InvalidSetting("release", f"This isn't a release of {answers['dataset']}.")
+        if other and answers["other_dataset"]:
+            raise InvalidSetting("other_release", "Compare with a dataset or with a release, not with both.")
+        if release:
+            answers["dataset"] = load_release(release, actor=self.user)
+        if other:
+            answers["other_dataset"] = load_release(other, actor=self.user)
+
+
+def _list_releases(user: Any) -> QuerySet[Release]:
+    if not user.has_perm("datasets_app.view_release"):
+        return Release.objects.none()
+    visible = Release.objects.filter(dataset__in=Dataset.objects.visible_to(user), destroyed_at=None)
+    return visible.select_related("dataset")
 
 
 class CampaignSettingsForm(forms.Form):

@@ -2,6 +2,7 @@
 
 import io
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.pages_common import visible_campaigns
 from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
@@ -92,14 +94,16 @@ def get_campaign(request: Any, name: str) -> Any:
     errors=(409,),
 )
 def create_campaign(request: Any, options: CampaignIn) -> Any:
-    """A job then selects its replies, and opens it."""
-    dataset = get_dataset(request, options.dataset)
+    """A job then selects its replies, and opens it. A release that isn't loaded as a dataset yet takes the
+    permission to import."""
     persona = Persona.objects.filter(persona_id=options.persona).first()
     if persona is None:
         raise ApiError(422, "invalid", "There is no persona with this id.")
     chosen = options.dict()
     schema, compare = chosen.pop("label_schema"), chosen.pop("compare")
-    other = get_dataset(request, compare) if compare else None
+    find_dataset = partial(get_dataset, request)
+    dataset = find_side(options.dataset, find_dataset, actor=request.person)
+    other = find_side(compare, find_dataset, actor=request.person) if compare else None
     asked = get_schema(schema) if schema else preference_schema(actor=request.person) if other else None
     settings = CampaignSettings(
         **{**chosen, "dataset": dataset, "persona": persona, "schema": asked, "other_dataset": other}

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from annotations_app.agreement.failure_modes import MAX_NAME_LENGTH
 from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
+from annotations_app.campaigns.sides import SIDE_PATTERN
 from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
 from annotations_app.domain.judging.jury_document import MAX_MEMBERS, MIN_MEMBERS
 from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES
@@ -62,14 +63,15 @@ class CampaignPage(Schema):
 
 class CampaignIn(Input):
     """`annotators` are user names; `label_schema` is the name of a schema, or "name@version". With `compare`,
-    the name of another dataset, annotators choose the better of two replies to the same turn."""
+    the name of another dataset, annotators choose the better of two replies to the same turn. Both datasets
+    may be releases, as "name@version"."""
 
     name: str = Field(pattern=NAME_PATTERN)
-    dataset: str = Field(pattern=NAME_PATTERN)
+    dataset: str = Field(pattern=SIDE_PATTERN)
     persona: str = Field(max_length=500)
     annotators: list[str] = Field(min_length=1, max_length=1000)
     label_schema: str | None = Field(None, max_length=120)
-    compare: str | None = Field(None, pattern=NAME_PATTERN)
+    compare: str | None = Field(None, pattern=SIDE_PATTERN)
     guidelines: str = Field("", max_length=50_000)
     overlap: int = Field(2, ge=1, le=MAX_OVERLAP)
     gold_share: float = Field(0.0, ge=0, le=MAX_SHARE)

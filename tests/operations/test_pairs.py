@@ -23,7 +23,9 @@ from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment,
 from datasets_app.access import limit_access
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
-from datasets_app.models import Dataset, Session
+from datasets_app.models import Dataset, Release, Session
+from datasets_app.releasing.load_release import load_release
+from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention.delete_contents import delete_dataset_rows, delete_sessions
 from tests.api.calls import Caller, make_user
 from tests.campaigns import (
@@ -269,6 +271,67 @@ def test_by_command(versions: Any, manage: Any) -> None:
     assert done.returncode == 0
     assert "24 replies" in done.stdout
     assert Campaign.objects.get().schema.full_name == "preference@1"  # type: ignore[union-attr]
+
+
+@pytest.fixture
+def released(versions: Any, tmp_path: Path) -> tuple[Release, Release]:
+    """Two releases of one dataset: in the second all replies say something else."""
+    june, _ = versions
+    first = release_dataset(june, folder=tmp_path, actor=None)
+    for turn in june.turns.filter(role="assistant"):
+        june.turns.filter(pk=turn.pk).update(text=turn.text.replace("Junewise", "Julywise"))
+    second = release_dataset(june, folder=tmp_path, actor=None)
+    older, newer = (Release.objects.get(pk=one.release) for one in (first, second))
+    return older, newer
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_releases_by_command_api_and_page(released: Any, manage: Any, client: Client) -> None:
+    older, newer = (f"june@{release.version}" for release in released)
+    [ana] = make_annotators("ana")
+    persona = make_persona()
+    command = ("create_campaign", "first", "--persona", "warm_v1", "--annotators", "ana", "--overlap", 1)
+    made = manage(*command, "--dataset", newer, "--compare", older)
+    assert made.returncode == 0, made.stderr
+    campaign = Campaign.objects.get(name="first")
+    texts = {pair.item.turn.text.split(":")[0] for pair in PairedReply.objects.select_related("item__turn")}
+    assert texts == {"Julywise"}
+    assert {pair.turn.text.split(":")[0] for pair in PairedReply.objects.select_related("turn")} == {
+        "Junewise"
+    }
+    names = [dataset.name for dataset in campaign.datasets]
+    assert names == [f"june-{release.version}" for release in reversed(released)]
+    # What is loaded is taken, by whoever sees it; the dataset as it is now is another side.
+    body = {"name": "second", "dataset": newer, "compare": older, "persona": "warm_v1", "annotators": ["ana"]}
+    answer = Caller(make_user("lead"))("POST", "/campaigns", body | {"overlap": 1})
+    assert answer.status_code == 201, answer.content
+    assert Campaign.objects.get(name="second").datasets == campaign.datasets
+    client.force_login(make_user("curator"))
+    answers = {
+        "dataset": released[0].dataset_id, "release": released[1].pk, "other_release": released[0].pk,
+        "persona": persona.pk, "name": "third", "annotators": [ana.pk], "overlap": 1, "gold": 0, "repeats": 0,
+        "order": "random", "lease_minutes": 15, "seed": 42,
+    }  # fmt: skip
+    client.post(reverse("admin:annotations_app_campaign_add"), answers)
+    assert Campaign.objects.get(name="third").datasets == campaign.datasets
+    assert Dataset.objects.count() == 4
+
+
+def test_a_release_is_loaded_by_who_may_read_and_import(released: Any) -> None:
+    older, newer = released
+    lead, curator = make_user("lead"), make_user("curator")
+    with pytest.raises(UserError, match="permission to import"):
+        load_release(older, actor=lead)
+    limit_access.restrict_dataset(older.dataset, actor=None)
+    limit_access.grant_access(older.dataset, curator, actor=None)
+    loaded = load_release(older, actor=curator)
+    assert loaded.restricted
+    assert list(Dataset.objects.visible_to(curator).filter(pk=loaded.pk)) == [loaded]
+    with pytest.raises(UserError, match="don't have access"):
+        load_release(older, actor=lead)
+    Dataset.objects.create(name=f"june-{newer.version}")
+    with pytest.raises(UserError, match="choose it by its own name"):
+        load_release(newer, actor=None)
 
 
 @pytest.mark.parametrize("whole", [False, True])

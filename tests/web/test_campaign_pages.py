@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations_app.admin.campaign_form import CampaignForm
 from annotations_app.campaigns.create import fill_campaign
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignMember
 from datasets_app.catalog import gates
@@ -150,6 +151,13 @@ def asked(of: Dataset, **more: Any) -> dict[str, Any]:
         "guidelines": "# Warm\n\nand <script>brief</script>",
         **more,
     }
+
+
+def test_all_that_can_be_chosen_is_on_the_page(sign_in: Any) -> None:
+    client = sign_in("curator")
+    html = html_of(client, "add")
+    fields = CampaignForm(user=client.user).fields
+    assert [name for name in fields if f'name="{name}"' not in html] == []
 
 
 def test_a_campaign_begins_as_a_job(sign_in: Any, tmp_path: Path, empty_queue: None) -> None:

@@ -5,6 +5,7 @@ from annotations_app.campaigns.create import create_campaign
 from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.rows import describe_unpaired
 from annotations_app.campaigns.settings import CampaignSettings
+from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign, LabelSchema
@@ -30,9 +31,12 @@ examples:
 
   manage.py create_campaign june-or-may --dataset june --compare may --persona default_v1 \\
       --annotators ana,ben,cy
+  manage.py create_campaign newer-or-older --dataset support@1.1.0 --compare support@1.0.0 \\
+      --persona default_v1 --annotators ana,ben,cy
 
 --compare asks which of two replies is better: those of --dataset and of another dataset at the
-same turn of the session with the same id. Annotators see them as A and B, in random order, and
+same turn of the session with the same id. A release is loaded as the dataset NAME-VERSION, unless
+it is there. Annotators see them as A and B, in random order, and
 aren't told which is which. Equal replies, and replies without a pair, are left out and counted.
 
 Gold items are replies with an adjudicated label, from an earlier campaign or from
@@ -60,7 +64,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="letters, digits, dot, dash and underscore")
-        parser.add_argument("--dataset", metavar="NAME", required=True)
+        parser.add_argument(
+            "--dataset", metavar="NAME", required=True, help="a dataset, or a release: NAME@1.0.0"
+        )
         parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
         parser.add_argument(
             "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
@@ -71,7 +77,9 @@ class Command(BaseCommand):
             help="what to ask: a schema, or NAME@VERSION (default: whether replies are on-brand)",
         )
         parser.add_argument(
-            "--compare", metavar="NAME", help="ask which reply is better, of this dataset or --dataset"
+            "--compare",
+            metavar="NAME",
+            help="ask which reply is better, of this dataset or release, or --dataset",
         )
         _add_overlap_arguments(parser)
         _add_share_arguments(parser)
@@ -101,12 +109,13 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, dataset: str, persona: str, annotators: str, **options: Any) -> None:
+        compare = options["compare"]
         settings = CampaignSettings(
-            dataset=get_dataset(dataset),
+            dataset=find_side(dataset, get_dataset, actor=None),
             persona=get_persona(persona),
             annotators=annotators.split(","),
             schema=_find_schema(options),
-            other_dataset=get_dataset(options["compare"]) if options["compare"] else None,
+            other_dataset=find_side(compare, get_dataset, actor=None) if compare else None,
             guidelines=read_text(options["guidelines"]) if options["guidelines"] else "",
             **{name: options[name] for name in _SETTINGS},
         )

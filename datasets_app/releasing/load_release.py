@@ -1,0 +1,68 @@
+"""Loads a release as a dataset, where rows are needed: to compare the replies of two versions."""
+
+import shutil
+from typing import Any
+
+from django.db import transaction
+
+from datasets_app.access.limit_access import copy_restriction
+from datasets_app.catalog import raw_access
+from datasets_app.core.errors import UserError
+from datasets_app.domain.wording import format_count
+from datasets_app.importing.import_dataset import ImportSource, import_dataset
+from datasets_app.models import Dataset, Release, ReleaseFile, SourceFile
+from datasets_app.releasing import files
+from datasets_app.releasing.versions import check_is_stored
+
+# So many are loaded while a person waits for a page; the command line has no limit.
+MAX_TURNS_AT_ONCE = 20_000
+
+
+def load_release(release: Release, *, actor: Any) -> Dataset:
+    """The dataset ``NAME-VERSION`` with the conversations of a release; made if there is
+    none, as restricted as its own. Raises UserError."""
+    name, source = f"{release.dataset.name}-{release.version}", release.dataset
+    check_is_stored(release)
+    if actor is not None and not _may_read(actor, release):
+        raise UserError(f"You don't have permission to read {release}.")
+    if loaded := Dataset.objects.filter(name=name).first():
+        return _check_is_loaded(loaded, release, actor)
+    if actor is not None:
+        _check_may_load(release, actor)
+    with files.work_folder() as folder, transaction.atomic():
+        for kind in (ReleaseFile.Kind.DATA, ReleaseFile.Kind.METADATA):
+            stored = files.get_file(release, kind)
+            with files.open_file(stored) as packed, (folder / stored.name).open("wb") as out:
+                shutil.copyfileobj(packed, out)
+        data = files.get_file(release, ReleaseFile.Kind.DATA).name
+        import_dataset([ImportSource(folder / data, data)], name=name, origin=source.origin, actor=actor)
+        loaded = Dataset.objects.get(name=name)
+        if not loaded.restricted:
+            copy_restriction(loaded, source, actor=actor)
+    return loaded
+
+
+def _may_read(actor: Any, release: Release) -> bool:
+    return actor.has_perm("datasets_app.view_release") and raw_access.may_read_release(actor, release)
+
+
+def _check_is_loaded(loaded: Dataset, release: Release, actor: Any) -> Dataset:
+    if not SourceFile.objects.filter(dataset=loaded, sha256=release.sha256).exists():
+        raise UserError(
+            f"The dataset {loaded.name} isn't {release}. Rename it, or choose it by its own name."
+        )
+    if actor is not None and not Dataset.objects.visible_to(actor).filter(pk=loaded.pk).exists():
+        raise UserError(f"You don't have access to {loaded.name}, which has the conversations of {release}.")
+    return loaded
+
+
+def _check_may_load(release: Release, actor: Any) -> None:
+    if not actor.has_perm("datasets_app.import_dataset"):
+        raise UserError(
+            f"{release} isn't loaded as a dataset yet, which takes the permission to import conversations."
+        )
+    if release.turn_count > MAX_TURNS_AT_ONCE:
+        raise UserError(
+            f"{release} has {format_count(release.turn_count, 'turn')}, more than the {MAX_TURNS_AT_ONCE:,} "
+            "that are loaded at once; create the campaign on the command line."
+        )

@@ -7,9 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from annotations_app.agreement.calibration import end_round, list_differences, measure_round
+from annotations_app.agreement.shown_replies import list_shown_replies
 from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.campaigns.pages_common import (
     campaign_url,
+    may_read_replies,
     render_campaign_page,
     require_permissions,
     visible_campaign,
@@ -31,11 +33,11 @@ def show_round(request: HttpRequest, pk: int) -> HttpResponse:
         require_permissions(request, "change_campaign")
         return _open(request, campaign)
     differences = list_differences(campaign)
-    withheld = not raw_access.may_read(request.user, campaign.dataset)
+    withheld = not may_read_replies(request.user, campaign)
     turns = {} if withheld else _read_turns(campaign, [one.turn for one in differences])
-    if turns:
+    for dataset in campaign.datasets if turns else ():
         raw_access.record_access(
-            campaign.dataset, request.user, place="calibration", campaign=campaign.pk, turns=len(turns)
+            dataset, request.user, place="calibration", campaign=campaign.pk, turns=len(turns)
         )
     context = {
         "state": state,
@@ -56,6 +58,7 @@ def _open(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 def _read_turns(campaign: Campaign, keys: list[int]) -> dict[int, Any]:
     turns = Turn.objects.filter(dataset=campaign.dataset_id, pk__in=keys).select_related("session")
     turns = turns.filter(session__dataset=campaign.dataset_id)
-    for turn in (found := list(turns)):
-        turn.start = turn.text[:MAX_TEXT_CHARACTERS] + ("…" if len(turn.text) > MAX_TEXT_CHARACTERS else "")
+    shown = list_shown_replies(campaign, found := list(turns), MAX_TEXT_CHARACTERS)
+    for turn in found:
+        turn.replies = shown.get(turn.pk, [])
     return {turn.pk: turn for turn in found}

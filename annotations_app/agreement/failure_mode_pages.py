@@ -15,6 +15,7 @@ from annotations_app.agreement.failure_modes import (
     needs_wording,
     promote_mode,
 )
+from annotations_app.agreement.shown_replies import list_shown_replies
 from annotations_app.campaigns.pages_common import (
     check_may_read_replies,
     may_read_replies,
@@ -48,17 +49,18 @@ def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
         notes = notes.filter(grouped__mode=None if chosen == "none" else parse_pk(chosen))
     page = paginate_newest_first(notes.filter(turn__dataset=campaign.dataset_id), request.GET)
     withheld = not may_read_replies(request.user, campaign)
+    turns = () if withheld else [note.turn for note in page.rows]
+    shown = list_shown_replies(campaign, turns, MAX_TEXT_CHARACTERS)
     for note in page.rows:
-        text = note.turn.text
-        note.start = text[:MAX_TEXT_CHARACTERS] + ("…" if len(text) > MAX_TEXT_CHARACTERS else "")
+        note.replies = shown.get(note.turn_id, [])
         if withheld:
-            note.start = note.notes = raw_access.WITHHELD
+            note.notes = raw_access.WITHHELD
             raw_access.withhold_session(note.turn.session)
     for mode in modes if withheld else ():
         mode.name = f"{raw_access.WITHHELD} ({mode.pk})"
-    if page.rows and not withheld:
+    for dataset in campaign.datasets if turns else ():
         raw_access.record_access(
-            campaign.dataset, request.user, place="notes", campaign=campaign.pk, turns=len(page.rows)
+            dataset, request.user, place="notes", campaign=campaign.pk, turns=len(page.rows)
         )
     context = {
         "page": page,

@@ -273,6 +273,27 @@ def test_by_command(versions: Any, manage: Any) -> None:
     assert Campaign.objects.get().schema.full_name == "preference@1"  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("page", ["calibration", "notes"])
+def test_leads_see_both_replies_as_annotators_did(page: str, versions: Any, client: Client) -> None:
+    campaign = compare(versions, "ana", "ben", calibration_replies=2)
+    for name, answer in (("ana", "a"), ("ben", "b")):
+        while current := lease_next(campaign, get_user(name)).current:
+            submit(current, label=None, answers={"better": answer}, notes="A note.")
+    lead = make_user_with(name="lena", excluded=("datasets_app.limit_access",))
+    client.force_login(lead)
+    address = reverse(f"admin:annotations_app_campaign_{page}", args=[campaign.pk])
+    html = client.get(address).content.decode()
+    for pair in PairedReply.objects.filter(item__calibration=True).select_related("item__turn", "turn"):
+        texts = [pair.item.turn.text, pair.turn.text]
+        first, second = reversed(texts) if pair.swapped else texts
+        shown = " ".join(re.sub("<[^>]+>", " ", html).split())
+        assert f"A {first} B {second}" in shown
+    # Who doesn't see the other dataset reads neither.
+    limit_access.restrict_dataset(versions[1], actor=None)
+    hidden = client.get(address).content.decode()
+    assert "wise:" not in hidden
+
+
 @pytest.fixture
 def released(versions: Any, tmp_path: Path) -> tuple[Release, Release]:
     """Two releases of one dataset: in the second all replies say something else."""

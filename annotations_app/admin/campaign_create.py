@@ -53,9 +53,8 @@ def add_campaign(request: HttpRequest) -> HttpResponse:
 
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
-    """A link from a dataset's page names the dataset."""
-    dataset = parse_pk(request.GET.get("dataset", ""))
-    return {} if dataset is None else {"dataset": dataset}
+    """A link from the page of a dataset or schema names it."""
+    return {name: pk for name in ("dataset", "schema") if (pk := parse_pk(request.GET.get(name, "")))}
 
 
 def _start_campaign(request: HttpRequest, form: CampaignForm) -> Campaign | None:

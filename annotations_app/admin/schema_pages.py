@@ -95,8 +95,9 @@ def edit_schema(request: HttpRequest) -> HttpResponse:
             return redirect(admin_url("campaign_schema", saved.pk))
     else:
         form = SchemaForm(initial={"text": _initial_text(request)})
-    crumbs = campaign_crumbs(None, ("Schemas", admin_url("campaign_schemas")), ("New version", None))
-    return render_page(request, "annotations_app/schema_edit.html", crumbs, {"form": form})
+    title = "New version of a schema" if request.GET.get("of") else "New schema"
+    crumbs = campaign_crumbs(None, ("Schemas", admin_url("campaign_schemas")), (title, None))
+    return render_page(request, "annotations_app/schema_edit.html", crumbs, {"form": form, "title": title})
 
 
 def _save(request: HttpRequest, form: SchemaForm) -> LabelSchema | None:

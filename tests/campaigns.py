@@ -110,11 +110,31 @@ SELECT 'label and assignment differ', a.id FROM annotations_app_assignment a
 LEFT JOIN annotations_app_annotation n ON n.id = a.annotation_id
 LEFT JOIN annotations_app_judgment j ON j.assignment_id = a.id
 WHERE (a.state = 'labelled' AND n.id IS NULL AND j.id IS NULL) OR (a.state <> 'labelled' AND n.id IS NOT NULL)
-   OR (a.state <> 'labelled' AND j.id IS NOT NULL AND NOT EXISTS (
-       SELECT FROM annotations_app_decision d WHERE d.assignment_id = a.id AND d.kind = 'requeue'))
    OR (n.id IS NOT NULL AND j.id IS NOT NULL)
    OR j.kind NOT IN ('label', 'repeat') OR a.repeat <> (j.kind = 'repeat')
    OR n.kind NOT IN ('label', 'repeat') OR a.repeat <> (n.kind = 'repeat')
+UNION ALL
+-- A label that counts while its reply is queued again: it stayed then, and nothing was decided since.
+SELECT 'a label waits that did not stay', a.id FROM annotations_app_assignment a
+JOIN annotations_app_judgment j ON j.assignment_id = a.id
+WHERE a.state <> 'labelled' AND (a.state NOT IN ('leased', 'released')
+   OR j.kind <> 'label' OR j.codes IS DISTINCT FROM (
+    SELECT d.codes FROM annotations_app_decision d
+    WHERE d.assignment_id = a.id AND d.kind = 'requeue' ORDER BY d.id DESC LIMIT 1
+) OR (
+    SELECT d.kind FROM annotations_app_decision d
+    WHERE d.assignment_id = a.id AND (d.counted OR d.kind = 'requeue') ORDER BY d.id DESC LIMIT 1
+) NOT IN ('requeue', 'undo'))
+UNION ALL
+SELECT 'more labels than places', i.id FROM annotations_app_campaignitem i
+JOIN annotations_app_campaign c ON c.id = i.campaign_id
+WHERE NOT i.gold AND NOT i.calibration AND c.overlap + i.extra < (
+    SELECT count(*) FROM annotations_app_judgment j
+    WHERE j.campaign_id = c.id AND j.turn_id = i.turn_id AND j.kind = 'label'
+) + (
+    SELECT count(*) FROM annotations_app_annotation n
+    WHERE n.campaign_id = c.id AND n.turn_id = i.turn_id AND n.kind = 'label'
+)
 UNION ALL
 SELECT 'label without assignment', n.id FROM annotations_app_annotation n
 LEFT JOIN annotations_app_assignment a ON a.annotation_id = n.id

@@ -14,6 +14,7 @@ from annotations_app.agreement.measure import validate_width
 from annotations_app.domain.agreement.agreement import (
     DEFAULT_RESAMPLES,
     DEFAULT_SEED,
+    MAX_VALUES,
     UNNAMED_LABEL,
     build_agreement_report,
 )
@@ -36,8 +37,10 @@ from annotations_app.domain.scales import (
     squared_distances,
 )
 from annotations_app.labels.label_counts import (
+    NO_VALUE,
     concatenate,
     copy_rows,
+    find_tags,
     number_items,
     order_turns_by_session,
     unpack_numbers,
@@ -100,6 +103,7 @@ class _Labels(NamedTuple):
     resamples: int
     seed: int
     width: float | None
+    by_tag: bool
 
 
 def measure_criteria(
@@ -109,17 +113,18 @@ def measure_criteria(
     resamples: int = DEFAULT_RESAMPLES,
     seed: int = DEFAULT_SEED,
     width: float | None = None,
+    by_tag: bool = False,
 ) -> MeasuredCriteria:
     """In the order of the schema; of tags all together, then one for each. Labels of an earlier version count
     where the criterion is the same; with a ``version`` (see ``labels/versions.py``), only those of it.
-    ``width`` as in :func:`measure_agreement`.
+    ``width`` as in :func:`measure_agreement`. ``by_tag`` adds win rates of each tag, which is text of files.
     """
     validate_width(width)
     schema = _find_schema(campaign, version)
     chosen = list_labels(campaign, version) if version else list_random_labels(campaign)
     only = None if chosen is None else list(chosen)
     names = dict(Rater.objects.filter(dataset=campaign.dataset_id).values_list("pk", "name"))
-    labels = _Labels(campaign, names, resamples, seed, width)
+    labels = _Labels(campaign, names, resamples, seed, width, by_tag)
     measured: list[CriterionReport] = []
     for criterion in schema.content.criteria:
         if criterion.kind == Kind.TEXT:
@@ -138,7 +143,8 @@ def measure_criteria(
             scale = Scale(Measurement.ORDINAL) if criterion.kind == Kind.ORDINAL else NOMINAL
             levels = _measure_levels(labels, criterion, answers, names_, scale)
             if criterion.kind == Kind.PREFERENCE:
-                levels = levels._replace(preference=_measure_preference(labels, answers))
+                found, of_tags = _measure_preference(labels, answers)
+                levels = levels._replace(preference=found, preference_by_tag=of_tags)
             measured.append(levels)
     notes = [] if version else describe_sample(campaign, only)
     return MeasuredCriteria(campaign.name, schema.full_name, measured, notes)
@@ -235,20 +241,32 @@ def _measure_levels(
     )
 
 
-def _measure_preference(labels: _Labels, answers: _Answers) -> Preference:
+def _measure_preference(labels: _Labels, answers: _Answers) -> tuple[Preference, dict[str, Preference]]:
+    """Of all pairs, and of those with each of the most frequent tags."""
+    campaign = labels.campaign
     turns, turn = number_items(answers.turn)
-    order, session = order_turns_by_session(labels.campaign.dataset_id, turns)
+    order, session = order_turns_by_session(campaign.dataset_id, turns)
     of_turn = np.empty_like(session)
     of_turn[order] = session
-    campaign = labels.campaign
-    return measure_preference(
-        answers.value,
-        np.isin(answers.turn, read_swapped(campaign)),
-        of_turn[turn],
-        resamples=labels.resamples,
-        seed=labels.seed,
-        planned=campaign.item_count * campaign.overlap,
-    )
+    is_swapped = np.isin(answers.turn, read_swapped(campaign))
+
+    def measure(chosen: Any, planned: int | None) -> Preference:
+        return measure_preference(
+            answers.value[chosen],
+            is_swapped[chosen],
+            of_turn[turn[chosen]],
+            resamples=labels.resamples,
+            seed=labels.seed,
+            planned=planned,
+        )
+
+    everything = measure(slice(None), campaign.item_count * campaign.overlap)
+    if not labels.by_tag:
+        return everything, {}
+    tags = find_tags(campaign.dataset_id, campaign.persona.persona_id, turns)
+    largest = sorted(tags.items(), key=lambda tag: (-len(tag[1]), tag[0]))[:MAX_VALUES]
+    by_tag = {tag: measure(np.isin(turn, members), None) for tag, members in sorted(largest)}
+    return everything, by_tag if set(tags) - {NO_VALUE} else {}
 
 
 def read_swapped(campaign: Campaign) -> IntArray:

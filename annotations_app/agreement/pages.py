@@ -157,7 +157,10 @@ def _criteria_report(
 ) -> HttpResponse:
     if not campaign.judgments.exists():
         return render_fragment(request, "_agreement_none", {})
-    measured = measure_criteria(campaign, version=scope.version, width=scope.width)
+    readable = raw_access.may_read(request.user, scope.dataset)
+    measured = measure_criteria(campaign, version=scope.version, width=scope.width, by_tag=readable)
+    if tags := max(len(one.preference_by_tag) for one in measured.criteria):
+        raw_access.record_access(scope.dataset, request.user, place="agreement by tag", tags=tags)
     context = {
         "sections": [charts.build_criterion_section(one) for one in measured.criteria],
         "notes": measured.notes,

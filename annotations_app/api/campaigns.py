@@ -128,7 +128,11 @@ def get_campaign_agreement(
     labels = campaign.judgments.filter(kind="label").count()
     report = None
     if labels:
-        report = measure_criteria(campaign, version=version, width=width).as_json()
+        readable = raw_access.may_read(request.person, campaign.dataset)
+        measured = measure_criteria(campaign, version=version, width=width, by_tag=readable)
+        if tags := max(len(one.preference_by_tag) for one in measured.criteria):
+            raw_access.record_access(campaign.dataset, request.person, place="agreement by tag", tags=tags)
+        report = measured.as_json()
     return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
 
 

@@ -185,6 +185,11 @@ def order_turns_by_session(dataset: int, turns: IntArray) -> tuple[IntArray, Int
     return order, session
 
 
+def find_tags(dataset: int, persona_id: str, turns: IntArray) -> dict[str, IntArray]:
+    """Which of these turns have a tag, as indexes; those without one under "none"."""
+    return _read_part("tag", [LabelScope(dataset, persona_id)], turns).members
+
+
 # --- labels --------------------------------------------------------------------------------------
 
 

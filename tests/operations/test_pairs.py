@@ -261,6 +261,28 @@ def test_who_wins_by_page_command_and_api(versions: Any, manage: Any, client: Cl
 
 
 @pytest.mark.django_db(transaction=True)
+def test_who_wins_by_tag(tmp_path: Path, manage: Any, client: Client) -> None:
+    lines = make_sessions(12, 4)
+    for line in lines:
+        line["tags"] = ["scenario:billing" if int(line["session_id"][1:]) % 2 else "scenario:refund"]
+    june = make_version(tmp_path, "june", answered(lines, "Junewise"))
+    campaign = compare((june, make_version(tmp_path, "may", answered(lines, "Maywise"))), "ana")
+    of_refunds = set(CampaignItem.objects.filter(turn__tags=["scenario:refund"]).values_list("pk", flat=True))
+    # June is better at refunds, and not at bills.
+    label_by(campaign, "ana", lambda swapped, item: "b" if swapped == (item in of_refunds) else "a")
+    said = json.loads(manage("agreement", "--campaign", campaign.name, "--format", "json").stdout)
+    by_tag = said["criteria"][0]["preference_by_tag"]
+    wins = {tag: (found["wins"], found["losses"]) for tag, found in by_tag.items()}
+    assert wins == {"scenario:billing": (0, 12), "scenario:refund": (12, 0)}
+    assert "scenario:refund" in manage("agreement", "--campaign", campaign.name).stdout
+    report = Caller(make_user("lead"))("GET", f"/campaigns/{campaign.name}/agreement").json()["report"]
+    assert report == said
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    html = client.get(reverse("admin:annotations_app_campaign_measured", args=[campaign.pk])).content.decode()
+    assert "Who wins, by tag" in html
+
+
+@pytest.mark.django_db(transaction=True)
 def test_by_command(versions: Any, manage: Any) -> None:
     make_annotators("ana")
     make_persona()

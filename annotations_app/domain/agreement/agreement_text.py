@@ -108,6 +108,12 @@ def format_criterion(measured: CriterionReport) -> str:
 
 def _criterion_lines(measured: CriterionReport) -> Iterator[str]:
     yield from measured.preference_sentences
+    if of_tags := measured.preference_by_tag:
+        rows = [
+            [tag, f"{one.wins:,}", f"{one.losses:,}", *_statistic_cells(one.win_rate)]
+            for tag, one in of_tags.items()
+        ]
+        yield from _format_table(["tag", "wins", "losses", "win rate", "95 % interval", ""], rows)
     if measured.note:
         yield f"{measured.note}."
     if measured.alpha is not None:

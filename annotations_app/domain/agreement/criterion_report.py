@@ -50,6 +50,7 @@ class CriterionReport(NamedTuple):
     tag: str = ""
     labels: int | None = None
     preference: Preference | None = None
+    preference_by_tag: dict[str, Preference] = {}
 
     @property
     def title(self) -> str:
@@ -101,6 +102,7 @@ class CriterionReport(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         report = self.report
+        by_tag = {tag: found.as_json() for tag, found in self.preference_by_tag.items()}
         return {
             "criterion": self.criterion.key,
             "kind": str(self.criterion.kind),
@@ -111,6 +113,7 @@ class CriterionReport(NamedTuple):
             "consensus": {answer.name: answer.replies for answer in self.answers} if report else None,
             "note": self.note or None,
             **({"preference": self.preference.as_json()} if self.preference else {}),
+            **({"preference_by_tag": by_tag} if by_tag else {}),
             **(report.headline.as_json() if report else {}),
             **{one.key: one.statistic.as_json() for one in self.alphas},
             **({"plan": report.plan._asdict()} if report and report.plan else {}),

@@ -107,6 +107,7 @@ class Command(BaseCommand):
     def _measure_criteria(self, campaign: "Campaign", by: tuple[str, ...], options: dict[str, Any]) -> None:
         from annotations_app.agreement.criteria import measure_criteria
         from annotations_app.domain.agreement.agreement_text import format_criterion
+        from datasets_app.catalog import raw_access
 
         if by:
             raise command_error("A campaign with a schema is measured by criterion; leave --by out.")
@@ -118,7 +119,10 @@ class Command(BaseCommand):
             resamples=options["resamples"],
             seed=options["seed"],
             width=options["plan"],
+            by_tag=True,
         )
+        if tags := max(len(one.preference_by_tag) for one in measured.criteria):
+            raw_access.record_access(campaign.dataset, None, place="agreement", tags=tags)
         if options["format"] == "json":
             self.stdout.write(json.dumps(measured.as_json(), indent=2, allow_nan=False))
             return

@@ -188,6 +188,7 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/judges/reveal/", judge_pages.reveal, "reveal"),
             ("<int:pk>/judges/jury/", judge_pages.jury, "jury"),
             ("<int:pk>/judges/improve/", judge_pages.improve, "improve"),
+            ("<int:pk>/judges/<int:run_pk>/certify/", judge_pages.certify, "certify"),
             ("<int:pk>/judges/<int:run_pk>/replies/", judge_pages.judged_replies, "judged"),
             ("<int:pk>/calibration/", calibration_pages.show_round, "calibration"),
             ("<int:pk>/notes/", failure_mode_pages.show_notes, "notes"),

@@ -19,6 +19,7 @@ from annotations_app.campaigns.pages_common import (
     campaign_url,
     render_fragment,
     require_permissions,
+    visible_campaigns,
     warn_of_annotators,
 )
 from annotations_app.campaigns.parameters import CampaignParameters
@@ -53,7 +54,14 @@ def add_campaign(request: HttpRequest) -> HttpResponse:
 
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
-    """A link from the page of a dataset or schema names it."""
+    """A link from the page of a dataset or schema names it; one for a test of a judge a campaign to be like and
+    the split."""
+    like = visible_campaigns(request.user).filter(pk=parse_pk(request.GET.get("like", ""))).first()
+    if like and request.user.has_perm("annotations_app.view_campaign"):
+        same = {
+            name: getattr(like, name) for name in ("dataset", "persona", "schema", "guidelines", "overlap")
+        }
+        return same | {"split": request.GET.get("split", "")}
     return {name: pk for name in ("dataset", "schema") if (pk := parse_pk(request.GET.get(name, "")))}
 
 

@@ -249,11 +249,13 @@ class CampaignForm(OverrideForm):
 
     @property
     def steps(self) -> list[tuple[str, list[forms.BoundField], list[forms.BoundField], bool]]:
-        """Title, fields, fields that are folded away, and whether one of the latter has an error."""
+        """Title, fields, fields that are folded away, and whether one of the latter has an error or is
+        filled in by a link."""
         steps = []
         for title, shown, folded in _STEPS:
             more = [self[name] for name in folded if name in self.fields]
-            steps.append((title, [self[name] for name in shown], more, any(field.errors for field in more)))
+            is_open = any(field.errors or self.initial.get(field.name) for field in more)
+            steps.append((title, [self[name] for name in shown], more, is_open))
         return steps
 
     def settings(self) -> CampaignSettings:

@@ -170,15 +170,24 @@ def _confusion_rows(measured: CriterionReport) -> list[tuple[str, list[Confusion
     counts = measured.confusion.tolist()
     if not 2 <= len(counts) <= MAX_CONFUSION_ANSWERS or not any(map(any, counts)):
         return []
-    rows = []
-    for answer, row in zip(measured.answers, counts, strict=True):
-        shares = [count / (sum(row) or 1) for count in row]
-        cells = [
-            ConfusionCell(count, share, kappa_shade(share) if any(row) else "none")
-            for count, share in zip(row, shares, strict=True)
-        ]
-        rows.append((answer.name, cells))
-    return rows
+    return shade_rows([answer.name for answer in measured.answers], counts)
+
+
+def shade_rows(
+    names: Sequence[str], counts: Sequence[Sequence[int]]
+) -> list[tuple[str, list[ConfusionCell]]]:
+    """A row of counts for each name, shaded by what share of the row they are."""
+    return [
+        (
+            name,
+            [
+                ConfusionCell(count, share, kappa_shade(share) if any(row) else "none")
+                for count in row
+                for share in [count / (sum(row) or 1)]
+            ],
+        )
+        for name, row in zip(names, counts, strict=True)
+    ]
 
 
 # --- drift over months ---

@@ -18,6 +18,8 @@ from annotations_app.api.schemas import (
     CampaignIn,
     CampaignOut,
     CampaignPage,
+    CertificateIn,
+    CertificateOut,
     DatasetQualityOut,
     JudgeIn,
     JudgeProposalsIn,
@@ -37,10 +39,11 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
-from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality
+from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality, find_runs
 from annotations_app.estimates.order_replies import order_replies
 from annotations_app.estimates.statement import build_quality_statement
 from annotations_app.judges.alternative import MAX_EPSILON
+from annotations_app.judges.certify import certify_judge, state_certificate
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.parameters import ImproveParameters, JudgeParameters, JuryParameters
@@ -266,6 +269,23 @@ def form_campaign_jury(request: Any, name: str, options: JuryIn) -> Any:
     return start_job(
         request, "form_jury", campaign.dataset, JuryParameters(campaign=campaign.name, **options.dict())
     )
+
+
+@route(
+    router,
+    "POST",
+    "/campaigns/{name}/certificates",
+    CertificateOut,
+    needs=(*VIEW_LABELS, "annotations_app.change_campaign"),
+    status=201,
+    errors=(409,),
+)
+def certify_campaign_judge(request: Any, name: str, options: CertificateIn) -> Any:
+    """Test a judge that has judged a campaign of the test split: once for each prompt, and kept whatever it
+    says."""
+    campaign, chosen = find_campaign(request, name), options.dict()
+    [run] = find_runs(campaign, [chosen.pop("judge")])
+    return state_certificate(certify_judge(run, **chosen, actor=request.person)).as_json()
 
 
 @job_route(

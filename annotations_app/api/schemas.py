@@ -10,7 +10,11 @@ from annotations_app.agreement.failure_modes import MAX_NAME_LENGTH
 from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.campaigns.sides import SIDE_PATTERN
 from annotations_app.cases.make_case import MAX_MODE_CHARACTERS, MAX_RUBRIC_CHARACTERS, MAX_TEXT_CHARACTERS
+from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
+from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.jury_document import MAX_MEMBERS, MIN_MEMBERS
+from annotations_app.judges.alternative import MAX_EPSILON
+from annotations_app.judges.certify import MIN_THRESHOLD
 from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import (
@@ -272,6 +276,36 @@ class JudgeProposalsIn(Input):
     criterion: str = Field("", max_length=50)
     tries: int = Field(DEFAULT_TRIES, ge=1, le=MAX_TRIES)
     max_tokens: int | None = Field(None, ge=1)
+
+
+class CertificateIn(Input):
+    """`judge` is a name, or `NAME@VERSION`; a yes/no `criterion` is needed if there are several. `epsilon` is
+    that of the alternative annotator test."""
+
+    judge: str = Field(max_length=120)
+    criterion: str = Field("", max_length=50)
+    threshold: float = Field(DEFAULT_THRESHOLD, ge=MIN_THRESHOLD, lt=1)
+    epsilon: float = Field(DEFAULT_EPSILON, ge=0, le=MAX_EPSILON)
+
+
+class CertificateOut(Schema):
+    """`holds` is false once what it rests on has changed, which `changed` names; a `bound` is below the true
+    rate with a probability of 95 %."""
+
+    judge: str
+    criterion: str
+    campaign: str
+    day: str
+    certified: bool
+    holds: bool
+    threshold: float
+    true_positive: dict[str, Any]
+    true_negative: dict[str, Any]
+    replies: int
+    not_judged: int
+    reasons: list[str]
+    changed: list[str]
+    alternative: dict[str, Any] | None
 
 
 class JudgesOut(Schema):

@@ -23,6 +23,7 @@ from annotations_app.estimates.replies import (
     match_answer,
     read_items,
 )
+from annotations_app.judges.improve_judge import is_draft
 from annotations_app.judges.judge_rows import (
     count_changed,
     count_not_judged,
@@ -69,12 +70,13 @@ def estimate_quality(
 
 
 def find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
-    """The latest run of each judge, under the prompt as it was last."""
+    """The latest run of each judge, under the prompt as it was last. Drafts of better prompts, which judge
+    few replies, only if they are named."""
     runs = list(
         campaign.judge_runs.select_related("judge").order_by("judge__name", "-pk").distinct("judge__name")
     )
     if not judges:
-        return runs
+        return [run for run in runs if not is_draft(run.judge)]
     latest = {run.judge.name: run for run in runs}
     chosen = []
     for name in judges:

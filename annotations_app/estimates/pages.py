@@ -11,26 +11,26 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaign,
 )
-from annotations_app.domain.estimates.quality import explain_rate
+from annotations_app.domain.estimates.quality import explain_rate, say_plan
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.estimates.order_replies import order_replies
 from annotations_app.models import Campaign
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.charts import Dots, make_dots
 from datasets_app.domain.wording import format_count
+
+# Of an interval, for which labels are planned.
+DEFAULT_POINTS = 10
 
 
 def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
-    report = estimate_quality(campaign)
+    points = parse_pk(request.GET.get("points", "")) or DEFAULT_POINTS
+    report = estimate_quality(campaign, width=min(points, 100) / 100)
     dots = [
-        Dots(
-            f"{rate.question} {rate.answer}",
-            [rate.best, rate.best_any_time],
-            rate.best.labels,
-            explain_rate(rate),
-        )
+        Dots(f"{rate.question} {rate.answer}", [rate.best, rate.best_any_time], rate.best.labels)
         for rate in report.rates
     ]
     series = ["Looked at once", "Looked at any time"]
@@ -40,7 +40,16 @@ def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
         and campaign.order in (Campaign.Order.RANDOM, Campaign.Order.USEFUL)
         and bool(report.judges)
     )
-    context = {"campaign": campaign, "report": report, "chart": chart, "may_order": may_order}
+    context = {
+        "campaign": campaign,
+        "report": report,
+        "rates": [
+            (rate, explain_rate(rate), say_plan(rate.plan) if rate.plan else "") for rate in report.rates
+        ],
+        "chart": chart,
+        "may_order": may_order,
+        "points": points,
+    }
     return render_fragment(request, "_quality", context)
 
 

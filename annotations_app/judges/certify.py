@@ -1,10 +1,11 @@
 """Tests a judge once, on labels of the test split, and says for how long the result holds."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.estimates.certificates import (
@@ -85,9 +86,18 @@ def certify_judge(
     return certificate
 
 
-def list_certificates(campaign: Campaign) -> QuerySet[JudgeCertificate]:
-    """Those taken in this campaign, the latest first."""
-    return campaign.judge_certificates.select_related("judge")
+def list_certificates(runs: Iterable[JudgeRun]) -> dict[tuple[int, str], list[JudgeCertificate]]:
+    """By judge and prompt those of these runs, taken in any campaign, the latest first."""
+    found = defaultdict(list)
+    rows = JudgeCertificate.objects.filter(judge__in={run.judge_id for run in runs})
+    for one in rows.select_related("judge", "campaign__dataset", "campaign__persona", "campaign__schema"):
+        found[one.judge_id, one.prompt_digest].append(one)
+    return found
+
+
+def list_certifiable(campaign: Campaign) -> list[Criterion]:
+    """Criteria that a judge can be tested for."""
+    return [one for one in schema_of(campaign).criteria if one.kind == Kind.YES_NO]
 
 
 def list_changes(certificate: JudgeCertificate) -> list[str]:
@@ -147,7 +157,7 @@ def _check_test(campaign: Campaign, threshold: float, epsilon: float) -> None:
 
 
 def _find_criterion(campaign: Campaign, key: str) -> Criterion:
-    binary = [one for one in schema_of(campaign).criteria if one.kind == Kind.YES_NO]
+    binary = list_certifiable(campaign)
     found = [one for one in binary if key in ("", one.key)]
     if len(found) != 1:
         names = ", ".join(one.key for one in binary) or "none of this campaign"

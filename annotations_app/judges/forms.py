@@ -10,7 +10,9 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.judge_document import OFFLINE
+from annotations_app.judges.certify import MIN_THRESHOLD, list_certifiable
 from annotations_app.judges.judges import latest_judges
 from annotations_app.judges.parameters import JudgeParameters, JuryParameters
 from annotations_app.judges.run_judge import MAX_REPEATS
@@ -107,3 +109,25 @@ class JuryForm(forms.Form):
         order = [name for name, _ in self.fields["members"].choices]  # type: ignore[attr-defined]
         given["members"] = sorted(given["members"], key=order.index)
         return JuryParameters(campaign=campaign.name, **given)
+
+
+class CertifyForm(forms.Form):
+    criterion = forms.ChoiceField(label="Criterion", widget=UnfoldAdminSelectWidget)
+    threshold = forms.IntegerField(
+        label="Threshold (%)",
+        min_value=int(100 * MIN_THRESHOLD),
+        max_value=99,
+        initial=int(100 * DEFAULT_THRESHOLD),
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="What both rates must surely reach.",
+    )
+
+    def __init__(self, campaign: Campaign, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        choices = [(one.key, one.question) for one in list_certifiable(campaign)]
+        self.fields["criterion"].choices = choices  # type: ignore[attr-defined]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        chosen = self.cleaned_data
+        return {"criterion": chosen["criterion"], "threshold": chosen["threshold"] / 100}

@@ -143,6 +143,10 @@ def list_proposals(run: JudgeRun) -> list[tuple[Judge, list[tuple[str, VersionCh
     return [(row.judge, of_row) for row, of_row in zip(rows, changes, strict=True)]
 
 
+def is_draft(judge: Judge) -> bool:
+    return judge.name.endswith(DRAFT.format(""))
+
+
 def count_tries(name: str) -> int:
     return Judge.objects.filter(name=DRAFT.format(name)).count()
 

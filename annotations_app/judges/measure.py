@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from annotations_app.agreement.charts import ConfusionCell, shade_rows
 from annotations_app.domain.agreement.agreement_report import Comparison, Statistic
 from annotations_app.domain.agreement.comparisons import Observations, compare_observations
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
@@ -86,10 +87,10 @@ class MeasuredCriterion(NamedTuple):
         return f"{self.criterion.question} {self.tag}".strip()
 
     @property
-    def confusion(self) -> list[tuple[str, tuple[int, ...]]]:
-        """(what the judge says, how often people say each)."""
-        names = [rate.name for rate in self.whole.rates]
-        return list(zip(names, self.whole.comparison.table, strict=True))
+    def confusion(self) -> list[tuple[str, list[ConfusionCell]]]:
+        """What most people say, by what the judge says: those of one kind are the rates."""
+        table = zip(*self.whole.comparison.table, strict=True)
+        return shade_rows([rate.name for rate in self.whole.rates], list(table))
 
     def as_json(self) -> dict[str, Any]:
         return {

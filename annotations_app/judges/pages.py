@@ -16,26 +16,34 @@ from annotations_app.campaigns.pages_common import (
     visible_campaign,
 )
 from annotations_app.judges.alternative import ASSUMPTIONS
-from annotations_app.judges.certify import list_certificates, state_certificate
-from annotations_app.judges.forms import JudgeForm, JuryForm
-from annotations_app.judges.improve_judge import count_tries, list_proposals
+from annotations_app.judges.certify import (
+    certify_judge,
+    list_certifiable,
+    list_certificates,
+    state_certificate,
+)
+from annotations_app.judges.forms import CertifyForm, JudgeForm, JuryForm
+from annotations_app.judges.improve_judge import count_tries, is_draft, list_proposals
 from annotations_app.judges.measure import find_replies, measure_judge
 from annotations_app.judges.parameters import ImproveParameters
 from annotations_app.judges.replies import read_replies
 from annotations_app.judges.reveal import reveal_judge
-from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
+from annotations_app.models import Campaign, Judge, JudgeCertificate, JudgeRun, Verdict
 from datasets_app.catalog import gates, raw_access
+from datasets_app.catalog.policies import LOCKED_SPLIT
+from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.packages.quality_statement import describe_certificate
 from datasets_app.jobs.pages import start_and_show_job
+from datasets_app.models import Dataset
 
 _QUERY = ("criterion", "tag", "judge", "people")
 MAX_RUNS, MAX_TEXT_CHARACTERS = 20, 4000
 
 
 def judges(request: HttpRequest, pk: int) -> HttpResponse:
-    """GET measures the run that the query names, or the latest. POST starts one."""
+    """GET measures the run that the query names, or the latest that isn't of a draft. POST starts one."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     may_run = request.user.has_perm("annotations_app.change_campaign")
@@ -47,21 +55,21 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
     may_read = raw_access.may_read(request.user, campaign.dataset)
     runs = list(_runs(campaign)[:MAX_RUNS])
     chosen = parse_pk(request.GET.get("run", ""))
-    run = next((one for one in runs if one.pk == chosen), runs[0] if runs else None)
+    of_judges = [one for one in runs if not is_draft(one.judge)]
+    run = next((one for one in runs if one.pk == chosen), next(iter(of_judges or runs), None))
+    tests = _list_tests(request, runs)
     context = {
         "form": form if may_run else None,
         "jury_form": JuryForm() if may_run else None,
-        "runs": runs,
+        "runs": [(one, tests.get((one.judge_id, one.prompt_digest), [])) for one in runs],
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
         "proposals": list_proposals(run) if run and run.judge.content.calls_model else [],
         "tries": count_tries(run.judge.name) if run else 0,
         "alternative_assumptions": ASSUMPTIONS,
-        "certificates": [
-            (one, stated, describe_certificate(stated))
-            for one in list_certificates(campaign)
-            for stated in [state_certificate(one)]
-        ],
+        "tests": tests.get((run.judge_id, run.prompt_digest), []) if run else [],
+        "is_testable": campaign.split == LOCKED_SPLIT,
+        "certify_form": CertifyForm(campaign) if list_certifiable(campaign) else None,
     }
     return render_campaign_page(request, campaign, "judges", "Judges", context)
 
@@ -77,6 +85,22 @@ def jury(request: HttpRequest, pk: int) -> HttpResponse:
     for error in form.errors.values():
         messages.error(request, " ".join(map(str, error)))
     return redirect(campaign_url(campaign, "judges"))
+
+
+@require_POST
+def certify(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
+    """Test a judge on the test split, once."""
+    campaign = visible_campaign(request, pk)
+    require_permissions(request, "view_annotation", "change_campaign")
+    run = get_object_or_404(_runs(campaign), pk=run_pk)
+    form = CertifyForm(campaign, request.POST)
+    with show_refusal(request):
+        if not form.is_valid():
+            raise UserError("Choose a criterion and a threshold from 50 to 99 %.")
+        certificate = certify_judge(run, actor=request.user, **form.options)
+        said = "certified" if certificate.certified else "not certified"
+        messages.success(request, f"{run.judge} was tested, and is {said} for {certificate.criterion}.")
+    return redirect(f"{campaign_url(campaign, 'judges')}?run={run.pk}")
 
 
 @require_POST
@@ -130,6 +154,20 @@ def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
         "sides": _list_sides(campaign, turns[at]) if turns and may_read else [],
     }
     return render_campaign_page(request, campaign, "judged", "Judged replies", context)
+
+
+def _list_tests(request: HttpRequest, runs: list[JudgeRun]) -> dict[Any, list[tuple[Any, Any, list[str]]]]:
+    """By judge and prompt: certificates, what they state, and that in sentences."""
+    visible = set(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
+
+    def describe(one: JudgeCertificate) -> tuple[Any, Any, list[str]]:
+        stated = state_certificate(one)
+        return one, stated, describe_certificate(stated)
+
+    return {
+        of: [describe(one) for one in found if one.campaign.dataset_id in visible]
+        for of, found in list_certificates(runs).items()
+    }
 
 
 def _load_verdict(request: HttpRequest, run: JudgeRun, turn: int) -> Verdict:

@@ -15,6 +15,7 @@ from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign, JudgeCertificate, JudgeRun, Verdict
 from datasets_app.core.errors import UserError
 from datasets_app.models import AuditEvent, Persona, Session
+from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_campaign, make_replies, submit
 from tests.everything import make_user_with
 
@@ -48,7 +49,7 @@ def judge_with(campaign: Campaign, wrong: int, missing: int = 0) -> JudgeRun:
         campaign=campaign,
         judge=judge,
         prompt_digest="0" * 64,
-        persona_digest="0" * 64,
+        persona_digest=campaign.persona.digest,
         guidelines_digest=campaign.guidelines_digest,
     )
     Verdict.objects.bulk_create(
@@ -112,7 +113,7 @@ def test_only_the_test_split_and_yes_no_criteria_are_for_tests(campaign: Campaig
         certify_judge(JudgeRun.objects.get())
 
 
-def test_command_and_page_say_the_same(campaign: Campaign, client: Client, capsys: Any) -> None:
+def test_command_and_page_show_the_same(campaign: Campaign, client: Client, capsys: Any) -> None:
     judge_with(campaign, wrong=4)
     with pytest.raises(SystemExit) as exit_code:
         call_command("certify_judge", campaign.name, judge="brand")
@@ -121,6 +122,55 @@ def test_command_and_page_say_the_same(campaign: Campaign, client: Client, capsy
     assert capsys.readouterr().out.split("\n  ") == [*said[:-1], f"{said[-1]}\n"]
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))
     page = client.get(reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])).content.decode()
-    assert all(sentence in page for sentence in said)
+    assert "Not for on_brand" in page
+    assert all(sentence in page for sentence in said[1:])
     with pytest.raises(CommandError, match="has judged no reply"):
         call_command("certify_judge", campaign.name, judge="other")
+
+
+def test_the_page_tests_a_judge_once_and_other_campaigns_show_it(
+    campaign: Campaign, client: Client, tmp_path: Path
+) -> None:
+    run = judge_with(campaign, wrong=1000)
+    earlier = make_campaign(make_replies(tmp_path, 2, name="drafts"), "ana", name="drafts")
+    JudgeRun.objects.create(
+        campaign=earlier,
+        judge=run.judge,
+        prompt_digest=run.prompt_digest,
+        persona_digest=run.persona_digest,
+        guidelines_digest=run.guidelines_digest,
+    )
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    page = reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])
+    elsewhere = reverse("admin:annotations_app_campaign_judges", args=[earlier.pk])
+    assert "Test once" in client.get(page).content.decode()
+    assert f"?like={earlier.pk}&amp;split=test" in client.get(elsewhere).content.decode()
+    url = reverse("admin:annotations_app_campaign_certify", args=[campaign.pk, run.pk])
+    assert "threshold from 50 to 99" in _post(client, url, criterion="on_brand", threshold=20)
+    assert not JudgeCertificate.objects.exists()
+    assert "was tested, and is certified" in _post(client, url, criterion="on_brand", threshold=85)
+    assert "has been tested for on_brand before" in _post(client, url, criterion="on_brand", threshold=50)
+    certificate = JudgeCertificate.objects.get()
+    assert (certificate.threshold, certificate.created_by.username) == (0.85, "lena")
+    for address in (page, elsewhere):
+        html = client.get(address).content.decode()
+        assert "Yes, for on_brand" in html
+        assert "Test once" not in html
+    client.force_login(make_user_with("annotations_app.view_campaign", name="vi"))
+    assert client.post(url, {"criterion": "on_brand"}).status_code in (403, 404)
+
+
+def test_the_api_tests_a_judge(campaign: Campaign) -> None:
+    judge_with(campaign, wrong=1000)
+    lead = Caller(make_user("lead"))
+    options = {"judge": "brand", "threshold": 0.85}
+    made = lead("POST", f"/campaigns/{campaign.name}/certificates", options)
+    assert made.status_code == 201
+    assert (made.json()["holds"], made.json()["threshold"]) == (True, 0.85)
+    assert lead("POST", f"/campaigns/{campaign.name}/certificates", options).status_code == 409
+    viewer = Caller(make_user("viewer", name="v"))
+    assert viewer("POST", f"/campaigns/{campaign.name}/certificates", options).status_code in (403, 404)
+
+
+def _post(client: Client, url: str, **fields: Any) -> str:
+    return client.post(url, fields, follow=True).content.decode()

@@ -1,6 +1,6 @@
 """The pages of judges of one campaign: how far each can be trusted, and the replies that it gets wrong."""
 
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -34,12 +34,22 @@ from datasets_app.catalog.policies import LOCKED_SPLIT
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.refusals import show_refusal
-from datasets_app.domain.packages.quality_statement import describe_certificate
+from datasets_app.domain.packages.quality_statement import StatedCertificate, describe_certificate
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset
 
 _QUERY = ("criterion", "tag", "judge", "people")
 MAX_RUNS, MAX_TEXT_CHARACTERS = 20, 4000
+
+
+class _Test(NamedTuple):
+    """A certificate, what it states, that in sentences, and whether it is of the page's dataset: how good a
+    judge is on one tells little of another."""
+
+    certificate: JudgeCertificate
+    stated: StatedCertificate
+    sentences: list[str]
+    is_own: bool
 
 
 def judges(request: HttpRequest, pk: int) -> HttpResponse:
@@ -57,7 +67,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
     chosen = parse_pk(request.GET.get("run", ""))
     of_judges = [one for one in runs if not is_draft(one.judge)]
     run = next((one for one in runs if one.pk == chosen), next(iter(of_judges or runs), None))
-    tests = _list_tests(request, runs)
+    tests = _list_tests(request, campaign, runs)
     context = {
         "form": form if may_run else None,
         "jury_form": JuryForm() if may_run else None,
@@ -156,13 +166,14 @@ def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
     return render_campaign_page(request, campaign, "judged", "Judged replies", context)
 
 
-def _list_tests(request: HttpRequest, runs: list[JudgeRun]) -> dict[Any, list[tuple[Any, Any, list[str]]]]:
-    """By judge and prompt: certificates, what they state, and that in sentences."""
+def _list_tests(request: HttpRequest, campaign: Campaign, runs: list[JudgeRun]) -> dict[Any, list[_Test]]:
+    """By judge and prompt those that the person may see."""
     visible = set(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
 
-    def describe(one: JudgeCertificate) -> tuple[Any, Any, list[str]]:
+    def describe(one: JudgeCertificate) -> _Test:
         stated = state_certificate(one)
-        return one, stated, describe_certificate(stated)
+        is_own = one.campaign.dataset_id == campaign.dataset_id
+        return _Test(one, stated, describe_certificate(stated), is_own)
 
     return {
         of: [describe(one) for one in found if one.campaign.dataset_id in visible]

@@ -32,6 +32,7 @@ BODIES: dict[str, Any] = {
     "append_part": b"x",
     "import_labels": b"x",
     "improve_campaign_judge": {"judge": "brand"},
+    "certify_campaign_judge": {"judge": "brand"},
     "find_person": {"person": "jane.roe@example.org"},
     "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
     "export_reviewed_tasks": {"tasks": "{}"},

@@ -7,6 +7,11 @@
 
     const inField = (target) => target.closest("input, textarea, select, [contenteditable]");
 
+    // Chromium gives up on autofocus if its first frame comes before the field can be focused.
+    const focusFirstField = () => {
+        if (document.activeElement === document.body) document.querySelector("#content [autofocus]")?.focus();
+    };
+
     // --- import: the dataset's name follows the file's until somebody types one ---
 
     // The field accepts ".jsonl,.json,.gz": a name ends before those.
@@ -341,5 +346,6 @@
         for (const name of ["resize", "toggle", "htmx:afterSettle"]) window.addEventListener(name, reachScrolling, true);
         watchPolling();
         sayProgress();
+        focusFirstField();
     });
 })();

@@ -1,9 +1,11 @@
 """Has a model write variants of test cases; each waits for a person (see ``drafts.py``)."""
 
+import secrets
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 from django.db import transaction
@@ -203,7 +205,9 @@ def _keep(run: _Run, written: WrittenVariant) -> str:
         )
         if of_kind.filter(tags__contains=[DRAFT_TAG]).exists():
             return "another run has drafted it meanwhile"
-        name = f"{family}-{kind}" + "-again" * of_kind.count()
+        # A scrub may have hashed the names of those that are there, and replaces digits.
+        mark = "".join(secrets.choice(ascii_lowercase) for _ in range(8))
+        name = f"{family}-{mark}-{kind}"
         variant = Variant(kind, KINDS[kind].answer, written.text)
         keys = insert_sessions(dataset, [derive_variant(turns, variant, name, run.request.model)])
         dataset.save()

@@ -54,8 +54,11 @@ def _count_alike(dataset: Dataset, family: str) -> int:
 
 
 def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], actor: Any) -> Campaign:
-    if campaign := Campaign.objects.filter(dataset=dataset, name=family).first():
+    # The same conversation may be a case of another dataset.
+    own_name = f"{family}.{dataset.pk}"
+    if campaign := Campaign.objects.filter(dataset=dataset, name__in=[family, own_name]).first():
         return campaign  # by an attempt of the job that ended after it
+    is_taken = Campaign.objects.filter(name=family).exists()
     group = f"{GROUP_TAG}{family}"
     turns = list(Turn.objects.filter(dataset=dataset, tags__contains=[group]).select_related("session")[:200])
     persona = Persona.objects.filter(persona_id__in={turn.session.persona_id for turn in turns}).first()
@@ -64,7 +67,7 @@ def _open_campaign(dataset: Dataset, family: str, annotators: Sequence[str], act
     listed = (read_rubrics((turn.metadata or {}).get("rubrics")) for turn in turns)
     rubrics = next(filter(None, listed), ())
     settings = CampaignSettings(
-        name=family,
+        name=own_name if is_taken else family,
         dataset=Dataset.objects.get(pk=dataset.pk),
         persona=persona,
         annotators=annotators,

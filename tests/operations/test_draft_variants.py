@@ -122,10 +122,17 @@ def test_a_draft_counts_once_a_person_has_kept_it(
     begun = AuditEvent.objects.filter(action="draft_variants").first()
     assert begun.details["endpoint"].startswith("127.0.0.1")
     # A discarded one may be asked for again.
-    with LlmServer(answer=lambda request: '{"text": "Noch einmal: warum so spät?"}') as server:
+    texts = iter(["Noch einmal: warum so spät?", "Bitte sagen Sie mir, warum es so lange dauert."])
+    with LlmServer(answer=lambda request: json.dumps({"text": next(texts)})) as server:
         allow(cases, server)
         draft(server, kinds="language")
-    assert [one.text for one in list_drafts(cases)] == ["Noch einmal: warum so spät?"]
+        [again] = list_drafts(cases)
+        assert again.text == "Noch einmal: warum so spät?"
+        # Its name is free of those that are left.
+        decide_draft(cases, again.session, None)
+        Session.objects.get(pk=language.session).delete()
+        draft(server, kinds="language")
+    assert len(list_drafts(cases)) == 1
     assert Campaign.objects.get().item_count == 2
 
 

@@ -104,6 +104,11 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert (campaign.schema.full_name, RUBRIC in campaign.guidelines) == ("rubrics.1@1", True)
     assert not LabelSchema.objects.filter(document__icontains=RUBRIC).exists()
     assert send_case(made.dataset, made.family, ["ana", "ben"]).campaign == campaign
+    elsewhere = make_case(session, 4, "other-cases", OPTIONS)
+    other = send_case(elsewhere.dataset, elsewhere.family, ["ana", "ben"]).campaign
+    assert other is not None
+    assert other.name == f"{campaign.name}.{elsewhere.dataset.pk}"
+    assert send_case(elsewhere.dataset, elsewhere.family, ["ana", "ben"]).campaign == other
     cases = Dataset.objects.get(name="prod-cases")
     assert (cases.origin, cases.status, cases.session_count, cases.turn_count) == (
         "production", Dataset.Status.SCRUBBED, 4, 8,
@@ -112,7 +117,7 @@ def test_a_case_is_cut_scrubbed_and_sent_to_two_people(session: Session, tmp_pat
     assert "Fontane" not in stored
     assert "example.org" not in stored
     assert "Thanks for nothing" not in stored
-    event = AuditEvent.objects.get(action="make_case")
+    event = AuditEvent.objects.get(action="make_case", dataset_name="prod-cases")
     assert event.details["seen_by"] == ["cleo"]
     assert "Fontane" not in json.dumps(event.details)
     assert "trace-1" not in json.dumps(event.details) + stored

@@ -1,12 +1,13 @@
 """Writes files that are either complete or absent."""
 
+import io
 import os
 import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 PRIVATE_MODE = 0o600
 
@@ -33,15 +34,34 @@ def write_atomically(target: Path) -> Iterator[IO[bytes]]:
 
 def create_private(path: Path) -> IO[bytes]:
     """Open a new file that only its owner may read."""
-    return open(path, "xb", opener=lambda name, flags: os.open(name, flags, PRIVATE_MODE))
+    return open(path, "xb", opener=_open_private)
+
+
+def _open_private(name: str, flags: int) -> int:
+    return os.open(name, flags, PRIVATE_MODE)
+
+
+class _Part(io.FileIO):
+    """Says whose write the disk refused, which callers know by the name of the target."""
+
+    target = ""
+
+    def write(self, data: Any, /) -> Any:
+        try:
+            return super().write(data)
+        except OSError as error:
+            error.filename = self.target
+            raise
 
 
 def _open_part(part: Path, target: Path) -> IO[bytes]:
     try:
-        return create_private(part)
+        file = _Part(part, "xb", opener=_open_private)
     except OSError as error:
-        error.filename = str(target)  # callers don't know the temporary name
+        error.filename = str(target)
         raise
+    file.target = str(target)
+    return io.BufferedWriter(file)
 
 
 def _truncate_name(name: str) -> str:

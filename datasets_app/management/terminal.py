@@ -1,6 +1,7 @@
 """Errors of commands as sentences and exit codes; lists of problems."""
 
 import signal
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -52,7 +53,7 @@ def report_errors(command: BaseCommand) -> Iterator[None]:
             raise command_error("The database is not set up yet. Run: python manage.py migrate") from None
         raise command_error(f"The database refused this ({_error_kind(error)}); nothing was saved.") from None
     except OSError as error:
-        place = error.filename or "a temporary file"
+        place = error.filename or f"a temporary file in {tempfile.tempdir or 'the temporary folder'}"
         raise command_error(f"{place}: {error.strerror or error}.") from None
 
 

@@ -135,7 +135,7 @@ def format_readiness(readiness: Readiness) -> str:
     """For a terminal."""
     lines = [
         f"{PART_NAMES[name]}: {format_count(part.labels, 'label')} of "
-        f"{format_count(part.sessions, 'session')}, {part.share:.0%} on-brand"
+        f"{format_count(part.sessions, 'session')}, {100 * part.share:.0f} % on-brand"
         for name, part in readiness.parts.items()
     ]
     for finding in readiness.findings:
@@ -166,12 +166,12 @@ def _check_part(name: str, part: PartCounts) -> Iterator[Finding]:
         yield Finding(
             f"one_kind_{called}",
             True,
-            f"{part.share:.0%} of the {called} labels are on-brand, and {few:,} of the rarer kind: a "
+            f"{100 * part.share:.0f} % of the {called} labels are on-brand, and {few:,} of the rarer kind: a "
             "calibration can't tell both apart.",
-            f"Label more replies of the other kind: at least {MIN_OF_A_KIND[name]}, and {lowest:.0%}.",
+            f"Label more replies of the other kind: at least {MIN_OF_A_KIND[name]} and {100 * lowest:.0f} %.",
         )
     elif not BALANCED_SHARES[0] <= part.share <= BALANCED_SHARES[1]:
-        text = f"{part.share:.0%} of the {called} labels are on-brand; 40 to 60 % is best."
+        text = f"{100 * part.share:.0f} % of the {called} labels are on-brand; 40 to 60 % is best."
         yield Finding(f"unbalanced_{called}", False, text)
     if part.sessions < MIN_SESSIONS[name]:
         yield Finding(

@@ -54,8 +54,8 @@ def add_campaign(request: HttpRequest) -> HttpResponse:
 
 
 def _initial_values(request: HttpRequest) -> dict[str, Any]:
-    """A link from the page of a dataset or schema names it; one for a test of a judge a campaign to be like and
-    the split."""
+    """A link from the page of a dataset or schema names it; one for a test of a judge names the split and a
+    campaign to be like."""
     like = visible_campaigns(request.user).filter(pk=parse_pk(request.GET.get("like", ""))).first()
     if like and request.user.has_perm("annotations_app.view_campaign"):
         same = {

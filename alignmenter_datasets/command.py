@@ -23,7 +23,7 @@ from datasets_app.command_line.streams import (
     escape_terminal,
     exit_quietly,
 )
-from datasets_app.domain.traces.convert import format_columns
+from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.domain.wording import format_count
 
 PROGRAM = "alignmenter-datasets"

@@ -13,7 +13,8 @@ from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, ImportPrevie
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import check_columns, format_columns, read_convert_options
+from datasets_app.domain.traces.convert import check_columns, read_convert_options
+from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.importing import uploads
 from datasets_app.importing.forms import ImportOptionsForm
 from datasets_app.importing.mappings import save_upload_mapping

@@ -12,7 +12,7 @@ from datasets_app.command_line.streams import CommandFailure, Progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces.convert import Report, check_columns, parse_columns
+from datasets_app.domain.traces.convert import Report, check_columns
 from datasets_app.domain.traces.converted_file import ConvertedFile
 from datasets_app.domain.traces.describe import (
     describe_report,
@@ -22,6 +22,7 @@ from datasets_app.domain.traces.describe import (
 )
 from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNREADABLE_FORM, Note
 from datasets_app.domain.traces.sides import UnknownSender
+from datasets_app.domain.traces.table_columns import parse_columns
 from datasets_app.domain.traces.targets import Conversations, Encoder
 
 MAX_SENDERS_LISTED = 50
@@ -47,8 +48,9 @@ def add_reading_options(parser: ArgumentParser) -> None:
         default=[],
         dest="mapping",
         metavar="FIELD=COLUMN",
-        help="a table's column for session_id, turn_index, role, text, timestamp or tags; repeatable. tags= "
-        "uses none. Without a session column: session_id=one-conversation or each-row. For dates like "
+        help="a table's column for session_id, turn_index, role, text, timestamp or tags; repeatable. "
+        "Of rows with a question and several answers: question and answer. tags= uses none. "
+        "Without a session column: session_id=one-conversation or each-row. For dates like "
         "03/04/2026: dates=day-first or month-first, in every format. What a sender or a role is: "
         "'sender:NAME=user', =assistant or =leave-out. repeated=drop leaves out exact repetitions of a "
         "message. What lines of a CSV that aren't UTF-8 are in: encoding=windows-1252",

@@ -12,13 +12,9 @@ from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import (
-    MAX_COLUMNS_CHARACTERS,
-    check_columns,
-    format_columns,
-    read_convert_options,
-)
+from datasets_app.domain.traces.convert import MAX_COLUMNS_CHARACTERS, check_columns, read_convert_options
 from datasets_app.domain.traces.label_rules import read_label_rules
+from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.importing.mappings import (
     MAPPING_NAME_RULE,
     MAX_NAME_CHARACTERS,

@@ -6,7 +6,7 @@ from typing import Any
 from django.http import QueryDict
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import format_columns, read_convert_options
+from datasets_app.domain.traces.convert import read_convert_options
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
 from datasets_app.domain.traces.table_columns import (
     CHOICES,
@@ -15,10 +15,12 @@ from datasets_app.domain.traces.table_columns import (
     FIELDS,
     LEAVE_OUT,
     ONE_CONVERSATION,
+    PAIR,
     REQUIRED,
     SENDER,
     SIDES,
     fold_sender,
+    format_columns,
     guess_columns,
     read_sides,
 )
@@ -74,7 +76,7 @@ def list_mapping(
             continue
         if field == "encoding" and not (shown.has_other_encoding or current.get("encoding")):
             continue
-        named = [(name, name) for name in columns] if field in COLUMNS else []
+        named = [(name, name) for name in columns] if field in (*COLUMNS, *PAIR) else []
         others = [
             (choice, CHOICE_LABELS.get(choice, choice))
             for choice in CHOICES.get(field, ())

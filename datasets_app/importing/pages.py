@@ -28,7 +28,7 @@ from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.core.web.turns import PreviewedTurn, format_turns
 from datasets_app.core.web.uploads import accepts_files
-from datasets_app.domain.traces.convert import format_columns
+from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.importing.forms import PreviewForm, UploadForm, dataset_name_from_file, is_name_hidden
 from datasets_app.importing.mapping_pages import (
     SIDE_LABELS,

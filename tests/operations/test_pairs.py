@@ -441,3 +441,22 @@ def test_raw_text_of_the_other_dataset_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(UserError, match="may"):
         create_campaign(settings)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_answers_of_one_file_are_compared(tmp_path: Path, manage: Any) -> None:
+    file = tmp_path / "pairs.csv"
+    rows = [f"q{number},Is it open on day {number}?,Yes it is.,No.\n" for number in range(4)]
+    file.write_text("id,prompt,response_a,response_b\n" + "".join(rows))
+    for name, answer in (("one", "response_a"), ("two", "response_b")):
+        columns = ("--map", "question=prompt", "--map", f"answer={answer}")
+        done = manage("import_dataset", file, "--name", name, "--origin", "synthetic", *columns)
+        assert "8 turns in 4 sessions" in done.stdout, done.stderr
+    make_persona()
+    make_annotators("ana", "ben")
+    done = manage(
+        "create_campaign", "best", "--dataset", "one", "--compare", "two", "--persona", "warm_v1",
+        "--annotators", "ana,ben",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert PairedReply.objects.count() == 4

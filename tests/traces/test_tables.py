@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import Report, format_columns, read_convert_options
+from datasets_app.domain.traces.convert import Report, read_convert_options
 from datasets_app.domain.traces.describe import list_left_out_with_lines, list_warnings
-from datasets_app.domain.traces.table_columns import guess_mapping
+from datasets_app.domain.traces.table_columns import (
+    format_columns,
+    guess_mapping,
+)
 from datasets_app.domain.traces.table_warnings import list_table_warnings
 from tests.traces.reading import convert, texts, write
 

@@ -20,6 +20,7 @@ from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import whatsapp
+from datasets_app.domain.traces.formats.messages import read_answers
 from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import number_turns, read_numbered_turns
@@ -50,7 +51,6 @@ MAX_PEEKED = 20
 MAX_ROWS_PEEKED = 200
 # Of a mapping in one text: fifty senders with long names, and all columns.
 MAX_COLUMNS_CHARACTERS = 20_000
-COLUMNS_FORM = 'name columns like this: text=Body, role=Author, "sender:Roe, Jane=user"'
 _ENDINGS = tuple(".gz .zip .jsonl .ndjson .json .csv .tsv .xlsx .parquet .arrow .txt".split())
 # A file of turns in which tools have turns too. It is chosen by the content, never by name.
 NUMBERED = "turns-with-tools"
@@ -87,32 +87,8 @@ def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
         lines = csv.reader(io.StringIO(columns, newline=""), skipinitialspace=True, strict=True)
         items = [item for line in lines for item in line]
     except csv.Error:
-        raise UnreadableFile(f"a quotation mark isn't closed; {COLUMNS_FORM}") from None
-    return ConvertOptions(assistant.strip(), parse_columns(items))
-
-
-def parse_columns(items: Iterable[str]) -> dict[str, str]:
-    """["text=Body", …] → {"text": "Body", …}; "tags=" says that there is no such column. Raises
-    UnreadableFile."""
-    mapping = {}
-    for item in items:
-        # A sender's name may hold any character, and so may a column's.
-        is_sender = item.lstrip().startswith(table_columns.SENDER)
-        field, equals, column = item.rpartition("=") if is_sender else item.partition("=")
-        if not equals or not (column.strip() or field.strip() in table_columns.COLUMNS):
-            raise UnreadableFile(COLUMNS_FORM)
-        mapping[field.strip()] = column.strip()
-    return mapping
-
-
-def format_columns(columns: Mapping[str, str]) -> str:
-    """An item with a comma in it is in quotation marks: text=Body, "sender:Roe, Jane=user"."""
-    fields = [*(field for field in table_columns.FIELDS if field in columns)]
-    fields += sorted(field for field in columns if field.startswith(table_columns.SENDER))
-    items = (f"{field}={columns[field]}" for field in fields)
-    return ", ".join(
-        '"' + item.replace('"', '""') + '"' if set(item) & set(',"\r\n') else item for item in items
-    )
+        raise UnreadableFile(f"a quotation mark isn't closed; {table_columns.COLUMNS_FORM}") from None
+    return ConvertOptions(assistant.strip(), table_columns.parse_columns(items))
 
 
 def check_columns(columns: Any) -> None:
@@ -163,6 +139,8 @@ class Conversion:
         detected = detect(path, limits) if format == "auto" or format in TABLES else format
         if format == "json":
             detected = detected or format
+        if detected in (None, "messages") and any(options.mapping.get(field) for field in ("answer", "text")):
+            detected = "json"
         if detected == TURN_TABLE and options != ConvertOptions():
             detected = "csv"  # whose reader heeds them
         if detected is None:
@@ -294,6 +272,12 @@ class Conversion:
         peeked = peek_documents(rows, MAX_ROWS_PEEKED)
         columns = list(dict.fromkeys(key for _, row in peeked for key in row if key not in UNEVEN))
         self.report.columns = columns
+        if "answer" in self.options.mapping:
+            table_columns.check_mapping(self.options.mapping, columns)
+            self.report.mapping = dict(self.options.mapping)
+            yield from read_answers(chain(peeked, rows), self.options.mapping)
+            yield from problems
+            return
         mapping = table_columns.complete_mapping(self.options.mapping, columns)
         labels = LabelColumns(columns)
         rows = chain(peeked, rows)
@@ -317,7 +301,8 @@ class Conversion:
             raise UnreadableFile(f"can't be read: {reason}")
         elif peeked:
             raise UnreadableFile(
-                "has no columns that look like a conversation; name them: text=COLUMN, role=COLUMN. "
+                "has no columns that look like a conversation; name them: text=COLUMN, role=COLUMN, "
+                "or question=COLUMN, answer=COLUMN. "
                 f"Its columns: {', '.join(columns[:30])}"
             )
         yield from problems

@@ -42,10 +42,13 @@ ONE_CONVERSATION, EACH_ROW = "one-conversation", "each-row"
 CHOICES: dict[str, tuple[str, ...]] = {"session_id": (ONE_CONVERSATION, EACH_ROW), "dates": DATE_ORDERS,
                                        "repeated": ("keep", "drop"), "encoding": ENCODINGS}  # fmt: skip
 WITHOUT_COLUMN = ("dates", "repeated", "encoding")
-FIELDS = (*COLUMNS, *WITHOUT_COLUMN)
+# Instead of text and role, of a table with a conversation in each row, or several answers to choose from.
+PAIR = ("question", "answer")
+FIELDS = (*COLUMNS, *PAIR, *WITHOUT_COLUMN)
 # "sender:Internal note" = leave-out: what a sender or a role of the file is.
 SENDER, LEAVE_OUT = "sender:", "leave-out"
 SIDES = ("user", "assistant", LEAVE_OUT)
+COLUMNS_FORM = 'name columns like this: text=Body, role=Author, "sender:Roe, Jane=user"'
 REQUIRED = ("text", "role")
 NEEDS_BOTH = f"the mapping needs at least {' and '.join(REQUIRED)}"
 
@@ -133,11 +136,16 @@ def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
         choices = SIDES if target.startswith(SENDER) else CHOICES.get(target, ())
         if target not in FIELDS and not target.startswith(SENDER):
             raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(FIELDS)} or {SENDER}NAME")
-        if target not in COLUMNS and column not in choices:
+        if target not in (*COLUMNS, *PAIR) and column not in choices:
             raise UnreadableFile(f"the mapping says {target}={column}; use {' or '.join(choices)}")
-        if target in COLUMNS and column and column not in known and column not in choices:
+        if target in (*COLUMNS, *PAIR) and column and column not in known and column not in choices:
             raise UnreadableFile(f"has no column {column!r}; its columns: {', '.join(known[:30])}")
-    if not all(mapping.get(field, "guessed") for field in REQUIRED):
+    if "answer" in mapping:
+        if clash := [field for field in COLUMNS if mapping.get(field) and field != "session_id"]:
+            raise UnreadableFile(f"the mapping names answer and {clash[0]}; leave {clash[0]} out")
+    elif "question" in mapping:
+        raise UnreadableFile("the mapping names question without answer; name both")
+    elif not all(mapping.get(field, "guessed") for field in REQUIRED):
         raise UnreadableFile(NEEDS_BOTH)
 
 
@@ -151,3 +159,27 @@ def read_sides(mapping: Mapping[str, str]) -> dict[str, str]:
 def fold_sender(name: str) -> str:
     """A sender's name as it is compared: whatever the case, the blanks and how accents are encoded."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def parse_columns(items: Iterable[str]) -> dict[str, str]:
+    """["text=Body", …] → {"text": "Body", …}; "tags=" says that there is no such column. Raises
+    UnreadableFile."""
+    mapping = {}
+    for item in items:
+        # A sender's name may hold any character, and so may a column's.
+        is_sender = item.lstrip().startswith(SENDER)
+        field, equals, column = item.rpartition("=") if is_sender else item.partition("=")
+        if not equals or not (column.strip() or field.strip() in COLUMNS):
+            raise UnreadableFile(COLUMNS_FORM)
+        mapping[field.strip()] = column.strip()
+    return mapping
+
+
+def format_columns(columns: Mapping[str, str]) -> str:
+    """An item with a comma in it is in quotation marks: text=Body, "sender:Roe, Jane=user"."""
+    fields = [*(field for field in FIELDS if field in columns)]
+    fields += sorted(field for field in columns if field.startswith(SENDER))
+    items = (f"{field}={columns[field]}" for field in fields)
+    return ", ".join(
+        '"' + item.replace('"', '""') + '"' if set(item) & set(',"\r\n') else item for item in items
+    )

@@ -10,8 +10,9 @@ from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
 from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, add_reading_options
 from datasets_app.command_line.streams import Progress, provide_local_file
-from datasets_app.domain.traces.convert import ConvertOptions, format_columns
+from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
+from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions

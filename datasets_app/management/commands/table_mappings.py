@@ -1,7 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from datasets_app.domain.traces.convert import format_columns
+from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.importing.mappings import delete_mapping
 from datasets_app.management.base import BaseCommand
 from datasets_app.models import TableMapping

@@ -4,7 +4,7 @@ pairs.
 Also messages one by one, joined by the id of their conversation, or all as one if they name none.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -57,7 +57,7 @@ LISTS = tuple(
     (
         "messages conversation conversations dialog dialogue turns utterances history chat chat_history "
         "contents message thread log items chat_messages transcript_object transcript user_input "
-        "entries data events"
+        "entries data events chosen"
     ).split()
 )
 IDS = tuple(
@@ -149,6 +149,26 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | Call | LeftOu
     elif loose:
         yield Remark(ONE_CONVERSATION, first, len(loose))
         yield Conversation("", loose, {}, first)
+
+
+def read_answers(
+    documents: Iterable[Document], mapping: Mapping[str, str]
+) -> Iterator[Conversation | Call | LeftOut | Remark | LineError]:
+    """Rows of which the mapping names the answer, and the question unless the answer holds it as well."""
+    return read(Document(number, _name_answer(row, mapping)) for number, row in documents)
+
+
+def _name_answer(row: dict[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
+    rest = dict(row)
+    answer, question = (rest.pop(mapping.get(field, ""), None) for field in ("answer", "question"))
+    answer = decode_json(str(answer) if type(answer) in (int, float) else answer)
+    session = mapping.get("session_id") or next((key for key in IDS if as_name(rest.get(key))), "")
+    named = rest.pop(session, None)
+    if "question" in mapping:
+        said = {"question": question, "answer": answer}
+    else:
+        said = {"messages" if type(answer) is list else "transcript": answer}
+    return {"session_id": named, **said, "metadata": rest}
 
 
 def _find_session(value: dict[str, Any]) -> Any:

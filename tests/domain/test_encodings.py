@@ -63,7 +63,7 @@ PARTS = [
 @pytest.mark.parametrize(("kind", "value"), VALUES)
 @pytest.mark.parametrize("way", WRITTEN)
 def test_a_value_is_found_however_it_is_encoded(way: str, kind: str, value: str) -> None:
-    for before, after in (("", ""), ("Please note: ", " thanks"), ('{"a": "', '"}')):
+    for before, after in (("", ""), ("Please note: ", " thanks"), ('{"a": "', '"}'), ("?u=", "&v=1")):
         written = WRITTEN[way](value)
         text = f"{before}{written}{after}"
         found = [match for match in find_all(text) if match.kind == kind]
@@ -80,6 +80,15 @@ def test_a_value_is_replaced_with_the_escapes_in_it(kind: str, written: str) -> 
         sign for place, sign in enumerate(text) if not any(m.start <= place < m.end for m in found)
     )
     assert not any(part in left for part in ("kivi7", "kanto", "5787", "3704", "4915", "149"))
+
+
+@pytest.mark.parametrize("length", range(3))
+def test_base64_ends_where_its_line_or_folder_does(length: int) -> None:
+    written = base64.b64encode(f"{'x' * length} mail: {ADDRESS}".encode()).decode().rstrip("=")
+    for text in (f"{written}\nThanks", f"Hello\n{written}\nThanks", f"https://kanto.fi/confirm/of/{written}"):
+        found = [match for match in find_all(text) if match.kind == EMAIL]
+        assert found, text
+        assert not any(written[8:] in part for part in (text[: found[0].start], text[found[-1].end :]))
 
 
 OTHERS = [

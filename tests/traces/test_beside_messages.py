@@ -71,6 +71,19 @@ def test_an_answer_that_the_messages_have_is_not_said_twice(key: str, tmp_path: 
     assert [texts(turns) for turns in found.values()] == [PAIR]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"message": ASKED, "response": HELLO},
+        {"message": {"messages": ASKED}, "answer": HELLO},
+        {"output": {"messages": ASKED}, "completion": HELLO},
+    ],
+)
+def test_the_messages_are_not_their_own_answer(value: dict[str, Any], tmp_path: Path) -> None:
+    found, _ = convert(write(tmp_path, [{"id": "q", **value}], "a.json"))
+    assert [texts(turns) for turns in found.values()] == [PAIR]
+
+
 def test_input_and_output_in_lists_are_one_conversation(tmp_path: Path) -> None:
     said = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": HELLO}]}]
     found, _ = convert(write(tmp_path, [{"input": ASKED, "output": said}], "a.jsonl"))

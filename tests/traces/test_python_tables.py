@@ -113,3 +113,10 @@ def test_what_a_person_thinks_stays(tmp_path: Path) -> None:
     for name in ("a.json", "a.jsonl"):
         found, _ = convert(write(tmp_path, [{"id": "q", "messages": said}], name))
         assert texts(found["q"])[0] == ("user", said[0]["content"])
+
+
+@pytest.mark.parametrize("end", ["", "\\", "'", "\\'", '"'])
+def test_quotes_that_are_not_closed_are_read_once(end: str) -> None:
+    """Each quote tried anew would take hours."""
+    text = "[{'role': " + "\\'" * 500_000 + end
+    assert decode_json(text) == text

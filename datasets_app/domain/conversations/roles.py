@@ -55,7 +55,7 @@ def _split_words(word: str) -> str:
     return _join(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", word.strip()).lower())
 
 
-# A message that was deleted, or never sent.
+# A message that was deleted, or never sent. (One that is redacted has been masked, and was said.)
 WITHDRAWN = "withdrawn"
 _TRUE, _FALSE = frozenset("true 1 1.0 yes y t".split()), frozenset("false 0 0.0 no n f".split())
 _UNSET = _FALSE | {"", "none", "null", "nan", "undefined"}
@@ -69,10 +69,10 @@ _FLAGS = {
 _KINDS = frozenset("visibility type part_type message_type comment_type event_type kind privacy".split())
 _AMONG_AGENTS = frozenset("agents agents_only agent_only staff_only internal_only".split())
 _WITHDRAWALS = frozenset(
-    "deleted is_deleted deleted_at deleted_on deleted_date_time deletion_time redacted is_redacted removed "
-    "redacted_at is_removed removed_at unsent is_unsent retracted is_retracted revoked is_revoked recalled "
-    "is_recalled draft is_draft".split()
+    "deleted is_deleted removed is_removed unsent is_unsent retracted is_retracted revoked is_revoked "
+    "recalled is_recalled draft is_draft".split()
 )
+_WITHDRAWN_AT = frozenset("deleted_at deleted_on deleted_date_time deletion_time removed_at".split())
 
 
 def find_withheld(message: Mapping[str, Any], but: Container[str] = ()) -> str:
@@ -80,14 +80,18 @@ def find_withheld(message: Mapping[str, Any], but: Container[str] = ()) -> str:
     Keys in ``but`` mean something else."""
     for key, value in message.items():
         name = _split_words(key)
-        if key in but or type(value) not in (str, bool, int, float):
+        if key in but:
+            continue
+        if name in _WITHDRAWN_AT and value and str(value).strip().lower() not in _UNSET:
+            return WITHDRAWN
+        if type(value) not in (str, bool, int, float):
             continue
         said = str(value).strip().lower()
         if said in _FLAGS.get(name, ()):
             return NOTE
         if name in _KINDS and (_join(said) in _AMONG_AGENTS or find_role(said) == NOTE):
             return NOTE
-        if name in _WITHDRAWALS and said not in _UNSET:
+        if name in _WITHDRAWALS and said in _TRUE:
             return WITHDRAWN
     return ""
 

@@ -4,15 +4,18 @@ Linear in the length of the text, as all rules are.
 """
 
 import re
+from array import array
 from base64 import b64decode
 from collections.abc import Iterator
 from html import unescape
+from itertools import repeat
 from typing import NamedTuple
 from urllib.parse import unquote
 
 # Escapes within escapes: JSON in a URL in JSON.
 MAX_DEPTH = 3
 MAX_ENCODED_CHARACTERS = 1 << 20
+MIN_CODED_CHARACTERS = 16
 
 _ESCAPE = re.compile(
     r"(?P<html>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,8});)"
@@ -27,12 +30,14 @@ _ESCAPE = re.compile(
 )
 _MAY_BE_ESCAPED = re.compile(rb"&[#A-Za-z]|\\[ux\\01]|%[0-9a-fA-F]{2}|=(?:40|\r?\n)|<[/!a-z]|[\[(]\.[\])]")
 _CODED = re.compile(
-    r"(?<![A-Za-z0-9+/_=-])(?:"
+    r"(?<![A-Za-z0-9+/_-])(?:"
     r"(?:\\x|0x)?(?P<hex>(?:[0-9a-f]{2}){10,}|(?:[0-9A-F]{2}){10,})(?![A-Za-z0-9+/_=-])"
     r"|(?:[A-Za-z0-9+/]{16,76}\r?\n){1,2000}[A-Za-z0-9+/]+={0,2}"
     r"|[A-Za-z0-9+/_-]{16,}={0,2})"
 )
 _MAY_BE_CODED = re.compile(rb"[A-Za-z0-9+/_-]{16}")
+# In a value of several lines, or behind the folders of an address, one that stands alone.
+_PIECE = re.compile(r"[A-Za-z0-9+/_-]*={0,2}")
 _URL_SAFE = str.maketrans("-_", "+/")
 
 
@@ -40,8 +45,8 @@ class Decoded(NamedTuple):
     """``text`` is what a text says; its character ``i`` stands at ``starts[i]`` to ``ends[i]`` of it."""
 
     text: str
-    starts: list[int]
-    ends: list[int]
+    starts: "array[int]"
+    ends: "array[int]"
 
     def locate(self, start: int, end: int) -> tuple[int, int] | None:
         """Where a part of ``text`` stands; None if no escape is in it or beside it."""
@@ -56,23 +61,22 @@ def decode_escapes(text: str, encoded: bytes) -> Decoded | None:
     if not _MAY_BE_ESCAPED.search(encoded):
         return None
     parts: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
+    starts, ends = array("I"), array("I")
     at = 0
     for match in _ESCAPE.finditer(text):
         said = _read_escape(match)
         if said is None:
             continue
         parts += (text[at : match.start()], said)
-        starts += range(at, match.start())
-        ends += range(at + 1, match.start() + 1)
-        starts += [match.start()] * len(said)
-        ends += [match.end()] * len(said)
+        starts.extend(range(at, match.start()))
+        ends.extend(range(at + 1, match.start() + 1))
+        starts.extend(repeat(match.start(), len(said)))
+        ends.extend(repeat(match.end(), len(said)))
         at = match.end()
     if not parts:
         return None
-    starts += range(at, len(text))
-    ends += range(at + 1, len(text) + 1)
+    starts.extend(range(at, len(text)))
+    ends.extend(range(at + 1, len(text) + 1))
     return Decoded("".join((*parts, text[at:])), starts, ends)
 
 
@@ -102,15 +106,31 @@ def find_encoded_texts(text: str, encoded: bytes) -> Iterator[tuple[int, int, st
         value = match[0]
         if len(value) > MAX_ENCODED_CHARACTERS:
             continue
-        try:
-            raw = bytes.fromhex(match["hex"]) if match["hex"] else _decode_base64(value)
-            said = raw.decode()
-        except ValueError:
-            continue
-        if all(sign.isprintable() or sign in "\r\n\t" for sign in said):
+        if said := _decode_hex(match["hex"]) if match["hex"] else _decode_base64(value):
             yield *match.span(), said
+            continue
+        for line in _PIECE.finditer(value):
+            start = line.start()
+            pieces = {start, start + line[0].rfind("/") + 1}
+            if said := next(filter(None, (_decode_base64(value[at : line.end()]) for at in pieces)), ""):
+                yield match.start() + start, match.start() + line.end(), said
 
 
-def _decode_base64(value: str) -> bytes:
+def _decode_hex(value: str) -> str:
+    return _read_text(bytes.fromhex(value))
+
+
+def _decode_base64(value: str) -> str:
     plain = "".join(value.split()).rstrip("=").translate(_URL_SAFE)
-    return b64decode(plain + "=" * (-len(plain) % 4))
+    if len(plain) < MIN_CODED_CHARACTERS or len(plain) % 4 == 1:
+        return ""
+    return _read_text(b64decode(plain + "=" * (-len(plain) % 4)))
+
+
+def _read_text(raw: bytes) -> str:
+    """Empty for bytes that are no text."""
+    try:
+        said = raw.decode()
+    except ValueError:
+        return ""
+    return said if all(sign.isprintable() or sign in "\r\n\t" for sign in said) else ""

@@ -41,7 +41,8 @@ _PYTHON_MESSAGES = re.compile(
     r"\s*(?:array\()?[\[\s]*\{\s*'(?:role|from|content|value|type|author|sender|speaker|text)'\s*:"
 )
 _PYTHON_TOKEN = re.compile(
-    r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|(?P<gap>\}\s+(?=\{))"""
+    # A quote that isn't closed takes the rest along, so that no other quote in it is tried.
+    r"""(?P<text>'(?:[^'\\]|\\.)*+(?:'|\\?\Z)|"(?:[^"\\]|\\.)*+(?:"|\\?\Z))|(?P<gap>\}\s+(?=\{))"""
     r"""|(?P<noise>array\((?=\[)|,\s*dtype=\w+\s*\))|(?P<word>[A-Za-z_][\w.]*(?:\((?:[^()'"]|'[^']*')*\))?)""",
     re.DOTALL,
 )

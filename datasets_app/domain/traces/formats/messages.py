@@ -245,7 +245,11 @@ def read_conversation(value: Any, line: int) -> Conversation | None:
         system = pick(value, *_SYSTEM)
         if system and not any(message.role == "system" for message in messages):
             messages = read_messages({"role": "system", "content": system}) + messages
-        answer = find_answer(value) if [role for role, _ in list_spoken(messages)][-1:] == ["user"] else ""
+        answer = (
+            find_answer({**value, key: None})
+            if [role for role, _ in list_spoken(messages)][-1:] == ["user"]
+            else ""
+        )
         messages += read_output({answer: value[answer]})[0] if answer else []
         return Conversation(name, messages, _describe(value, key, answer), line) if messages else None
     if pair is None:

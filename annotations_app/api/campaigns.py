@@ -105,13 +105,14 @@ def create_campaign(request: Any, options: CampaignIn) -> Any:
     chosen = options.dict()
     schema, compare = chosen.pop("label_schema"), chosen.pop("compare")
     find_dataset = partial(get_dataset, request)
-    dataset = find_side(options.dataset, find_dataset, actor=request.person)
-    other = find_side(compare, find_dataset, actor=request.person) if compare else None
-    asked = get_schema(schema) if schema else preference_schema(actor=request.person) if other else None
-    settings = CampaignSettings(
-        **{**chosen, "dataset": dataset, "persona": persona, "schema": asked, "other_dataset": other}
-    )
+    # A release that is loaded for a campaign that is refused doesn't stay.
     with transaction.atomic():
+        dataset = find_side(options.dataset, find_dataset, actor=request.person)
+        other = find_side(compare, find_dataset, actor=request.person) if compare else None
+        asked = get_schema(schema) if schema else preference_schema(actor=request.person) if other else None
+        settings = CampaignSettings(
+            **{**chosen, "dataset": dataset, "persona": persona, "schema": asked, "other_dataset": other}
+        )
         campaign = prepare_campaign(settings, actor=request.person)
         start_job(request, "create_campaign", dataset, CampaignParameters(campaign=campaign.pk))
     return describe_campaign(request, campaign)

@@ -11,6 +11,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
+from annotations_app.domain.judging.judge_prompt import select_questions
 from annotations_app.domain.judging.jury import FOLDS, MISSING, combine_verdicts
 from annotations_app.domain.judging.jury_document import Jury
 from annotations_app.domain.label_table import FloatArray, IntArray
@@ -133,7 +134,7 @@ def read_codes(run: JudgeRun, criterion: Criterion, turns: IntArray) -> IntArray
 
 def _select_questions(campaign: Campaign, jury: Jury) -> list[Question]:
     """Raises UserError if the campaign asks another version of a criterion."""
-    questions = [one for one in schema_of(campaign).questions if one.criterion.key in jury.criteria]
+    questions = list(select_questions(schema_of(campaign), tuple(jury.criteria)).questions)
     for key, learned in jury.criteria.items():
         if learned.digest not in [one.criterion.digest for one in questions]:
             raise UserError(

@@ -281,3 +281,17 @@ criteria:
     ]
     assert codes[3] == {"correct": 1, "helpful": 1}  # of its second try
     assert "why" not in system
+
+
+def test_a_judge_of_one_criterion_answers_it_though_it_is_asked_after_another(dataset: Dataset) -> None:
+    text = """\
+schema: warmth
+criteria:
+  - {key: relevant, question: Is it?, kind: yes_no}
+  - {key: warm, question: Is it warm?, kind: yes_no, when: {relevant: 1}}
+"""
+    campaign = make_campaign(dataset, "ana", schema=import_schema(text).schema)
+    with LlmServer(answer=lambda _: json.dumps({"answers": {"warm": 1}})) as server:
+        outcome = run_judge(campaign, make_judge(server, allow=dataset, criteria=["warm"]))
+        assert "Only if" not in server.asked[0].body["messages"][0]["content"]
+    assert (outcome.judged, outcome.not_judged) == (40, {})

@@ -58,13 +58,21 @@ class Judgment(NamedTuple):
 
 
 def select_questions(schema: Schema, criteria: Sequence[str]) -> Schema:
-    """The questions that a judge answers: those named, or all; no texts, which can't be compared."""
-    chosen = tuple(
+    """The questions that a judge answers: those named, or all; no texts, which can't be compared. One that is
+    asked only after an answer to another, which isn't among them, is optional."""
+    chosen = [
         question
         for question in schema.questions
         if question.criterion.kind != Kind.TEXT and (not criteria or question.criterion.key in criteria)
+    ]
+    keys = {question.criterion.key for question in chosen}
+    questions = tuple(
+        one._replace(condition=None, optional=True)
+        if one.condition and one.condition.key not in keys
+        else one
+        for one in chosen
     )
-    return schema._replace(questions=chosen)
+    return schema._replace(questions=questions)
 
 
 def build_system_prompt(

@@ -1,0 +1,63 @@
+"""Juries for criteria of a schema: those asked only after another, optional ones, and those of pairs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotations_app.criteria.schemas import import_schema
+from annotations_app.judges.form_jury import form_jury
+from annotations_app.models import Campaign, Verdict
+from datasets_app.models import Turn
+from tests.campaigns import get_user, lease_for, make_campaign, make_replies, submit
+from tests.judges import reply_in
+from tests.llm_server import LlmServer
+from tests.operations.test_form_jury import make_members
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+REPLIES = 60
+
+
+def make_labeled(path: Path, schema: str, read: Callable[[str], dict[str, Any]]) -> Campaign:
+    """Two of three replies are sad, each twentieth an aside; ``read`` gives the answers of people."""
+    dataset = make_replies(path, REPLIES)
+    for number, turn in enumerate(Turn.objects.filter(dataset=dataset, role="assistant").order_by("pk")):
+        text = (
+            f"{'Sadly' if number % 3 else 'Gladly'}{', aside' if number % 20 == 7 else ''}. Number {number}."
+        )
+        Turn.objects.filter(dataset=dataset, pk=turn.pk).update(text=text)
+    campaign = make_campaign(dataset, "ana", schema=import_schema(schema).schema)
+    while current := lease_for(campaign, "ana").current:
+        current.annotator = get_user("ana")
+        submit(current, label=None, answers=read(current.item.turn.text))
+    return campaign
+
+
+def say(answers: dict[str, Any]) -> str:
+    return json.dumps({"rationale": "So it is.", "answers": answers})
+
+
+def test_a_criterion_asked_after_another_is_judged_though_the_other_has_too_few_labels(
+    tmp_path: Path,
+) -> None:
+    schema = """\
+schema: warmth
+criteria:
+  - {key: relevant, question: Is it?, kind: yes_no}
+  - {key: warm, question: Is it warm?, kind: yes_no, when: {relevant: 1}}
+"""
+
+    def read(text: str) -> dict[str, Any]:
+        return {"relevant": 0} if "aside" in text else {"relevant": 1, "warm": int("Gladly" in text)}
+
+    campaign = make_labeled(tmp_path, schema, read)
+    with LlmServer(answer=lambda request: say(read(reply_in(request)))) as server:
+        formed = form_jury(campaign, "panel", make_members(server, campaign))
+    relevant = REPLIES - 3
+    assert formed.learned == {"warm": relevant}
+    assert formed.outcome.judged == relevant
+    said = Verdict.objects.filter(run__judge__name="panel", failure="").values_list("turn__text", "codes")
+    assert all(codes == {"warm": int("Gladly" in text)} for text, codes in said)

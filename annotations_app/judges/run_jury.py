@@ -150,13 +150,15 @@ def _list_answered(run: JudgeRun) -> list[int]:
 
 
 def _find_sure(questions: Sequence[Question], jury: Jury, replies: _Replies) -> Any:
-    """Of which replies no further member need be asked."""
-    sure = np.full(len(replies.turn), jury.certainty is not None) & (replies.asked > 0)
+    """Of which replies no further member need be asked: any has answered something, and all are sure."""
+    sure = np.full(len(replies.turn), jury.certainty is not None)
+    said = np.zeros(len(replies.turn), bool)
     for question in questions if replies.chances else ():
         chance = replies.chances[question.criterion.key].max(axis=1)
         may_miss = question.optional or question.condition is not None
         sure &= (chance >= (jury.certainty or 1.0)) | (np.isnan(chance) & may_miss)
-    return sure
+        said |= ~np.isnan(chance)
+    return sure & said
 
 
 def _combine(

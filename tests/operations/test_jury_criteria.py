@@ -13,7 +13,7 @@ from annotations_app.models import Campaign, Verdict
 from datasets_app.models import Turn
 from tests.campaigns import get_user, lease_for, make_campaign, make_replies, submit
 from tests.judges import reply_in
-from tests.llm_server import LlmServer
+from tests.llm_server import LlmServer, RecordedRequest
 from tests.operations.test_form_jury import make_members
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -61,3 +61,27 @@ criteria:
     assert formed.outcome.judged == relevant
     said = Verdict.objects.filter(run__judge__name="panel", failure="").values_list("turn__text", "codes")
     assert all(codes == {"warm": int("Gladly" in text)} for text, codes in said)
+
+
+def test_where_a_member_said_nothing_of_an_optional_criterion_the_next_is_asked(tmp_path: Path) -> None:
+    schema = """\
+schema: warmth
+criteria:
+  - {key: warm, question: Is it warm?, kind: yes_no, optional: true}
+"""
+
+    def read(text: str) -> dict[str, Any]:
+        return {"warm": int("Gladly" in text)}
+
+    def decline(request: RecordedRequest) -> str:
+        text = reply_in(request)
+        return "no" if request.body["model"] == "small" and "aside" in text else say(read(text))
+
+    campaign = make_labeled(tmp_path, schema, read)
+    with LlmServer(answer=decline) as server:
+        formed = form_jury(campaign, "cascade", make_members(server, campaign), certainty=0.8)
+    small, large = formed.outcome.members
+    assert (small["missing"], large["asked"], large["missing"]) == (3, 3, 0)
+    assert formed.outcome.not_judged == {}
+    said = Verdict.objects.filter(run__judge__name="cascade", turn__text__contains="aside")
+    assert [one.rationale.endswith("sure, by small@1, large@1.") for one in said] == [True] * 3

@@ -19,16 +19,19 @@ def compute_cost(run: JudgeRun) -> float | None:
 def describe_members(run: JudgeRun) -> list[dict[str, Any]]:
     """Of each member of a jury: about how many replies it was ``asked`` and ``not_asked``, as those before it
     were sure; how many it was asked about and didn't judge (``missing``); tokens and cost of those it was
-    asked about, at its average for a judgment, and what the others would have taken."""
+    asked about, at its average for a judgment (of a pair both ways round, for two), and what the others
+    would have taken."""
     runs = JudgeRun.objects.select_related("judge").in_bulk([one["run"] for one in run.members])
     replies = max((one["asked"] for one in run.members), default=0)
     described = []
     for one in run.members:
         member, asked, not_asked = runs[one["run"]], one["asked"], replies - one["asked"]
         judgments = max(1, Verdict.objects.filter(run=member).count())
-        tokens = TokensUsed(**member.used).total / judgments
+        # A jury goes by one judgment of each reply, of pairs by one each way round.
+        share = (2 if member.swap else 1) / judgments
+        tokens = share * TokensUsed(**member.used).total
         cost = compute_cost(member)
-        cost = cost if cost is None else cost / judgments
+        cost = cost if cost is None else share * cost
         if not member.judge.content.calls_model:
             cost = 0.0
         described.append(

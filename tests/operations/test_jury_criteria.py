@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 
 from annotations_app.criteria.schemas import import_schema
+from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.form_jury import form_jury
-from annotations_app.models import Campaign, Verdict
+from annotations_app.judges.run_judge import JudgeOptions
+from annotations_app.models import Campaign, JudgeRun, Verdict
+from datasets_app.catalog.edit import edit_dataset
+from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.models import Turn
 from tests.campaigns import get_user, lease_for, make_campaign, make_replies, submit
 from tests.judges import reply_in
 from tests.llm_server import LlmServer, RecordedRequest
 from tests.operations.test_form_jury import make_members
+from tests.operations.test_judge_pairs import compare, make_versions, prefer_june
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -85,3 +90,20 @@ criteria:
     assert formed.outcome.not_judged == {}
     said = Verdict.objects.filter(run__judge__name="cascade", turn__text__contains="aside")
     assert [one.rationale.endswith("sure, by small@1, large@1.") for one in said] == [True] * 3
+
+
+def test_a_member_that_judges_pairs_both_ways_round_costs_twice_a_judgment(tmp_path: Path) -> None:
+    campaign = compare(make_versions(tmp_path, REPLIES))
+    for number in range(REPLIES):
+        submit(lease_for(campaign, "ana").current, label=None, answers={"better": "ab"[number % 2]})
+    with LlmServer(answer=prefer_june) as server:
+        members = make_members(server, campaign)
+        edit_dataset(campaign.other_dataset.pk, {"judge_endpoints": [server.url]}, actor=None)
+        formed = form_jury(campaign, "pairs", members, options=JudgeOptions(swap=True))
+        assert len(server.asked) == 2 * 2 * REPLIES
+    run = JudgeRun.objects.get(judge__name="pairs")
+    assert [one["asked"] for one in formed.outcome.members] == [REPLIES, REPLIES]
+    assert sum(one["tokens"] for one in formed.outcome.members) == TokensUsed(**run.used).total
+    costs = [compute_cost(one) for one in JudgeRun.objects.filter(judge__name__in=members).order_by("pk")]
+    assert [one["cost"] for one in formed.outcome.members] == pytest.approx(costs)
+    assert formed.outcome.cost == pytest.approx(sum(costs))

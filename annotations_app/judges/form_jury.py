@@ -33,16 +33,18 @@ MIN_REPLIES, MIN_SESSIONS, MIN_OF_ANSWER = 50, 20, 5
 
 
 class FormedJury(NamedTuple):
-    """``learned`` counts the labeled replies by criterion; ``left_out`` says why others have no weights."""
+    """``learned`` counts the labeled replies by criterion. Others have no weights: ``left_out`` says which
+    no jury answers, ``too_few`` of which labels are missing, and why."""
 
     judge: str
     learned: dict[str, int]
     left_out: dict[str, str]
+    too_few: dict[str, str]
     outcome: JudgeOutcome
 
     @property
     def is_complete(self) -> bool:
-        return self.outcome.is_complete and not self.left_out
+        return self.outcome.is_complete and not self.too_few
 
     def as_json(self) -> dict[str, Any]:
         return {**self._asdict(), "outcome": self.outcome._asdict()}
@@ -73,9 +75,9 @@ def form_jury(
     Commits for itself; an interrupted one goes on with what was judged. Raises UserError.
     """
     judges = _check(name, members, certainty)
-    labels, left_out = _read_labels(campaign)
+    labels, left_out, too_few = _read_labels(campaign)
     if not labels:
-        reasons = "; ".join(f"{key}: {reason}" for key, reason in left_out.items())
+        reasons = "; ".join(f"{key}: {reason}" for key, reason in (left_out | too_few).items())
         raise UserError(f"There are too few labels of people to learn weights from. {reasons}.")
     turns = np.unique(np.concatenate([one.turn for one in labels])).tolist()
     runs = []
@@ -92,9 +94,8 @@ def form_jury(
     document = JudgeDocument(name, model=JURY, criteria=tuple(jury.criteria), jury=jury)
     saved = save_judge(document, actor=caller.get("actor")).judge
     outcome = run_rater(campaign, saved, options, **caller)
-    return FormedJury(
-        saved.full_name, {one.criterion.key: len(one.turn) for one in labels}, left_out, outcome
-    )
+    learned = {one.criterion.key: len(one.turn) for one in labels}
+    return FormedJury(saved.full_name, learned, left_out, too_few, outcome)
 
 
 def _check(name: str, members: Sequence[str], certainty: float | None) -> list[Judge]:
@@ -113,10 +114,12 @@ def _check(name: str, members: Sequence[str], certainty: float | None) -> list[J
     return judges
 
 
-def _read_labels(campaign: Campaign) -> tuple[list[_Labels], dict[str, str]]:
-    """(labels by criterion, why there are none of others): of any split but the locked one."""
+def _read_labels(campaign: Campaign) -> tuple[list[_Labels], dict[str, str], dict[str, str]]:
+    """(labels by criterion, why no jury answers others, why there aren't enough of others): of any split but
+    the locked one."""
     labels: list[_Labels] = []
     left_out: dict[str, str] = {}
+    too_few: dict[str, str] = {}
     sessions, excluded = read_sessions(campaign), np.array(list_excluded(campaign), np.int64)
     known, folds = read_folds(campaign, FOLDS)
     for criterion in schema_of(campaign).criteria:
@@ -127,10 +130,10 @@ def _read_labels(campaign: Campaign) -> tuple[list[_Labels], dict[str, str]]:
         kept = (sessions.split_of(turn) != SPLITS.index(LOCKED_SPLIT)) & ~np.isin(turn, excluded)
         turn, label = turn[kept], label[kept]
         if reason := _find_shortage(label, sessions.session_of(turn)):
-            left_out[criterion.key] = reason
+            too_few[criterion.key] = reason
             continue
         labels.append(_Labels(criterion, turn, label, folds[np.searchsorted(known, turn)]))
-    return labels, left_out
+    return labels, left_out, too_few
 
 
 def _find_shortage(label: IntArray, session: IntArray) -> str:

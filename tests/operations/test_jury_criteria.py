@@ -63,6 +63,8 @@ criteria:
         formed = form_jury(campaign, "panel", make_members(server, campaign))
     relevant = REPLIES - 3
     assert formed.learned == {"warm": relevant}
+    assert formed.too_few == {"relevant": "fewer than 5 replies of a second answer"}
+    assert not formed.is_complete
     assert formed.outcome.judged == relevant
     said = Verdict.objects.filter(run__judge__name="panel", failure="").values_list("turn__text", "codes")
     assert all(codes == {"warm": int("Gladly" in text)} for text, codes in said)
@@ -107,3 +109,26 @@ def test_a_member_that_judges_pairs_both_ways_round_costs_twice_a_judgment(tmp_p
     costs = [compute_cost(one) for one in JudgeRun.objects.filter(judge__name__in=members).order_by("pk")]
     assert [one["cost"] for one in formed.outcome.members] == pytest.approx(costs)
     assert formed.outcome.cost == pytest.approx(sum(costs))
+
+
+def test_criteria_that_no_jury_answers_are_named_and_leave_nothing_incomplete(
+    tmp_path: Path, manage: Any
+) -> None:
+    schema = """\
+schema: warmth
+criteria:
+  - {key: warm, question: Is it warm?, kind: yes_no}
+  - {key: faults, question: Which?, kind: tags, answers: [facts, tone], optional: true}
+  - {key: comment, question: What else?, kind: text, optional: true}
+"""
+
+    def read(text: str) -> dict[str, Any]:
+        return {"warm": int("Gladly" in text)}
+
+    campaign = make_labeled(tmp_path, schema, read)
+    with LlmServer(answer=lambda request: say(read(reply_in(request)))) as server:
+        make_members(server, campaign)
+        told = manage("form_jury", campaign.name, "--name", "panel", "--members", "small,large")
+    assert told.returncode == 0, told.stderr
+    for key in ("faults", "comment"):
+        assert f"{key}: left out, juries answer criteria with 2 to 12 answers, one of them." in told.stdout

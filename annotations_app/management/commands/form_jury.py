@@ -23,7 +23,7 @@ examples:
   manage.py form_jury tone-may --name cascade --members small,large --certainty 0.95 --max-cost 5
 
 exit codes:
-  0  every reply is judged
+  0  every reply is judged, by the criteria that juries can answer: not texts, tags, numbers, many answers
   1  some are not judged, the budget is spent, or a criterion has too few labels
   2  could not run: no such campaign or judge, too few labels, endpoint not allowed
 """
@@ -77,7 +77,7 @@ class Command(BaseCommand):
             self.stdout.write(
                 f"{key}: weights from {format_count(count, 'labeled reply', 'labeled replies')}."
             )
-        for key, reason in formed.left_out.items():
+        for key, reason in (formed.left_out | formed.too_few).items():
             self.stdout.write(f"{key}: left out, {reason}.")
         report_outcome(self.stdout, formed.judge, formed.outcome)
         if not formed.is_complete:

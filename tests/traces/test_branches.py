@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from datasets_app.domain.traces.records import OTHER_BRANCHES
+from datasets_app.domain.traces.records import LEFT_OUT, NODE, OTHER_BRANCHES, Message
+from datasets_app.domain.traces.trees import leave_out_branches
 from tests.traces.exports import HELLO, HI, MORE
 from tests.traces.reading import convert, texts, write
 
@@ -94,3 +95,42 @@ def test_messages_without_a_fork_stay(parents: list[str | None], tmp_path: Path)
     found, report = convert(write(tmp_path, said, "a.jsonl"))
     assert texts(found["q"]) == [*PAIR, ("user", MORE)]
     assert not report.left_out
+
+
+# One message a letter, "id<parent": what is kept, and of what kind the tree is.
+THREADS = {
+    "a thread names its first message": ("1u 2a<1 3u<1 4a<1", "1 2 3 4"),
+    "a thread that begins with the assistant": ("1a 2u<1 3a<1 4u<1", "1 2 3 4"),
+    "a thread below a system prompt": ("s_ 1u<s 2a<1 3u<1 4a<1", "s 1 2 3 4"),
+    "a thread with one reply to a reply": ("1u 2a<1 3u<1 4a<3", "1 2 3 4"),
+    "an answer of a thread was regenerated": ("1u 2a<1 3u<1 4a<3 5a<3 6u<1", "1 2 3 5 6"),
+    "a thread below a regenerated answer": ("0u 9a<0 1a<0 2u<1 3a<1 4u<1", "0 1 2 3 4"),
+    "a thread below the other answer": ("0u 1a<0 2u<1 3a<1 9a<0 8u<9 7a<8", "0 9 8 7"),
+    "results of parallel calls": ("1u 2a<1 t_<2 r_<2 3a<r", "1 2 t r 3"),
+    "results of parallel calls, and a regenerated answer": ("1u 2a<1 t_<2 r_<2 3a<r 4u<3 5a<4 6a<4",
+                                                            "1 2 t r 3 4 6"),
+    "results of the other answer": ("1u 9a<1 t_<9 r_<9 2a<1 3u<2 4a<3", "1 2 3 4"),
+    "the first of two results is answered": ("1u 2a<1 t_<2 r_<2 3a<t 4u<3 5a<4 6a<4", "1 2 t r 3 4 6"),
+    "both results are answered": ("1u 2a<1 t_<2 r_<2 3a<t 4a<r 5u<4 6a<5 7a<5", "1 2 t r 3 4 5 7"),
+    "regenerated twice": ("1u 2a<1 3a<1 4a<1", "1 4"),
+    "regenerated, then edited": ("1u 2a<1 3a<1 4u<3 5u<3 6a<5", "1 3 5 6"),
+    "a fork below the branch that is left": ("1u 2a<1 3u<2 4u<2 5a<1 6u<5 7a<6", "1 5 6 7"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "kept"), THREADS.values(), ids=list(THREADS))
+def test_threads_and_parallel_results_are_no_branches(written: str, kept: str) -> None:
+    said = []
+    for word in written.split():
+        (name, role), _, parent = word[:2], *word[2:].partition("<")[1:]
+        speaker = {"u": "user", "a": "assistant", "_": "system" if name == "s" else "tool"}[role]
+        said.append(Message(speaker, name, {NODE: [name, parent, None]}))
+    left = leave_out_branches(said)
+    assert [message.text for message in left if message.role != LEFT_OUT] == kept.split()
+    assert len(left) == len(said)
+
+
+def test_messages_that_name_each_other_are_read(tmp_path: Path) -> None:
+    nodes = [("a", "b", "user", HI), ("c", "a", "assistant", "Old."), ("b", "a", "assistant", HELLO)]
+    found, _ = convert(write(tmp_path, make(nodes, ("id", "parent_id"), conversation_id="q"), "a.jsonl"))
+    assert len(found["q"]) == 3

@@ -1,7 +1,6 @@
 """Messages that point to their parents → the branch that the person saw last."""
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.records import NODE, OTHER_BRANCHES, Message, leave_out
@@ -21,12 +20,17 @@ def choose_branch(nodes: Mapping[str, Node], current: str = "") -> list[Node]:
     several."""
     if current in nodes:
         return _climb(nodes, current)
+    return max(_list_branches(nodes), key=lambda branch: branch[0], default=((), []))[1]
+
+
+def _list_branches(nodes: Mapping[str, Node]) -> list[tuple[tuple[float, ...], list[Node]]]:
+    """Each from its root to a leaf, after what ranks it: its length, then the time of the leaf."""
     parents = {node.parent for node in nodes.values()}
     leaves = [node for node in nodes.values() if node.id not in parents] or list(nodes.values())[-1:]
-    branches = [
-        (len(path := _climb(nodes, leaf.id)), leaf.order, number, path) for number, leaf in enumerate(leaves)
+    return [
+        ((len(path := _climb(nodes, leaf.id)), leaf.order, number), path)
+        for number, leaf in enumerate(leaves)
     ]
-    return max(branches, key=lambda branch: branch[:3])[3] if branches else []
 
 
 def _climb(nodes: Mapping[str, Node], name: str) -> list[Node]:
@@ -40,24 +44,49 @@ def _climb(nodes: Mapping[str, Node], name: str) -> list[Node]:
 
 
 def leave_out_branches(messages: list[Message]) -> list[Message]:
-    """The messages; where one was edited or answered again, those of the other branches are left out."""
+    """The messages; where one was edited or answered again, those of the other branches are left out.
+
+    Messages of both sides below one are no branches, but a thread whose messages name its first one.
+    """
     nodes: dict[str, Node] = {}
-    forks: Counter[tuple[str, str]] = Counter()
+    children: dict[str, list[str]] = {}
     messages = list(messages)
     for place, message in enumerate(messages):
         if found := (message.details or {}).get(NODE):
             name, parent, order = found
             nodes[name] = Node(name, parent, float(place) if order is None else order, place)
-            forks[parent, message.role] += message.role in ("user", "assistant")
+            children.setdefault(parent, []).append(name)
             details = {key: value for key, value in (message.details or {}).items() if key != NODE}
             messages[place] = message._replace(details=details or None)
-    if not any(count > 1 for (parent, _), count in forks.items() if parent in nodes):
+    forks = []
+    for parent in children.keys() & nodes.keys():
+        if len(children[parent]) == 1 or _climb(nodes, parent)[0].parent in nodes:
+            continue  # one reply, or messages that name each other in a circle
+        said = {name: messages[nodes[name].value].role for name in children[parent]}
+        said = {name: role for name, role in said.items() if role in ("user", "assistant")}
+        if len(said) > len(set(said.values())) == 1:
+            forks.append(list(said))
+    if not forks:
         return messages
-    trees: dict[str, dict[str, Node]] = {}
-    roots: dict[str, str] = {}
-    for name, node in nodes.items():
-        roots[name] = roots.get(node.parent) or _climb(nodes, name)[0].id
-        trees.setdefault(roots[name], {})[name] = node
-    kept = {node.value for tree in trees.values() for node in choose_branch(tree)}
-    left = {node.value for node in nodes.values()} - kept
+    left = {nodes[name].value for name in _list_below(_choose_others(nodes, forks), children)}
     return [leave_out(OTHER_BRANCHES) if place in left else message for place, message in enumerate(messages)]
+
+
+def _choose_others(nodes: Mapping[str, Node], forks: Iterable[list[str]]) -> list[str]:
+    """Of each fork, all but the one that leads to the best branch."""
+    best: dict[str, tuple[float, ...]] = {}
+    for rank, path in _list_branches(nodes):
+        for node in path:
+            best[node.id] = max(rank, best.get(node.id, ()))
+    chosen = [(fork, max(fork, key=lambda name: best.get(name, ()))) for fork in forks]
+    return [name for fork, one in chosen for name in fork if name != one]
+
+
+def _list_below(names: list[str], children: Mapping[str, list[str]]) -> set[str]:
+    """These, and all that were said below them."""
+    below: set[str] = set()
+    while names:
+        if (name := names.pop()) not in below:
+            below.add(name)
+            names.extend(children.get(name, ()))
+    return below

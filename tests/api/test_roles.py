@@ -33,6 +33,7 @@ BODIES: dict[str, Any] = {
     "import_labels": b"x",
     "improve_campaign_judge": {"judge": "brand"},
     "certify_campaign_judge": {"judge": "brand"},
+    "form_campaign_jury": {"name": "panel", "members": ["brand", "tone"]},
     "find_person": {"person": "jane.roe@example.org"},
     "erase_person": {"person": "jane.roe@example.org", "reason": "Request 118", "sessions": 1},
     "export_reviewed_tasks": {"tasks": "{}"},

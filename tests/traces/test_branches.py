@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.traces.records import LEFT_OUT, NODE, OTHER_BRANCHES, Message
-from datasets_app.domain.traces.trees import leave_out_branches
+from datasets_app.domain.traces.trees import Node, choose_branch, leave_out_branches
 from tests.traces.exports import HELLO, HI, MORE
 from tests.traces.reading import convert, texts, write
 
@@ -134,3 +134,13 @@ def test_messages_that_name_each_other_are_read(tmp_path: Path) -> None:
     nodes = [("a", "b", "user", HI), ("c", "a", "assistant", "Old."), ("b", "a", "assistant", HELLO)]
     found, _ = convert(write(tmp_path, make(nodes, ("id", "parent_id"), conversation_id="q"), "a.jsonl"))
     assert len(found["q"]) == 3
+
+
+def test_a_tree_of_many_short_branches_is_read_once() -> None:
+    """Climbed anew from each of its leaves, it would take minutes and gigabytes."""
+    nodes = {"0": Node("0", "", 0.0, 0)}
+    for number in range(1, 10_001):
+        nodes[str(number)] = Node(str(number), str(number - 1), float(number), number)
+        nodes[f"{number}b"] = Node(f"{number}b", str(number - 1), float(number), -number)
+    shuffled = dict(sorted(nodes.items(), reverse=True))
+    assert [node.value for node in choose_branch(shuffled)][:-1] == list(range(10_000))

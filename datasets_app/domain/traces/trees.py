@@ -20,17 +20,33 @@ def choose_branch(nodes: Mapping[str, Node], current: str = "") -> list[Node]:
     several."""
     if current in nodes:
         return _climb(nodes, current)
-    return max(_list_branches(nodes), key=lambda branch: branch[0], default=((), []))[1]
+    ranks = _rank_leaves(nodes, _measure_depths(nodes)[0])
+    return _climb(nodes, max(ranks, key=lambda name: ranks[name])) if ranks else []
 
 
-def _list_branches(nodes: Mapping[str, Node]) -> list[tuple[tuple[float, ...], list[Node]]]:
-    """Each from its root to a leaf, after what ranks it: its length, then the time of the leaf."""
+def _rank_leaves(nodes: Mapping[str, Node], depths: Mapping[str, int]) -> dict[str, tuple[float, ...]]:
+    """How long the branch is that ends in a leaf, then the leaf's time."""
     parents = {node.parent for node in nodes.values()}
-    leaves = [node for node in nodes.values() if node.id not in parents] or list(nodes.values())[-1:]
-    return [
-        ((len(path := _climb(nodes, leaf.id)), leaf.order, number), path)
-        for number, leaf in enumerate(leaves)
-    ]
+    leaves = [name for name in nodes if name not in parents] or list(nodes)[-1:]
+    return {name: (depths[name], nodes[name].order, number) for number, name in enumerate(leaves)}
+
+
+def _measure_depths(nodes: Mapping[str, Node]) -> tuple[dict[str, int], set[str]]:
+    """How many stand above each, and those that have no root, as some above them name each other in a circle.
+    Each node is visited once."""
+    depths: dict[str, int] = {}
+    rootless: set[str] = set()
+    for name in nodes:
+        path: dict[str, None] = {}
+        while name in nodes and name not in depths and name not in path:
+            path[name] = None
+            name = nodes[name].parent
+        if name in path or name in rootless:
+            rootless.update(path)
+        above = depths.get(name, -1)
+        for distance, one in enumerate(reversed(path), 1):
+            depths[one] = above + distance
+    return depths, rootless
 
 
 def _climb(nodes: Mapping[str, Node], name: str) -> list[Node]:
@@ -59,8 +75,9 @@ def leave_out_branches(messages: list[Message]) -> list[Message]:
             details = {key: value for key, value in (message.details or {}).items() if key != NODE}
             messages[place] = message._replace(details=details or None)
     forks = []
+    depths, rootless = _measure_depths(nodes)
     for parent in children.keys() & nodes.keys():
-        if len(children[parent]) == 1 or _climb(nodes, parent)[0].parent in nodes:
+        if len(children[parent]) == 1 or parent in rootless:
             continue  # one reply, or messages that name each other in a circle
         said = {name: messages[nodes[name].value].role for name in children[parent]}
         said = {name: role for name, role in said.items() if role in ("user", "assistant")}
@@ -68,16 +85,18 @@ def leave_out_branches(messages: list[Message]) -> list[Message]:
             forks.append(list(said))
     if not forks:
         return messages
-    left = {nodes[name].value for name in _list_below(_choose_others(nodes, forks), children)}
+    left = {nodes[name].value for name in _list_below(_choose_others(nodes, depths, forks), children)}
     return [leave_out(OTHER_BRANCHES) if place in left else message for place, message in enumerate(messages)]
 
 
-def _choose_others(nodes: Mapping[str, Node], forks: Iterable[list[str]]) -> list[str]:
+def _choose_others(
+    nodes: Mapping[str, Node], depths: Mapping[str, int], forks: Iterable[list[str]]
+) -> list[str]:
     """Of each fork, all but the one that leads to the best branch."""
-    best: dict[str, tuple[float, ...]] = {}
-    for rank, path in _list_branches(nodes):
-        for node in path:
-            best[node.id] = max(rank, best.get(node.id, ()))
+    best: dict[str, tuple[float, ...]] = _rank_leaves(nodes, depths)
+    for name in sorted(nodes, key=lambda name: depths[name], reverse=True):
+        parent = nodes[name].parent
+        best[parent] = max(best.get(name, ()), best.get(parent, ()))
     chosen = [(fork, max(fork, key=lambda name: best.get(name, ()))) for fork in forks]
     return [name for fork, one in chosen for name in fork if name != one]
 

@@ -55,11 +55,8 @@ def draft_release(dataset: Dataset, folder: Path, report_progress: ProgressCallb
 
     frozen = freeze_dataset(dataset, folder / _DATA_FILE, on_turns)
     metadata = _build_metadata(dataset, frozen)
-    splits = {
-        split: count
-        for split, count in sorted(count_splits(dataset, excluded=False).items())
-        if split and count
-    }
+    counts = count_splits(dataset, excluded=False)
+    splits = {split: counts[split] for split in sorted(filter(None, counts)) if counts[split]}
     contents = frozen.contents
     if last is None:
         entry = changelog.draft_first_entry(contents.sessions, contents.turns)

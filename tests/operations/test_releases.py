@@ -403,3 +403,11 @@ def test_text_that_becomes_raw_while_a_version_is_drafted_is_not_released(
     with pytest.raises(UserError, match=r"personal data \(e-mail addresses: 1\)"):
         release(dataset, override="")
     assert not Release.objects.exists()
+
+
+def test_sessions_that_came_after_a_split_are_released_with_the_others(
+    dataset: Dataset, release: Callable[..., Release]
+) -> None:
+    dataset.sessions.filter(session_id="s1").update(split="train")
+    dataset.sessions.filter(session_id="s2").update(split="test")
+    assert release(dataset).splits == {"test": 1, "train": 1}

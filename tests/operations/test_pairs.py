@@ -5,11 +5,13 @@ import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 
+from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.agreement.adjudicate import adjudicate
 from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.campaigns.create import create_campaign
@@ -23,6 +25,7 @@ from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment,
 from datasets_app.access import limit_access
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
+from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Dataset, Release, Session
 from datasets_app.releasing.load_release import load_release
 from datasets_app.releasing.release_dataset import release_dataset
@@ -375,6 +378,42 @@ def test_a_release_is_loaded_by_who_may_read_and_import(released: Any) -> None:
     Dataset.objects.create(name=f"june-{newer.version}")
     with pytest.raises(UserError, match="choose it by its own name"):
         load_release(newer, actor=None)
+
+
+def test_the_test_split_of_a_dataset_stays_locked_in_its_releases(released: Any, tmp_path: Path) -> None:
+    june = released[0].dataset
+    june.sessions.filter(session_id__in=["s1", "s2", "s3"]).update(split="test")
+    june.sessions.filter(session_id="s4").update(split="train")
+    loaded = load_release(released[0], actor=None)
+    campaign = make_campaign(loaded, "ana")
+    labeled = set(campaign.items.values_list("turn__session__session_id", "turn__session__split"))
+    assert ("s4", "train") in labeled
+    assert {name for name, _ in labeled} == {f"s{number}" for number in range(4, 13)}
+    with pytest.raises(UserError, match="test split of june-1.0.0 is locked"):
+        make_campaign(loaded, "ana", name="test", split="test")
+    # What is split later, and what the dataset knows by a hash or not at all.
+    june.sessions.filter(session_id="s5").update(split="test")
+    june.sessions.filter(session_id="s4").update(split="test")  # the loaded dataset has one of its own
+    load_release(released[0], actor=None)
+    assert list_splits(loaded) == dict.fromkeys(("s1", "s2", "s3", "s5"), "test") | {"s4": "train"}
+    third = Release.objects.get(pk=release_dataset(june, folder=tmp_path, actor=None).release)
+    hashed = hash_session_id("s1", hash_key())
+    june.sessions.filter(session_id="s1").update(session_id=hashed, id_hashed=True)
+    june.sessions.filter(session_id="s6").update(session_id="unknown")
+    held = ("s1", "s2", "s3", "s4", "s5", "s6")
+    assert list_splits(load_release(third, actor=None)) == dict.fromkeys(held, "test")
+
+
+def list_splits(dataset: Dataset) -> dict[str, str]:
+    return dict(dataset.sessions.exclude(split=None).values_list("session_id", "split"))
+
+
+def test_a_release_that_cant_be_split_is_not_loaded(released: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("datasets_app.releasing.load_release.write_splits", Mock(side_effect=UserError("no")))
+    released[0].dataset.sessions.update(split="test")
+    with pytest.raises(UserError):
+        load_release(released[0], actor=None)
+    assert not Dataset.objects.filter(name__startswith="june-").exists()
 
 
 @pytest.mark.parametrize("whole", [False, True])

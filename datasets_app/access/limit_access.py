@@ -47,10 +47,11 @@ def revoke_access(dataset: Dataset, grantee: Grantee, *, actor: Any) -> bool:
 
 
 def copy_restriction(copy: Dataset, source: Dataset, *, actor: Any) -> None:
-    """Restrict a copy of sessions like the dataset they come from."""
+    """Restrict a new copy of sessions like the dataset they come from, whatever its import granted."""
     if not Dataset.objects.filter(pk=source.pk, restricted=True).exists():
         return
     grants = DatasetGrant.objects.filter(dataset=source)
+    DatasetGrant.objects.filter(dataset=copy).delete()
     DatasetGrant.objects.bulk_create(
         DatasetGrant(dataset=copy, user_id=grant.user_id, group_id=grant.group_id, granted_by=actor)
         for grant in grants

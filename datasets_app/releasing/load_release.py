@@ -28,7 +28,8 @@ def load_release(release: Release, *, actor: Any) -> Dataset:
     check_is_stored(release)
     if actor is not None and not _may_read(actor, release):
         raise UserError(f"You don't have permission to read {release}.")
-    if loaded := Dataset.objects.filter(name=name).first():
+    loaded: Dataset | None = Dataset.objects.filter(name=name).first()
+    if loaded:
         _check_is_loaded(loaded, release, actor)
         with transaction.atomic():
             _take_splits(loaded, release)  # the dataset may have been split since
@@ -43,8 +44,7 @@ def load_release(release: Release, *, actor: Any) -> Dataset:
         data = files.get_file(release, ReleaseFile.Kind.DATA).name
         import_dataset([ImportSource(folder / data, data)], name=name, origin=source.origin, actor=actor)
         loaded = Dataset.objects.get(name=name)
-        if not loaded.restricted:
-            copy_restriction(loaded, source, actor=actor)
+        copy_restriction(loaded, source, actor=actor)
         _take_splits(loaded, release)
     return loaded
 

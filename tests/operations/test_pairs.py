@@ -416,6 +416,20 @@ def test_a_release_that_cant_be_split_is_not_loaded(released: Any, monkeypatch: 
     assert not Dataset.objects.filter(name__startswith="june-").exists()
 
 
+def test_a_release_of_production_data_is_seen_by_the_same_people(released: Any) -> None:
+    source = released[0].dataset
+    Dataset.objects.filter(pk=source.pk).update(origin="production")
+    lead, curator = make_user("lead"), make_user("curator")
+    limit_access.restrict_dataset(source, actor=None)
+    for person in (lead, curator):
+        limit_access.grant_access(source, person, actor=None)
+    loaded = load_release(Release.objects.get(pk=released[0].pk), actor=curator)
+    assert (loaded.origin, loaded.restricted) == ("production", True)
+    assert set(loaded.grants.values_list("user", flat=True)) == {lead.pk, curator.pk}
+    with pytest.raises(UserError, match="scrub"):
+        make_campaign(loaded, "ana")
+
+
 @pytest.mark.parametrize("whole", [False, True])
 def test_what_was_compared_with_deleted_text_goes_with_it(whole: bool, versions: Any) -> None:
     _, may = versions

@@ -22,7 +22,7 @@ from annotations_app.judges.judge_rows import SPLITS, read_sessions
 from annotations_app.judges.judges import save_judge
 from annotations_app.judges.replies import list_excluded, read_folds
 from annotations_app.judges.run_judge import JudgeOptions, JudgeOutcome, schema_of
-from annotations_app.judges.run_jury import ask_member, find_members, read_codes, run_rater
+from annotations_app.judges.run_jury import ask_member, check_members, find_members, read_codes, run_rater
 from annotations_app.models import Campaign, Judge, JudgeRun
 from datasets_app.catalog.policies import LOCKED_SPLIT
 from datasets_app.core.errors import UserError
@@ -75,6 +75,7 @@ def form_jury(
     Commits for itself; an interrupted one goes on with what was judged. Raises UserError.
     """
     judges = _check(name, members, certainty)
+    check_members(campaign, judges, options, caller)
     labels, left_out, too_few = _read_labels(campaign)
     if not labels:
         reasons = "; ".join(f"{key}: {reason}" for key, reason in (left_out | too_few).items())

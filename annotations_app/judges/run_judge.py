@@ -26,6 +26,7 @@ from datasets_app.domain.labels.criterion import Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Question, Schema
 from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
+from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, RunStopped
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.model_calls.endpoints import require_endpoint
@@ -105,11 +106,7 @@ def run_judge(
     """
     document = judge.content
     assert document.jury is None  # see run_rater()  # nosec B101
-    _check_options(document, options)
-    schema = _select_schema(campaign, document)
-    if options.swap and not schema.compares_replies:
-        raise UserError(f"{campaign.name} asks the judge of one reply at a time, which has no sides to swap.")
-    endpoint = None if document.is_offline else require_endpoint(document.endpoint or None, endpoint_actor)
+    schema, endpoint = check_run(campaign, document, options, endpoint_actor)
     for dataset in campaign.datasets:
         gates.check_judge(dataset, endpoint and endpoint.base_url, actor=actor, override=override)
     persona, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
@@ -135,6 +132,19 @@ def run_judge(
     model = endpoint and ModelJudge(make_model(make_request(document, options), endpoint), system, schema)
     work = _Work(campaign, persona, schema, model, document.prices, options, only)
     return _perform(run, work, actor=actor, report_progress=report_progress)
+
+
+def check_run(
+    campaign: Campaign, document: JudgeDocument, options: JudgeOptions, endpoint_actor: Any
+) -> tuple[Schema, Endpoint | None]:
+    """What a judge would answer and where it is called, None offline. Raises UserError if it can't run, but
+    for what :func:`gates.check_judge` says."""
+    _check_options(document, options)
+    schema = _select_schema(campaign, document)
+    if options.swap and not schema.compares_replies:
+        raise UserError(f"{campaign.name} asks the judge of one reply at a time, which has no sides to swap.")
+    endpoint = None if document.is_offline else require_endpoint(document.endpoint or None, endpoint_actor)
+    return schema, endpoint
 
 
 def _check_options(document: JudgeDocument, options: JudgeOptions) -> None:

@@ -20,9 +20,10 @@ from annotations_app.judges.judge_rows import count_not_judged, look_up, read_ve
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.model_judge import JudgedTurn
 from annotations_app.judges.replies import count_replies, read_folds
-from annotations_app.judges.run_judge import JudgeOptions, JudgeOutcome, run_judge, schema_of
+from annotations_app.judges.run_judge import JudgeOptions, JudgeOutcome, check_run, run_judge, schema_of
 from annotations_app.judges.verdict_store import VerdictStore
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
+from datasets_app.catalog import gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Criterion
@@ -59,6 +60,7 @@ def run_rater(
     if options.repeats != 1:
         raise UserError("A jury judges each reply once; have its members repeat their judgments.")
     questions, members = _select_questions(campaign, jury), _load_members(jury)
+    check_members(campaign, members, options, caller)
     turn, fold = read_folds(campaign, FOLDS, only)
     replies = _Replies(turn, fold, np.zeros(len(turn), np.int64), {})
     runs: list[JudgeRun] = []
@@ -103,6 +105,17 @@ def find_members(names: Sequence[str]) -> list[Judge]:
     if juries := [one.full_name for one in members if one.content.jury]:
         raise UserError(f"{juries[0]} is a jury itself; name its members.")
     return members
+
+
+def check_members(
+    campaign: Campaign, members: Sequence[Judge], options: JudgeOptions, caller: dict[str, Any]
+) -> None:
+    """Before the first is asked, and paid: what would stop any of them. Raises UserError."""
+    who = {"actor": caller.get("actor"), "override": caller.get("override", "")}
+    for member in members:
+        _, endpoint = check_run(campaign, member.content, options, caller.get("endpoint_actor"))
+        for dataset in campaign.datasets:
+            gates.check(gates.ask_judge(dataset, endpoint and endpoint.base_url, **who))
 
 
 def ask_member(

@@ -263,16 +263,20 @@ def check_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") 
     return enforce(ask_gate(gate, dataset, actor=actor, override=override), dataset, actor)
 
 
-def check_judge(dataset: Dataset, base_url: str | None, *, actor: Any, override: str = "") -> str:
-    """As :func:`check_gate`, for texts sent to the judge at ``base_url``; None is one that works offline.
+def ask_judge(dataset: Dataset, base_url: str | None, *, actor: Any, override: str = "") -> Verdict:
+    """As :func:`ask_gate`, for texts sent to the judge at ``base_url``; None is one that works offline.
     Nobody has texts judged of a dataset that is hidden from them, as the other one of a pair may be."""
     if actor is not None and Dataset.objects.hidden_from(actor).filter(pk=dataset.pk).exists():
         raise UserError("You have no access to a dataset whose texts would be sent to the judge.")
     if base_url is not None:
         scan_text_for_gate(dataset)
     allowed = Dataset.objects.values_list("judge_endpoints", flat=True).get(pk=dataset.pk)
-    request = request_override(actor, override)
-    return enforce(policies.decide_judge(load_facts(dataset), base_url, allowed, request), dataset, actor)
+    return policies.decide_judge(load_facts(dataset), base_url, allowed, request_override(actor, override))
+
+
+def check_judge(dataset: Dataset, base_url: str | None, *, actor: Any, override: str = "") -> str:
+    """As :func:`check_gate`, by :func:`ask_judge`."""
+    return enforce(ask_judge(dataset, base_url, actor=actor, override=override), dataset, actor)
 
 
 def check_label_export(dataset: Dataset, found: Mapping[str, int], *, actor: Any, override: str = "") -> None:

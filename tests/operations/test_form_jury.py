@@ -198,6 +198,28 @@ def test_what_no_jury_can_be_made_of_is_refused(campaign: Campaign) -> None:
         form_jury(campaign, "panel", members)
 
 
+def test_what_would_stop_any_member_is_refused_before_the_first_is_paid(campaign: Campaign) -> None:
+    budget = JudgeOptions(max_cost=5)
+    with LlmServer(answer=answer) as server, LlmServer(answer=answer) as other:
+        make_members(server, campaign)
+        make_judge(server, judge="unpriced", model="openai:large")
+        with pytest.raises(UserError, match="needs the judge's prices"):
+            form_jury(campaign, "panel", ["small", "unpriced"], options=budget)
+        make_judge(other, judge="elsewhere", model="openai:large", prices=PRICES["large"])
+        with pytest.raises(UserError, match="doesn't allow its texts to be sent to"):
+            form_jury(campaign, "panel", ["small", "elsewhere"])
+        import_judge("judge: strange\nmodel: openai:tiny\ncriteria: [unknown]\n")
+        with pytest.raises(UserError, match="has no criterion 'unknown'"):
+            form_jury(campaign, "panel", ["small", "strange"])
+        assert not server.asked
+        form_jury(campaign, "panel", ["small", "unpriced"])
+        # Another prompt asks both anew.
+        Campaign.objects.filter(pk=campaign.pk).update(guidelines="Be strict.")
+        with pytest.raises(UserError, match="needs the judge's prices"):
+            run_rater(Campaign.objects.get(pk=campaign.pk), get_judge("panel"), budget)
+        assert len(server.asked) == 2 * REPLIES
+
+
 def test_command_page_and_api_form_the_same(
     campaign: Campaign, client: Client, manage: Any, settings: Any
 ) -> None:

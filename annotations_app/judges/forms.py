@@ -97,9 +97,14 @@ class JuryForm(forms.Form):
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
         help_text="Asks a member only where those before it are less sure, such as 0.95. If empty, all.",
     )
+    max_tokens = JudgeForm.base_fields["max_tokens"]
+    max_cost = JudgeForm.base_fields["max_cost"]
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+        # The page has a form for judges as well, with fields of the same names.
+        super().__init__(*args, auto_id="jury_%s", **options)
+        self.fields["max_tokens"].help_text = "Of all members: what they have used in this campaign counts."
+        self.fields["max_cost"].help_text = "Of all members, at their prices."
         judges = [judge for judge in latest_judges() if not judge.content.jury]
         judges.sort(key=lambda judge: judge.content.calls_model and (judge.content.prices or Prices()).answer)
         self.fields["members"].choices = [(judge.full_name, str(judge)) for judge in judges]  # type: ignore[attr-defined]

@@ -242,13 +242,15 @@ def test_command_page_and_api_form_the_same(
         page = client.get(f"{address}?run={run.pk}").content.decode()
         assert "small@1" in page
         assert "Try better prompts" not in page
-        form = {"name": "other", "members": ["small@1", "large@1"], "certainty": "0.8"}
+        assert all(page.count(f'id="{form}_max_cost"') == 1 for form in ("id", "jury"))
+        form = {"name": "other", "members": ["small@1", "large@1"], "certainty": "0.8", "max_cost": "50"}
         posted = client.post(reverse("admin:annotations_app_campaign_jury", args=[campaign.pk]), form)
         assert posted.status_code == 302, posted.content.decode()
         asked = Caller(user)(
             "POST", f"/campaigns/{campaign.name}/juries", {"name": "third", "members": ["small", "large"]}
         )
         assert asked.status_code == 202
+        assert JobRun.objects.get(parameters__name="other").parameters["max_cost"] == 50
         for job in JobRun.objects.filter(operation="form_jury").exclude(state="done"):
             perform(job.pk)
             job.refresh_from_db()

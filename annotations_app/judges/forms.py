@@ -1,5 +1,6 @@
 """The form that starts a run of a judge."""
 
+import math
 from typing import Any
 
 from django import forms
@@ -16,10 +17,9 @@ from annotations_app.judges.certify import MIN_THRESHOLD, list_certifiable
 from annotations_app.judges.judges import latest_judges
 from annotations_app.judges.parameters import JudgeParameters, JuryParameters
 from annotations_app.judges.run_judge import MAX_REPEATS
-from annotations_app.models import Campaign
+from annotations_app.models import Campaign, Judge
 from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.domain.model_calls.budget import Prices
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 
 
@@ -106,7 +106,7 @@ class JuryForm(forms.Form):
         self.fields["max_tokens"].help_text = "Of all members: what they have used in this campaign counts."
         self.fields["max_cost"].help_text = "Of all members, at their prices."
         judges = [judge for judge in latest_judges() if not judge.content.jury]
-        judges.sort(key=lambda judge: judge.content.calls_model and (judge.content.prices or Prices()).answer)
+        judges.sort(key=_estimate_price)
         self.fields["members"].choices = [(judge.full_name, str(judge)) for judge in judges]  # type: ignore[attr-defined]
 
     def make_parameters(self, campaign: Campaign) -> JuryParameters:
@@ -114,6 +114,14 @@ class JuryForm(forms.Form):
         order = [name for name, _ in self.fields["members"].choices]  # type: ignore[attr-defined]
         given["members"] = sorted(given["members"], key=order.index)
         return JuryParameters(campaign=campaign.name, **given)
+
+
+def _estimate_price(judge: Judge) -> float:
+    """Of an answer; one whose price isn't known may be the dearest."""
+    if not judge.content.calls_model:
+        return 0.0
+    prices = judge.content.prices
+    return math.inf if prices is None else prices.answer
 
 
 class CertifyForm(forms.Form):

@@ -1,6 +1,7 @@
 """A jury: weights from labels of people outside of the test split; costly members are spared."""
 
 import json
+import re
 import zlib
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,19 @@ def test_what_would_stop_any_member_is_refused_before_the_first_is_paid(campaign
         with pytest.raises(UserError, match="needs the judge's prices"):
             run_rater(Campaign.objects.get(pk=campaign.pk), get_judge("panel"), budget)
         assert len(server.asked) == 2 * REPLIES
+
+
+def test_the_page_lists_members_by_price_and_those_without_one_last(
+    campaign: Campaign, client: Client
+) -> None:
+    with LlmServer(answer=answer) as server:
+        make_members(server, campaign)
+        make_judge(server, judge="a_model", model="openai:large")
+    run_rater(campaign, get_judge("offline"))
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    page = client.get(reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])).content.decode()
+    listed = re.findall(r'name="members"[^>]*value="([^"]*)"|value="([^"]*)"[^>]*name="members"', page)
+    assert ["".join(one) for one in listed] == ["offline@1", "small@1", "large@1", "a_model@1"]
 
 
 def test_command_page_and_api_form_the_same(

@@ -43,7 +43,7 @@ def test_a_release_states_it_as_of_its_day_and_is_signed_with_it(campaign: Campa
     stated = read_stated(release)
     [certificate], [estimate] = stated.certificates, stated.estimates
     assert (certificate.judge, certificate.criterion, certificate.certified) == ("brand@1", "on_brand", True)
-    assert certificate.changed == ("the persona",)
+    assert certificate.changed == ()
     assert (certificate.replies, certificate.not_judged, certificate.true_positive.replies) == (120, 4, 58)
     assert (estimate.rate, estimate.labels, estimate.replies) == (pytest.approx(0.5), 120, 120)
     assert verify_releases(campaign.dataset, actor=None).faults == []
@@ -52,7 +52,7 @@ def test_a_release_states_it_as_of_its_day_and_is_signed_with_it(campaign: Campa
     campaign.save()
     assert read_stated(release) == stated
     [now] = build_quality_statement(campaign.dataset).certificates
-    assert now.changed == ("the persona", "the guidelines")
+    assert now.changed == ("the guidelines",)
 
 
 def test_a_package_states_it_as_of_now_and_a_program_reads_it(
@@ -89,6 +89,9 @@ def test_without_labels_nothing_is_stated(campaign: Campaign, tmp_path: Path) ->
 
 def test_the_api_says_the_same(campaign: Campaign) -> None:
     certify_judge(judge_with(campaign, wrong=1000))
+    assert build_quality_statement(campaign.dataset).as_json()["certificates"][0]["holds"] is True
+    campaign.guidelines = "Be strict."
+    campaign.save()
     call = Caller(make_user("lead"), ["datasets:read", "labels:read"])
     found = call("GET", f"/datasets/{campaign.dataset.name}/quality").json()
     assert found == {

@@ -43,7 +43,8 @@ class EraseIn(PersonIn):
 
 class PersonMatchesOut(Schema):
     """`places` counts where the person is named: text, tags, metadata, session ID, comments, labels. Test
-    cases that don't name the person are "made of their conversations"."""
+    cases, and the same in other versions, that don't name the person are "made of their
+    conversations"."""
 
     dataset: str
     sessions: int

@@ -29,7 +29,7 @@ MAX_TURNS_SEARCHED = 200_000
 class EraseForm(ReasonForm):
     everywhere = fields.Switch(
         label="Also erase copies in other datasets",
-        help_text="Samples are copies, for example. Erases copies in datasets you can access.",
+        help_text="Samples and loaded releases are copies, too. Erases copies in datasets you can access.",
     )
 
 

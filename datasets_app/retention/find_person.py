@@ -25,20 +25,20 @@ from datasets_app.models import Dataset, JobFile, JobRun, Session, Source
 from datasets_app.models.session_data import SessionData, list_all
 from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.person_files import MAX_BYTES_SEARCHED, FileMatch, FileSearch, search_files
-from datasets_app.retention.session_identity import find_cases
+from datasets_app.retention.session_identity import find_made
 from datasets_app.sources.received import search_received
 
 MIN_CHARACTERS, MAX_CHARACTERS = 3, 200
 # With more turns, a search takes longer than a request may: the command has no limit.
 MAX_TURNS_SEARCHED = 2_000_000
 _BATCH_ROWS = 1000
-# The place of a test case that names the person no longer.
-CASES = "made of their conversations"
+# The place of a test case, or of another version, that doesn't name the person.
+MADE = "made of their conversations"
 
 
 class PersonMatch(NamedTuple):
     """``places`` counts where the person is named: text, tags, metadata, session ID, comments, labels; a test
-    case without the name is "made of their conversations"."""
+    case or another version without the name is "made of their conversations"."""
 
     session: Session
     places: Counter[str]
@@ -171,9 +171,9 @@ def _list_needles(value: str) -> set[str]:
 
 
 def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[PersonMatch]:
-    """The sessions, in the order of datasets and sessions, then test cases that were made of them and don't
-    name the person. ``value`` counts as whole words in any case, and also as the hash that a scrub made of
-    it. Raises UserError for what would be found everywhere."""
+    """The sessions, in the order of datasets and sessions, then test cases that were made of them, and the
+    same in other versions, that don't name the person. ``value`` counts as whole words in any case, and also
+    as the hash that a scrub made of it. Raises UserError for what would be found everywhere."""
     needles = _list_needles(value)
     names_person = _match_words(needles)
     searched = Dataset.objects.all() if datasets is None else datasets
@@ -185,8 +185,8 @@ def find_person(value: str, datasets: QuerySet[Dataset] | None = None) -> list[P
         rows = Session.objects.filter(dataset=dataset, pk__in=places).select_related("dataset").order_by("pk")
         found += [PersonMatch(row, places[row.pk]) for row in rows]
     known = {match.session.pk for match in found}
-    cases = find_cases([match.session for match in found], searched)
-    return found + [PersonMatch(case, Counter({CASES: 1})) for case in cases if case.pk not in known]
+    made = find_made([match.session for match in found], searched)
+    return found + [PersonMatch(one, Counter({MADE: 1})) for one in made if one.pk not in known]
 
 
 def group_by_dataset(found: Iterable[PersonMatch]) -> list[DatasetMatches]:

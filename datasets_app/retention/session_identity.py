@@ -10,8 +10,8 @@ from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
 from datasets_app.domain.generation.families import ORIGIN as CASE_ORIGIN
 from datasets_app.domain.generation.families import spell_digest
-from datasets_app.domain.pii.session_ids import hash_session_id
-from datasets_app.models import Dataset, Session, Turn
+from datasets_app.domain.pii.session_ids import hash_session_id, is_hashed_id
+from datasets_app.models import Dataset, Release, Session, SourceFile, Turn
 from datasets_app.models.session_data import list_all
 
 _DIGEST_PREFIX = b"erased session\0"
@@ -33,8 +33,8 @@ def get_session(key: int) -> Session | None:
 
 
 def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> list[Session]:
-    """The session and its copies in other datasets, which have the same id or the hash of it, and test cases
-    that were made of it; only in those ``datasets`` if given."""
+    """The session and its copies in other datasets, which have the same id or the hash of it, test cases that
+    were made of it, and the same in other versions; only in those ``datasets`` if given."""
     ids = [session.session_id, hash_session_id(session.session_id, hash_key())]
     searched = (Dataset.objects.all() if datasets is None else datasets).order_by("pk")
     cases = Turn.objects.filter(
@@ -45,11 +45,43 @@ def find_copies(session: Session, datasets: QuerySet[Dataset] | None = None) -> 
         made = cases.filter(dataset__in=part).values("session")
         is_copy = Q(session_id__in=ids) | Q(pk__in=made)
         found += Session.objects.select_related("dataset").filter(is_copy, dataset__in=part)
+    known = {copy.pk for copy in found}
+    return found + [other for other in find_versions([session], searched) if other.pk not in known]
+
+
+def find_versions(sessions: Sequence[Session], datasets: QuerySet[Dataset]) -> list[Session]:
+    """The same conversations in those of the ``datasets`` with a release that was loaded from theirs, or from
+    which theirs was loaded. An id may have been hashed before or after the release."""
+    by_dataset: dict[int, list[str]] = {}
+    for session in sessions:
+        by_dataset.setdefault(session.dataset_id, []).append(session.session_id)
+    found: list[Session] = []
+    for pk, ids in by_dataset.items():
+        released = Release.objects.filter(dataset=pk).values("sha256")
+        loaded = SourceFile.objects.filter(dataset=pk).values("sha256")
+        others = {
+            *SourceFile.objects.filter(sha256__in=released).values_list("dataset", flat=True),
+            *Release.objects.filter(sha256__in=loaded).values_list("dataset", flat=True),
+        }
+        searched = datasets.filter(pk__in=others - {pk}).order_by("pk")
+        for part in split_datasets(searched.values_list("pk", flat=True)):
+            found += _find_same(part, ids)
     return found
 
 
-def find_cases(sessions: Sequence[Session], datasets: QuerySet[Dataset]) -> list[Session]:
-    """Test cases in these ``datasets`` that were made of the sessions, and cases that were made of those.
+def _find_same(datasets: Collection[int], ids: Sequence[str]) -> QuerySet[Session]:
+    rows = Session.objects.select_related("dataset").filter(dataset__in=datasets)
+    key, keys = hash_key(), set[int]()
+    if hashes := set(filter(is_hashed_id, ids)):
+        raw = rows.filter(id_hashed=False).values_list("pk", "session_id").iterator()
+        keys = {pk for pk, session_id in raw if hash_session_id(session_id, key) in hashes}
+    same = [*ids, *(hash_session_id(session_id, key) for session_id in ids)]
+    return rows.filter(Q(session_id__in=same) | Q(pk__in=keys)).order_by("pk")
+
+
+def find_made(sessions: Sequence[Session], datasets: QuerySet[Dataset]) -> list[Session]:
+    """Test cases in these ``datasets`` that were made of the sessions, the same conversations of other
+    versions (see :func:`find_versions`), and what was made of those.
 
     Many files number their sessions: a case that names another dataset, which still exists, is of another
     session with the same id.
@@ -66,7 +98,8 @@ def find_cases(sessions: Sequence[Session], datasets: QuerySet[Dataset]) -> list
         origins |= {("", mark) for _, mark in origins}
         keys = {key for key, origin in made if _read_origin(origin, names) in origins} - found.keys()
         of_them = Session.objects.select_related("dataset").filter(dataset__in=datasets, pk__in=keys)
-        new = list(of_them.order_by("pk"))
+        versions = (version for version in find_versions(new, datasets) if version.pk not in found)
+        new = [*of_them.order_by("pk"), *versions]
         found |= {session.pk: session for session in new}
     return list(found.values())
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.management import call_command
 
 from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.labels.import_annotations import import_annotations
@@ -19,11 +20,13 @@ from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Release, ReleaseFile, Session, Turn
+from datasets_app.releasing.load_release import load_release
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.retention import erase_session as erasure
 from datasets_app.retention import holds
 from datasets_app.retention.erase_session import erase_session, erase_session_by_id
 from datasets_app.retention.erasure_preview import preview_erasure
+from datasets_app.retention.find_person import find_person
 from datasets_app.retention.parameters import EraseParameters
 from datasets_app.retention.session_identity import find_session
 from tests.campaigns import find_inconsistencies, label_all_replies, make_campaign
@@ -115,6 +118,37 @@ def test_copies_are_named_and_erased_with_it_if_wanted(tmp_path: Path) -> None:
     result = erase_session_by_id("copy-1", "s1", "Asked for.", everywhere=True)
     assert (result["erased_from"], result["also_in"]) == (["copy-1", "copy-2"], [])
     assert set(Session.objects.values_list("session_id", flat=True)) == {"s2"}
+
+
+@pytest.mark.parametrize("hashed", ["support", "support-1.0.0", ""])
+def test_releases_that_were_loaded_are_named_and_erased_with_it(hashed: str, tmp_path: Path) -> None:
+    stored = make_dataset(tmp_path, [*make_sessions(2), *make_session("s3", text="Ask Theodora Fontane.")])
+    loaded = load_release(released(stored, tmp_path), actor=None)
+    sample_to_dataset(stored, "copy", SampleOptions(3))
+    if hashed:
+        for session in Session.objects.filter(dataset__name=hashed):
+            session.session_id, session.id_hashed = hash_session_id(session.session_id, hash_key()), True
+            session.save()
+    session = find_session(stored, "s1")
+    assert session is not None
+    assert "support-1.0.0" in preview_erasure(session)["also_in"]
+    assert "support-1.0.0" in erase_session_by_id("support", "s2", "Asked for.")["also_in"]
+    erase_session_by_id("support", "s1", "Asked for.", everywhere=True)
+    assert sorted(loaded.sessions.values_list("turn_count", flat=True)) == [2, 2]
+    assert find_session(loaded, "s1") is None
+    # By the name of a person, also where a scrub took it out: of the dataset, or of the version.
+    for named, scrubbed in ((stored, loaded), (loaded, stored)):
+        texts = dict(scrubbed.turns.values_list("pk", "text"))
+        scrubbed.turns.filter(text__contains="Fontane").update(text="Ask [NAME].")
+        places = {match.session.dataset.name: match.places for match in find_person("Theodora Fontane")}
+        assert places[named.name]["text"] == 2
+        assert places[scrubbed.name] == {"made of their conversations": 1}
+        for key, text in texts.items():
+            scrubbed.turns.filter(pk=key).update(text=text)
+    loaded.turns.filter(text__contains="Fontane").update(text="Ask [NAME].")
+    call_command("erase_person", "Theodora Fontane", reason="Asked for.")
+    assert (loaded.sessions.count(), stored.sessions.count()) == (1, 0)  # s2, of which it was only said
+    assert "Theodora" not in str(list(Turn.objects.values_list("text", flat=True)))
 
 
 def test_labels_that_keep_its_id_as_their_place_go_with_it(tmp_path: Path, media_root: Path) -> None:

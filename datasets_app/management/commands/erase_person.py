@@ -25,11 +25,11 @@ class Command(BaseCommand):
 Finds a user id, an e-mail address or a name as whole words, in any case, in texts, tags,
 metadata, session ids, comments and labels of all datasets, in received spans that wait to
 become sessions, in stored files of jobs (uploads, quarantined lines, exports), and also where
-a scrub has hashed it. Test cases made of the sessions found are found with them. Each session
-found is erased as erase_session does: with its labels and findings, and from every release. A
-file found is deleted as a whole; files that can't be read are counted. What is searched for is
-written nowhere. Give - to read it from standard input, which keeps it out of the history of the
-shell.
+a scrub has hashed it. Test cases made of the sessions found are found with them, and the same
+sessions in releases that were loaded as datasets. Each session found is erased as erase_session
+does: with its labels and findings, and from every release. A file found is deleted as a whole;
+files that can't be read are counted. What is searched for is written nowhere. Give - to read it
+from standard input, which keeps it out of the history of the shell.
 
 examples:
   echo jane.roe@mailbox.org | manage.py erase_person - --dry-run
@@ -71,6 +71,8 @@ exit codes:
             self.stdout.write(f"Erased {sessions}, {spans}, {files_deleted}.")
             for line in recipient_lines(result["handed_out"]):
                 self.stdout.write(line)
+            if result["also_in"]:
+                self.stdout.write(f"Sessions of the same id are also in: {', '.join(result['also_in'])}.")
         if not found:
             raise SystemExit(1)
 

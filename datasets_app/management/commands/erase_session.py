@@ -36,7 +36,9 @@ exit codes:
         parser.add_argument("session_id", metavar="SESSION_ID")
         parser.add_argument("--reason", metavar="TEXT", help="why, for the audit log")
         parser.add_argument(
-            "--everywhere", action="store_true", help="also erase copies in other datasets, such as samples"
+            "--everywhere",
+            action="store_true",
+            help="also erase copies in other datasets, such as samples or loaded releases",
         )
         parser.add_argument(
             "--dry-run", action="store_true", help="print what would be erased, change nothing"

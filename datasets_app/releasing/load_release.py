@@ -13,12 +13,15 @@ from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.models import Dataset, Release, ReleaseFile, Session, SourceFile
+from datasets_app.models.dataset_queryset import get_token_datasets
 from datasets_app.releasing import files
 from datasets_app.releasing.versions import check_is_stored
 from datasets_app.splitting.rows import write_splits
 
 # So many are loaded while a person waits for a page; the command line has no limit.
 MAX_TURNS_AT_ONCE = 20_000
+# Of a hidden dataset not even the name is told, and a token that is limited to datasets makes none.
+_NO_ACCESS = "{} can't be loaded as a dataset with the access that you have here."
 
 
 def load_release(release: Release, *, actor: Any) -> Dataset:
@@ -76,15 +79,18 @@ def _may_read(actor: Any, release: Release) -> bool:
 
 
 def _check_is_loaded(loaded: Dataset, release: Release, actor: Any) -> None:
-    if not SourceFile.objects.filter(dataset=loaded, sha256=release.sha256).exists():
+    is_release = SourceFile.objects.filter(dataset=loaded, sha256=release.sha256).exists()
+    if actor is not None and not Dataset.objects.visible_to(actor).filter(pk=loaded.pk).exists():
+        raise UserError(_NO_ACCESS.format(release))
+    if not is_release:
         raise UserError(
             f"The dataset {loaded.name} isn't {release}. Rename it, or choose it by its own name."
         )
-    if actor is not None and not Dataset.objects.visible_to(actor).filter(pk=loaded.pk).exists():
-        raise UserError(f"You don't have access to {loaded.name}, which has the conversations of {release}.")
 
 
 def _check_may_load(release: Release, actor: Any) -> None:
+    if get_token_datasets(actor) is not None:
+        raise UserError(_NO_ACCESS.format(release))
     if not actor.has_perm("datasets_app.import_dataset"):
         raise UserError(
             f"{release} isn't loaded as a dataset yet, which takes the permission to import conversations."

@@ -373,7 +373,7 @@ def test_a_release_is_loaded_by_who_may_read_and_import(released: Any) -> None:
     loaded = load_release(older, actor=curator)
     assert loaded.restricted
     assert list(Dataset.objects.visible_to(curator).filter(pk=loaded.pk)) == [loaded]
-    with pytest.raises(UserError, match="don't have access"):
+    with pytest.raises(UserError, match="with the access that you have here"):
         load_release(older, actor=lead)
     Dataset.objects.create(name=f"june-{newer.version}")
     with pytest.raises(UserError, match="choose it by its own name"):
@@ -406,6 +406,28 @@ def test_the_test_split_of_a_dataset_stays_locked_in_its_releases(released: Any,
 
 def list_splits(dataset: Dataset) -> dict[str, str]:
     return dict(dataset.sessions.exclude(split=None).values_list("session_id", "split"))
+
+
+def test_a_token_that_is_limited_to_datasets_loads_no_release(released: Any) -> None:
+    curator: Any = make_user("curator")
+    curator.token_datasets = frozenset([released[0].dataset_id])
+    with pytest.raises(UserError, match="with the access that you have here"):
+        load_release(released[0], actor=curator)
+    assert Dataset.objects.count() == 2
+
+
+def test_a_release_for_a_campaign_that_is_refused_does_not_stay(released: Any) -> None:
+    make_annotators("ana")
+    make_persona()
+    body = {
+        "name": "c",
+        "dataset": f"june@{released[0].version}",
+        "persona": "warm_v1",
+        "annotators": ["ana"],
+    }
+    answer = Caller(make_user("curator"))("POST", "/campaigns", body | {"overlap": 3})
+    assert answer.status_code == 409, answer.content
+    assert Dataset.objects.count() == 2
 
 
 def test_a_release_that_cant_be_split_is_not_loaded(released: Any, monkeypatch: Any) -> None:

@@ -5,10 +5,13 @@ python -m scripts.train_name_model --train train.jsonl.gz --multidogo names.json
 
 import argparse
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 from datasets_app.domain.pii.names import gazetteer as packaged_gazetteer
-from datasets_app.domain.pii.names.name_network import WEIGHTS_PATH, FastTagger, read_weights
+from datasets_app.domain.pii.names.name_network import FastTagger, read_weights
+from datasets_app.domain.pii.names.names import PIPELINE_PATH
 from scripts.name_model import corpora, gazetteer, scoring, templates, training
 from scripts.name_model.corpora import Text
 from scripts.name_model.fillers import Fillers
@@ -36,10 +39,9 @@ def main() -> None:
     if options.start_from:
         training.load_weights(nlp, options.start_from)
     training.train_pipeline(nlp, training_texts, options.epochs, options.seed, options.rate)
-    weights = nlp.get_pipe("alignmenter_names").model.to_bytes()
-    options.out.write_bytes(weights)
-    tagger = FastTagger(read_weights(weights))
-    scores = {name: scoring.score_corpus(tagger, corpus) for name, corpus in held_out.items()}
+    nlp = _save_pipeline(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
+    finder = FastTagger(read_weights(nlp.get_pipe("alignmenter_names").model.to_bytes()))
+    scores = {name: scoring.score_corpus(finder, corpus) for name, corpus in held_out.items()}
     print(scoring.format_scores(scores))
     if options.scores:
         options.scores.write_text(json.dumps(scores, indent=1) + "\n")
@@ -64,9 +66,9 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--words", type=Path, required=True, help="ordinary English words, one a line")
     parser.add_argument("--score-on", type=Path, nargs="*", default=[], help="JSONL never trained on")
     parser.add_argument("--scores", type=Path, help="where the scores are written as JSON")
-    parser.add_argument("--out", type=Path, default=WEIGHTS_PATH, help="where the weights are written")
+    parser.add_argument("--out", type=Path, default=PIPELINE_PATH, help="where the pipeline is written")
     parser.add_argument("--sentences", type=int, default=60_000, help="sentences from templates with people")
-    parser.add_argument("--start-from", type=Path, help="weights that training continues from")
+    parser.add_argument("--start-from", type=Path, help="pipeline whose weights training continues from")
     parser.add_argument("--rate", type=float, default=0.002, help="the steepest learning rate")
     parser.add_argument("--epochs", type=float, default=3.0)
     parser.add_argument("--width", type=int, default=96)
@@ -87,6 +89,15 @@ def _load_corpora(options: argparse.Namespace) -> tuple[list[Text], list[Text], 
     if options.dialogues:
         training_texts += corpora.read_dialogues(options.dialogues, share=0.3, seed=options.seed)
     return training_texts, turns, held_out
+
+
+def _save_pipeline(trained: Any, fresh: Any, path: Path) -> Any:
+    """Written from a pipeline that never saw a text: its vocabulary holds no word of the corpora."""
+    network = fresh.get_pipe("alignmenter_names").model
+    network.from_bytes(trained.get_pipe("alignmenter_names").model.to_bytes())
+    shutil.rmtree(path, ignore_errors=True)
+    fresh.to_disk(path)
+    return fresh
 
 
 if __name__ == "__main__":

@@ -125,8 +125,8 @@ LAZY = ("presidio_analyzer", "spacy", "openai")
 # The only ones that know spaCy; they load it when the first name is looked for.
 KNOW_SPACY = {
     "datasets_app/domain/pii/names/names.py",
+    "datasets_app/domain/pii/names/name_pipeline.py",
     "datasets_app/domain/pii/network/spacy_component.py",
-    "datasets_app/domain/pii/presidio.py",
 }
 KNOWS_PRESIDIO = "datasets_app/domain/pii/presidio.py"
 KNOWS_OPENAI = "datasets_app/domain/model_calls/openai_compatible.py"

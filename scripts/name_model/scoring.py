@@ -2,34 +2,26 @@
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from datasets_app.domain.pii.names.name_network import FastTagger
 from scripts.name_model.corpora import NAME, Text
 
 _NAME_WORD = re.compile(r"[^\W\d_]{2,}")
 _ANY_WORD = re.compile(r"\w+")
 
 
-_THRESHOLD = 0.2
-
-
-def score_corpus(tagger: FastTagger, corpus: Sequence[Text]) -> dict[str, float]:
-    """In percent, of this network alone. ``leak``: names of which a word still stands; ``precision``: words
-    found that are part of a name; ``over``: words outside all that is marked which were taken; ``rows``:
-    texts without a name that were changed."""
+def score_corpus(finder: Any, corpus: Sequence[Text]) -> dict[str, float]:
+    """In percent. ``leak``: names of which a word still stands; ``precision``: findings that touch a
+    name; ``over``: words outside all that is marked which were taken; ``rows``: texts without a
+    name that were changed."""
     names = leaked = found = right = outside = taken = clean = changed = 0
-    for text, words in zip(corpus, tagger.score_many([text.text for text in corpus]), strict=True):
-        matches = [
-            (start, end)
-            for start, end, score in zip(words.starts, words.ends, words.scores, strict=True)
-            if score >= _THRESHOLD
-        ]
-        covered = {place for match in matches for place in range(*match)}
+    for text, matches in zip(corpus, finder.find_many([text.text for text in corpus]), strict=True):
+        covered = {place for match in matches for place in range(match.start, match.end)}
         people = [span for span in text.spans if span.label == NAME]
         names += len(people)
         leaked += sum(_is_leaked(text.text, span.start, span.end, covered) for span in people)
         found += len(matches)
-        right += sum(any(start < span.end and end > span.start for span in people) for start, end in matches)
+        right += sum(any(m.start < span.end and m.end > span.start for span in people) for m in matches)
         marked = {place for span in text.spans for place in range(span.start, span.end)}
         for word in _ANY_WORD.finditer(text.text):
             if word.start() not in marked:

@@ -11,10 +11,10 @@ import spacy
 from thinc.api import Adam, Model, NumpyOps, set_dropout_rate, warmup_linear
 from thinc.util import fix_random_seed
 
+from datasets_app.domain.pii.names.name_pipeline import NameTokenizer
 from datasets_app.domain.pii.names.name_words import LABELS, compute_word_starts, select_words, split_pieces
 from scripts.name_model.corpora import NAME, UNSURE, Text
 from scripts.name_model.misspelling import misspell
-from scripts.name_model.pipeline import NameTokenizer
 
 HIDDEN_WORD_SHARE = 0.3  # of the words are shown as if the gazetteer had never heard of them
 _WORDS_PER_BATCH = 3000
@@ -42,8 +42,8 @@ def new_pipeline(width: int, depth: int, seed: int) -> Any:
 
 
 def load_weights(nlp: Any, path: Path) -> None:
-    """Takes over weights trained before."""
-    nlp.get_pipe("alignmenter_names").model.from_bytes(path.read_bytes())
+    """Takes over the weights of a pipeline trained before."""
+    nlp.get_pipe("alignmenter_names").model.from_disk(path / "alignmenter_names" / "model")
 
 
 def train_pipeline(nlp: Any, corpus: Sequence[Text], epochs: float, seed: int, learning_rate: float) -> None:

@@ -73,21 +73,13 @@ def find_brands(
     return [brand.term for brand in tally.choose_brands(policy, KEY, persona)]
 
 
-def list_replaced(texts: list[Turn]) -> list[str]:
-    """The texts of which a name is replaced, with the brands that they tell."""
-    brands = tuple(Brand(term, 10, 0, 9) for term in find_brands(texts))
-    scrubber = Scrubber(Policy(brands=brands), key=KEY, persona_terms=PERSONA)
-    results = scrubber.scrub(make_sessions(texts))
-    return [result.turns[0].text for result in results if "[NAME]" in result.turns[0].text]
-
-
 def fill(sentences: tuple[str, ...], name: str, role: str = "user", times: int = 1) -> list[Turn]:
     return [(role, sentence.format(name)) for sentence in sentences] * times
 
 
-@pytest.mark.parametrize("name", ["Purrina", "Vodacell"])
+@pytest.mark.parametrize("name", ["Purrina", "Vodacell", "Columba"])
 def test_what_many_sessions_speak_of_as_a_thing_is_a_brand(name: str) -> None:
-    assert list_replaced(fill(OF_A_RIVAL, name, times=2)) == []
+    assert find_brands(fill(OF_A_RIVAL, name)) == [name.lower()]
     # As often in one form of words it might be anything.
     assert find_brands([("user", OF_A_RIVAL[1].format(name))] * 20) == []
 
@@ -212,9 +204,9 @@ OF_A_PRODUCT = (
 )
 
 
-@pytest.mark.parametrize("name", ["Cargo Carl", "Naomi Nude", "Mason 500"])
+@pytest.mark.parametrize("name", ["Cargo Carl", "Naomi Nude", "Mason 500", "Cuir Anton"])
 def test_a_phrase_that_the_assistant_sells_is_a_brand(name: str) -> None:
-    assert list_replaced(fill(OF_A_PRODUCT, name, "assistant", 2)) == []
+    assert name.lower() in find_brands(fill(OF_A_PRODUCT, name, "assistant"))
 
 
 # What nobody says of a person, in the chats of both sides.
@@ -227,10 +219,10 @@ OF_AN_ITEM = (
 )
 
 
-@pytest.mark.parametrize("name", ["Hilda", "Le Marius"])
+@pytest.mark.parametrize("name", ["Hilda", "Desmond", "Sofia Absolue", "Le Marius", "Speicher Sven"])
 def test_what_is_one_of_many_is_a_brand_unless_a_person_is_called_so(name: str) -> None:
     said = [(role, text.format(name)) for role, text in OF_AN_ITEM]
-    assert list_replaced(said * 2) == []
+    assert find_brands(said) == [name.lower()]
     assert find_brands([turn for turn in said if turn[0] == "user"] * 2) == []
     assert find_brands([*said, ("assistant", f"Hi {name}, thank you for waiting.")]) == []
 

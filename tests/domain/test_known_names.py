@@ -110,7 +110,7 @@ NOT_MEANT = {
         "Since May, prices went up.",
     ],
     "Rose Wagner": ["Leider ist die Rose verwelkt.", "Ich hätte gern eine Rose, bitte."],
-    "Bill Gray": ["The bill, as printed, is wrong.", "Thanks, the bill is paid."],
+    "Bill Gray": ["The bill, as printed, is wrong.", "Thanks, bill paid."],
     "Drew Fields": ["I drew a picture of both fields."],
 }
 

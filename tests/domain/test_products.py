@@ -2,10 +2,15 @@
 
 import pytest
 
-from datasets_app.domain.pii.detection import Detection, DetectionInput
-from datasets_app.domain.pii.detector import NAME
+from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import load_name_finder
-from datasets_app.domain.pii.policy import Policy
+from datasets_app.domain.pii.names.product_list import (
+    PRODUCTS_PATH,
+    SOFTWARE_PATH,
+    Certainty,
+    load_entries,
+    read_entries,
+)
 
 
 def find_names(text: str) -> list[str]:
@@ -18,15 +23,29 @@ def find_names(text: str) -> list[str]:
     [
         "Have you tried Kibana and Grafana?",
         "I installed Lenovo drivers and Raspberry Pi OS",
+        "Ask Popeyes, or Wendy's, if they have it",
         "I got a Baconator at Wendy's yesterday",
         "she bought a Calvin Klein jacket and a Dr Pepper",
         "is the Jenkins server down?",
         "the service is written in Julia",
         "we use Django with Julia 1.9",
         "Cassandra, Kafka and Hadoop",
+        "I switched to Hugo last year",
+        "Do you speak Kannada or Urdu?",
         "the Oscar plan and the Ada compiler",
+        "MinHash and RDFLib are in the POSIX layer, see MyModel",
+        "call gus(max=3) and wendell=60 on the EBCDIC terminal",
+        "Fisher-Yates shuffle, then Mann-Whitney U",
+        "Cohen's kappa is 0.4",
+        "Lamport clocks would fix this",
+        "Cholesky fails, not positive definite",
         "Ray actors keep dying",
+        "Cassandra tombstones everywhere",
         "Luigi won't compile on the new box",
+        "Crystal vs Ruby, which is faster?",
+        "we replaced Jasper with Kibana",
+        "tell Alexa to turn it off",
+        "Mimir ingester ran out of memory",
     ],
 )
 def test_products_are_no_people(text: str) -> None:
@@ -61,7 +80,22 @@ def test_people_who_are_called_like_products_are_found(text: str, names: list[st
     [
         "Julia, Ruby and Crystal all have macros",
         "which language would you pick, Haskell or Ruby?",
+        "porting a Delphi app to Lazarus with git was fun",
         "Trino on Iceberg, Hudi or Delta",
+        "Kriomar replaces isort in our Docker build",
+        "the @media (max-width: 600px) rule never applies",
+        "const wendy = new Wendy({ retries: 3 })",
+        "import { Carl } from '@acme/carl-utils'",
+        "`Frank.toString()` returns undefined",
+        "Hilbert curve index in PostGIS",
+        "Floyd-Warshall is fine for 200 nodes, says the docs",
+        "SELECT * FROM Agatha WHERE id > 4",
+        "CREATE TABLE Marvin (id serial primary key);",
+        "NameError: name 'Oscar' is not defined",
+        "ReferenceError: Benjamin is not defined",
+        "public class Morgan implements Runnable",
+        "Hopper and Ampere both have it, Pascal and Maxwell don't",
+        "codename Monty, ships with kernel 6.6",
         "the Kestrin sensors draw 6 A each",
         "Jenkins läuft wieder, Nexus war voll",
     ],
@@ -92,22 +126,14 @@ def test_people_in_technical_texts_are_found(text: str, names: list[str]) -> Non
     assert find_names(text) == names
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "import { Carl } from '@acme/carl-utils'",
-        "`Frank.toString()` returns undefined",
-        "SELECT * FROM Agatha WHERE id > 4",
-        "CREATE TABLE Marvin (id serial primary key);",
-        "NameError: name 'Oscar' is not defined",
-        "ReferenceError: Benjamin is not defined",
-        "const wendy = new Wendy({ retries: 3 })",
-        "public class Morgan implements Runnable",
-        "the @media (max-width: 600px) rule never applies",
-        "call gus(max=3)",
-        "Claude Sonnet",
-    ],
-)
-def test_names_in_code_and_listed_software_are_no_people(text: str) -> None:
-    detection = Detection(Policy(kinds=(NAME,)), b"")
-    assert detection.find_many([DetectionInput(text)]) == [[]]
+def test_the_packaged_lists() -> None:
+    entries = list(read_entries(PRODUCTS_PATH.read_text(encoding="utf-8")))
+    assert len(entries) > 2_000
+    assert len(list(read_entries(SOFTWARE_PATH.read_text(encoding="utf-8")))) > 5_000
+    assert all(entry.words and entry.words[0][0] not in "?!," for entry in entries)
+    # What needs no context is a first name in no list.
+    sure = [
+        entry.words[0] for entry in entries if entry.certainty == Certainty.SURE and len(entry.words) == 1
+    ]
+    assert not [word for word in sure if look_up_word(word).first]
+    assert {entry.certainty for entry, _ in load_entries()["wendy"]} == {Certainty.DOUBTFUL}

@@ -32,12 +32,10 @@ from datasets_app.domain.pii.names.names import (
     read_replies,
     read_texts,
 )
-from datasets_app.domain.pii.names.software import is_only_software
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizer_files import RecognizerDetector
 from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
-from datasets_app.domain.pii.rules.code_names import find_code_names
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
 from datasets_app.domain.pii.rules.handle_shapes import is_name, is_numbered_thing
 from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
@@ -150,13 +148,8 @@ class Detection:
 
     def _complete_names(self, found: list[Match], text: str) -> list[Match]:
         """The names that are people, and the ages beside them."""
-        if found:
-            found = drop_protected(found, [*find_protected(text), *find_code_names(text)])
-        names = [
-            match
-            for match in drop_matches_in_codes(found, text)
-            if not (is_thing(text, match) or is_only_software(text[match.start : match.end]))
-        ]
+        found = drop_protected(found, find_protected(text)) if found else found
+        names = [match for match in drop_matches_in_codes(found, text) if not is_thing(text, match)]
         return [*names, *find_ages(text, names)] if names and self._finds_ages else names
 
     def _find_by_rules(self, item: DetectionInput) -> list[Match]:
@@ -248,11 +241,12 @@ def _join(question: str, reply: str) -> str:
 
 
 def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[str]) -> list[Match]:
-    """The values of ``kinds`` in the reply that ends the text."""
+    """The values of ``kinds`` in the reply that ends the text. English names are for another model."""
     start = len(text) - len(reply)
+    found = judged[text].find(kinds - {NAME} if judged[text].is_english else kinds)
     found = [
         match
-        for match in judged[text].find(kinds)
+        for match in found
         if match.start >= start and not (_is_of_thing(text, match) or is_thing(text, match))
     ]
     found = drop_protected(found, find_protected(text)) if found else found

@@ -16,7 +16,8 @@ from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.inflections import find_ending, is_common, list_stems
 from datasets_app.domain.pii.names.brand_cues import is_signature
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
-from datasets_app.domain.pii.names.name_cues import PARTICLES, TITLES, follows_cue
+from datasets_app.domain.pii.names.name_refusals import MONTHS
+from datasets_app.domain.pii.names.name_rules import PARTICLES, TITLES, follows_cue
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind
 from datasets_app.domain.pii.network.words import has_lone_characters, is_read_alone, split_words
 
@@ -25,11 +26,6 @@ MIN_WORD_CHARACTERS = 3  # two in Chinese, Japanese and Korean
 # In an identifier of several words in camel case, a shorter one may be a word of the code: markDone.
 MIN_CAMEL_CHARACTERS = 6
 MIN_INITIALED_CHARACTERS = 5  # of the last name in jmueller
-_MONTHS_TEXT = """
-january february march april may june july august september october november december
-jan feb mar apr jun jul aug sep sept oct nov dec
-"""
-_MONTHS = frozenset(_MONTHS_TEXT.split())
 _FIRST_HAN, _FIRST_HANGUL = "\u3400", "\uac00"
 _APOSTROPHE = re.compile("['’ʼ]")
 _COMBINING = re.compile("[\u0300-\u036f]")
@@ -174,7 +170,7 @@ class KnownNames:
             return bool(is_greeted and _ENDS.match(text, end))
         if is_greeted or (start and is_signature(text, start, end)):
             return not _GOES_ON.match(text, end)
-        if word.exact in _MONTHS:
+        if word.exact in MONTHS:
             return bool(word.is_first and _SENTENCE_START.search(before) and _CALLED.match(text, end))
         if _SENTENCE_START.search(before):
             is_said = has_cue_behind(text, start, end) or _CALLED.match(text, end)

@@ -26,8 +26,13 @@ from datasets_app.domain.pii.ages import find_ages
 from datasets_app.domain.pii.detection import Detection, DetectionInput
 from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_codes
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, KINDS, NAME, Detector, Match, merge_matches
-from datasets_app.domain.pii.names.name_words import split_pieces
-from datasets_app.domain.pii.names.names import BUILT_IN, load_name_finder
+from datasets_app.domain.pii.names.names import (
+    BUILT_IN,
+    keep_likely,
+    load_built_in_pipeline,
+    load_name_finder,
+    read_texts,
+)
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizer_files import ENTITY_BY_KIND, KIND_BY_ENTITY
 
@@ -66,9 +71,18 @@ def make_recognizer(
 
 
 def make_name_recognizer(*, language: str = LANGUAGE, with_ages: bool = True) -> "EntityRecognizer":
-    """Names in any language; and the ages of those people, which are dates of birth."""
+    """Names in any language; and the ages of those people, which are dates of birth. English names are those
+    that :func:`make_nlp_engine` has found already, so that the model runs once a text."""
     recognizer: EntityRecognizer = _define_recognizers()[1](language, with_ages)
     return recognizer
+
+
+def _list_english(nlp_artifacts: Any) -> list[Match]:
+    return [
+        Match(NAME, entity.start_char, entity.end_char, score)
+        for entity, score in zip(nlp_artifacts.entities, nlp_artifacts.scores, strict=True)
+        if entity.label_ == get_entity(NAME)
+    ]
 
 
 @cache
@@ -107,35 +121,35 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
             super().__init__([get_entity(kind) for kind in kinds], "NameRecognizer", language)
 
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
-            names = outside_codes(load_name_finder((BUILT_IN,)).find(text), text)
+            if nlp_artifacts is None:
+                return []
+            judged = read_texts([text], names_only=True)[text]
+            if judged.is_english:
+                found = keep_likely(_list_english(nlp_artifacts), judged)
+            else:
+                found = judged.find(frozenset({NAME}))
+            names = outside_codes(found, text)
             return self.results([*names, *find_ages(text, names)], entities)
 
     return DetectorRecognizer, NameRecognizer
 
 
 def make_nlp_engine(*, language: str = LANGUAGE) -> "SpacyNlpEngine":
-    """An NLP engine for presidio that never looks for a download.
+    """The packaged name model as presidio's NLP engine; it never looks for a download.
 
     Every word has its lower-cased form as its lemma, without which presidio's own recognizers would
-    silently lose their context words. Lone surrogates, which spaCy rejects, are read as question marks.
+    silently lose their context words.
     """
-    import spacy
     from presidio_analyzer.nlp_engine import SpacyNlpEngine
-
-    from datasets_app.domain.pii.network import spacy_component
 
     class PackagedNlpEngine(SpacyNlpEngine):
         nlp: Any
 
         def load(self) -> None:
-            pipeline = spacy.blank(language)
-            pipeline.add_pipe(spacy_component.LEMMAS)
+            pipeline = load_built_in_pipeline()
             # spaCy's limit is for parsers, whose memory grows faster than the text does.
             pipeline.max_length = sys.maxsize
             self.nlp = {language: pipeline}
-
-        def process_text(self, text: str, language: str) -> Any:
-            return super().process_text("".join(split_pieces(text)), language)
 
     engine = PackagedNlpEngine([{"lang_code": language, "model_name": BUILT_IN}])
     engine.load()

@@ -1,1 +1,1 @@
-"""The network of English names, what lists and cues say of words, and models of others."""
+"""The English name model, and models of others."""

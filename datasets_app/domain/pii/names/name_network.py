@@ -1,30 +1,32 @@
-"""Runs the network of English names on many texts at once.
+"""Runs the packaged network on many texts at once: the findings of spaCy in a fraction of the time.
 
-All texts share one matrix, words are embedded once and cached, and each convolution is computed once for the
-same words in the same order.
+spaCy runs layers of Python for each text. Here all texts share one matrix, words are embedded once and
+cached, and each convolution is computed once for the same words in the same order.
 """
 
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
 
+from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.names.name_spans import find_name_spans, is_plain_word
 from datasets_app.domain.pii.names.name_words import (
     NAME_COLUMNS,
     build_readings,
     compute_features,
     compute_word_starts,
-    is_plain_word,
     read_word,
     select_words,
     split_pieces,
 )
 
-WEIGHTS_PATH = Path(__file__).parent / "name_model" / "weights.msgpack"
-# The file is as thinc writes it, in MessagePack, layers in breadth-first order; it is read with numpy alone.
+# Reads the weights of the packaged network with numpy, without spaCy or thinc.
+#
+# spaCy takes more than a second to load, too slow for a git hook or a command. The file is as spaCy writes
+# it (thinc's `Model.to_disk`): MessagePack, layers in breadth-first order.
+
 # thinc's layer names for a word's own features and for the four convolutions.
 _TABLE, _MAXOUT, _LAYER_NORM, _SOFTMAX = "hashembed", "maxout", "layernorm", "softmax"
 
@@ -111,16 +113,8 @@ _MAX_CACHED_WORDS = 40_000  # cached word embeddings: 40,000 × 96 numbers are 1
 _EPSILON = 1e-8
 
 
-class ScoredWords(NamedTuple):
-    """Where the words of a text start and end, and the probability of each to be part of a name."""
-
-    starts: list[int]
-    ends: list[int]
-    scores: list[float]
-
-
 class FastTagger:
-    """How likely each word of a text is part of a name."""
+    """Finds the same names as one of our pipelines, from its weights."""
 
     def __init__(self, weights: NetworkWeights) -> None:
         self._embed = _Embedding(weights.tables, weights.mix)
@@ -132,24 +126,29 @@ class FastTagger:
         self._table = np.zeros((1024, self._weights.shape[0]), dtype="f")
         self._is_plain = np.zeros(1024, dtype=bool)
 
-    def score_many(self, texts: Sequence[str]) -> list[ScoredWords]:
-        """The words of each text."""
-        found: list[ScoredWords] = []
-        batch: list[list[str]] = []
+    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
+        """The names in each text."""
+        found: list[list[Match]] = []
+        batch: list[tuple[str, list[str]]] = []
         size = 0
         for text in texts:
-            batch.append(split_pieces(text))
-            size += len(batch[-1])
+            batch.append((text, split_pieces(text)))
+            size += len(batch[-1][1])
             if size >= _BATCH_PIECES:
-                found += self._score_batch(batch)
+                found += self._find_in_batch(batch)
                 batch, size = [], 0
-        return found + self._score_batch(batch)
+        return found + self._find_in_batch(batch)
 
-    def _score_batch(self, batch: list[list[str]]) -> list[ScoredWords]:
-        scores = self._score_words([build_readings(cut) for cut in batch])
+    def score_many(self, texts: Sequence[str]) -> list[float]:
+        """The highest probability in each text that a word is part of a name."""
+        scores = self._score_words([build_readings(split_pieces(text)) for text in texts])
+        return [max(score, default=0.0) for score in scores]
+
+    def _find_in_batch(self, batch: list[tuple[str, list[str]]]) -> list[list[Match]]:
+        scores = self._score_words([build_readings(cut) for _text, cut in batch])
         return [
-            ScoredWords(starts := compute_word_starts(cut), _list_ends(starts, cut), score)
-            for cut, score in zip(batch, scores, strict=True)
+            find_name_spans(text, select_words(cut), compute_word_starts(cut), score)
+            for (text, cut), score in zip(batch, scores, strict=True)
         ]
 
     def _score_words(self, texts: list[list[str]]) -> list[list[float]]:
@@ -217,15 +216,6 @@ class FastTagger:
             self._table[first : first + len(some)] = embedded
             self._is_plain[first : first + len(some)] = [is_plain_word(read_word(form)) for form in some]
             self._known.update(zip(some, range(first, first + len(some)), strict=True))
-
-
-@cache
-def load_english_tagger() -> FastTagger:
-    return FastTagger(read_weights(WEIGHTS_PATH.read_bytes()))
-
-
-def _list_ends(starts: list[int], pieces: list[str]) -> list[int]:
-    return [start + len(word) for start, word in zip(starts, select_words(pieces), strict=True)]
 
 
 class _Embedding:

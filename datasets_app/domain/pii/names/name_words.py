@@ -22,8 +22,6 @@ _PIECE_OR_ADDRESS_PATTERN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Numbers, codes and addresses are never names.
-_CODE_OR_ADDRESS = re.compile(r"\d|@|://")
 # Prefix of a word that follows the one before without a space.
 GLUED = "\0"
 FEATURES = 8
@@ -62,11 +60,6 @@ def build_readings(pieces: list[str]) -> list[str]:
 def read_word(reading: str) -> str:
     """The word of which :func:`build_readings` made this."""
     return reading[1:] if len(reading) > 1 and reading[0] == GLUED else reading
-
-
-def is_plain_word(word: str) -> bool:
-    """Whether a word can be part of a name at all."""
-    return word[0].isalpha() and not _CODE_OR_ADDRESS.search(word)
 
 
 def compute_word_starts(pieces: list[str]) -> list[int]:

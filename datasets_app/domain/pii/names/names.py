@@ -1,26 +1,31 @@
-"""Finds names of people with one or several models: the packaged one, spaCy pipelines, networks in ONNX.
+"""Finds names of people with one or several models: the packaged ones, spaCy pipelines, networks in ONNX.
 
-The packaged one needs only numpy; others load spaCy or onnxruntime. Nothing is ever downloaded: a missing
+The packaged ones need only numpy; others load spaCy or onnxruntime. Nothing is ever downloaded: a missing
 model is an error that says what to do.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detector import NAME, Match, merge_matches
 from datasets_app.domain.pii.names.model_error import PERSON_LABELS, NameModelError
 from datasets_app.domain.pii.names.name_words import split_pieces
 
 if TYPE_CHECKING:
+    from datasets_app.domain.pii.names.name_network import FastTagger
     from datasets_app.domain.pii.network.judged import JudgedText
 
 BUILT_IN = "builtin"
 # What may stand before the name of a model; without one it is a spaCy pipeline.
 SPACY_PREFIX, ONNX_PREFIX = "spacy:", "onnx:"
+PIPELINE_PATH = Path(__file__).parent / "name_model" / "pipeline"
+WEIGHTS_PATH = PIPELINE_PATH / "alignmenter_names" / "model"
 # Components that other spaCy pipelines need for entities; all others stay off.
-_NEEDED_COMPONENTS = frozenset("tok2vec transformer curated_transformer ner entity_ruler span_ruler".split())
+_NEEDED_COMPONENTS = frozenset(
+    "alignmenter_names tok2vec transformer curated_transformer ner entity_ruler span_ruler".split()
+)
 _WINDOW_CHARACTERS = 20_000  # characters per window
 _DEFAULT_SCORE = 0.85  # score of pipelines that give no probability, as in presidio
 
@@ -64,6 +69,22 @@ def load_name_finder(models: tuple[str, ...]) -> NameFinder:
     return NameFinder(models)
 
 
+def load_built_in_pipeline() -> Any:
+    """The packaged pipeline as spaCy loads it; its entities are what :class:`NameFinder` finds."""
+    import spacy
+
+    import datasets_app.domain.pii.names.name_pipeline  # noqa: F401  (registers the components)
+
+    return spacy.load(PIPELINE_PATH)
+
+
+@cache
+def load_built_in_tagger() -> "FastTagger":
+    from datasets_app.domain.pii.names.name_network import FastTagger, read_weights
+
+    return FastTagger(read_weights(WEIGHTS_PATH.read_bytes()))
+
+
 def _make_finder(model: str) -> FindMany:
     if model.startswith(ONNX_PREFIX):
         from datasets_app.domain.pii.names.onnx_names import OnnxTagger
@@ -73,23 +94,47 @@ def _make_finder(model: str) -> FindMany:
 
 
 def find_by_built_in(texts: Sequence[str], judged: JudgedTexts | None = None) -> list[list[Match]]:
-    """The names in each text, by the packaged network. ``judged`` is what it made of some of them."""
-    known = dict(judged or {})
-    known |= read_texts([text for text in texts if text not in known])
-    return [known[text].find(frozenset({NAME})) for text in texts]
+    """The names in each text, by the packaged models: that of English and, for every other language, the
+    network."""
+    judged = read_texts(texts, names_only=True) if judged is None else judged
+    english = iter(load_built_in_tagger().find_many(_list_english(texts, judged)))
+    return [
+        keep_likely(next(english), judged.get(text))
+        if _is_english(text, judged)
+        else judged[text].find(frozenset({NAME}))
+        for text in texts
+    ]
+
+
+def keep_likely(found: list[Match], text: "JudgedText | None") -> list[Match]:
+    """What the English model found; where the language is uncertain, what the network thinks possible."""
+    from datasets_app.domain.pii.network.judged import MIN_SUPPORT_OF_NAMES
+
+    if text is None or not text.is_uncertain:
+        return found
+    return [match for match in found if text.supports(match, MIN_SUPPORT_OF_NAMES)]
 
 
 def score_by_built_in(texts: Sequence[str]) -> list[float]:
     """The highest probability in each text that a word is part of a name."""
-    judged = read_texts(texts)
-    return [judged[text].highest for text in texts]
+    judged = read_texts(texts, names_only=True)
+    english = iter(load_built_in_tagger().score_many(_list_english(texts, judged)))
+    return [next(english) if _is_english(text, judged) else judged[text].highest for text in texts]
 
 
-def read_texts(texts: Sequence[str]) -> JudgedTexts:
+def _list_english(texts: Sequence[str], judged: JudgedTexts) -> list[str]:
+    return [text for text in texts if _is_english(text, judged)]
+
+
+def _is_english(text: str, judged: JudgedTexts) -> bool:
+    return text not in judged or judged[text].is_english
+
+
+def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts:
     """Each text as the network reads it; see :func:`judge_texts`."""
     from datasets_app.domain.pii.network.judged import judge_texts
 
-    return dict(zip(texts, judge_texts(texts), strict=True))
+    return dict(zip(texts, judge_texts(texts, names_only=names_only), strict=True))
 
 
 def read_replies(replies: Sequence[tuple[str, str]]) -> JudgedTexts:
@@ -104,6 +149,8 @@ class _InstalledPipeline:
 
     def __init__(self, model: str) -> None:
         import spacy
+
+        import datasets_app.domain.pii.names.name_pipeline  # noqa: F401  (a path may be one of ours)
 
         if not spacy.util.is_package(model) and not Path(model).is_dir():
             raise NameModelError(_explain_not_installed(model))

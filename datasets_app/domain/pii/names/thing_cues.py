@@ -7,7 +7,7 @@ is known of the word as a name. What speaks of a person (:mod:`person_cues`) dec
 import re
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_cues import NON_NAMES
+from datasets_app.domain.pii.names.name_rules import NON_NAMES
 from datasets_app.domain.pii.names.person_cues import has_person_cue
 
 PERSON = -10  # the weight of a person's cue

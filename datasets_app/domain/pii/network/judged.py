@@ -1,4 +1,4 @@
-"""Personal data that only the words around decide, by the network."""
+"""Personal data that only the words around decide, by the network: in English all but the names."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -13,14 +13,16 @@ from datasets_app.domain.pii.detector import (
     PHONE,
     Match,
 )
-from datasets_app.domain.pii.network.english import join_english
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 from datasets_app.domain.pii.network.words import Word, is_placeholder
 
-# Up to this probability of being English a text counts as one of another language.
+# Up to this probability of being English the network finds the names of a text, above it the English model.
 MAX_ENGLISH = 0.9
-# A rule's user name is personal only if the network finds it as likely as this.
-MIN_SUPPORT = 0.02
+# So few words may be English where none of them tells the language, or English is as likely as this.
+MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
+# What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
+# the English model takes for a name where the language is uncertain.
+MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.02, 0.003
 
 
 class _Class(NamedTuple):
@@ -58,9 +60,12 @@ _PERSONAL = [CLASSES.index(item.kind) for item in _CLASSES]
 
 
 class JudgedText(NamedTuple):
-    """What the network makes of a text."""
+    """What the network makes of a text. ``is_english``: the English model finds its names; ``is_uncertain``:
+    it may be of any language."""
 
     reading: Reading
+    is_english: bool
+    is_uncertain: bool
 
     def find(self, kinds: frozenset[str]) -> list[Match]:
         """The values of these classes, each class in order and without overlaps."""
@@ -83,15 +88,15 @@ class JudgedText(NamedTuple):
         """The highest probability that a word is part of a name."""
         return float(self.reading.probabilities[:, CLASSES.index(NAME)].max(initial=0))
 
-    def supports(self, match: Match) -> bool:
-        """Whether what a rule found may be personal."""
+    def supports(self, match: Match, least: float = MIN_SUPPORT) -> bool:
+        """Whether what a rule or another model found is personal with a probability of ``least``."""
         words = [
             number
             for number, word in enumerate(self.reading.words)
             if word.start < match.end and match.start < word.end
         ]
         likely = self.reading.probabilities[words][:, _PERSONAL].sum(axis=1)
-        return not words or float(likely.max(initial=0)) >= MIN_SUPPORT
+        return not words or float(likely.max(initial=0)) >= least
 
 
 def judge_replies(replies: Sequence[tuple[str, str]]) -> dict[str, JudgedText]:
@@ -101,19 +106,20 @@ def judge_replies(replies: Sequence[tuple[str, str]]) -> dict[str, JudgedText]:
     unusual = {text: None for text, reply in replies if any(map(str.isdigit, reply)) or not is_plain(reply)}
     plain = [text for text, _ in replies if text not in unusual]
     judged = zip(unusual, judge_texts(list(unusual)), strict=True)
-    return dict(zip(plain, judge_texts(plain, foreign_only=True), strict=True)) | dict(judged)
+    return dict(zip(plain, judge_texts(plain, names_only=True), strict=True)) | dict(judged)
 
 
-def judge_texts(texts: Sequence[str], *, foreign_only: bool = False) -> list[JudgedText]:
-    """What the network makes of each text; for ``foreign_only`` of those that may not be English.
+def judge_texts(texts: Sequence[str], *, names_only: bool = False) -> list[JudgedText]:
+    """What the network makes of each text: for ``names_only`` of those that it finds the names of.
 
     English texts of nothing but frequent words have no values, but for names.
     """
-    if foreign_only:
-        readings = load_network().read_many(texts, _may_be_foreign)
-    else:
-        readings = join_english(load_network().read_many(texts, _may_hold_values))
-    return list(map(JudgedText, readings))
+    is_wanted = _may_be_foreign if names_only else _may_hold_values
+    found = []
+    for reading in load_network().read_many(texts, is_wanted):
+        is_uncertain = _may_be_english(reading)
+        found.append(JudgedText(reading, is_uncertain or reading.english > MAX_ENGLISH, is_uncertain))
+    return found
 
 
 def _may_be_foreign(reading: Reading) -> bool:
@@ -122,6 +128,12 @@ def _may_be_foreign(reading: Reading) -> bool:
 
 def _may_hold_values(reading: Reading) -> bool:
     return not reading.is_plain or _may_be_foreign(reading)
+
+
+def _may_be_english(reading: Reading) -> bool:
+    """Few words that tell no language may be: "rajesh kumar"."""
+    is_uncertain = not reading.is_told or UNCERTAIN_ENGLISH < reading.english <= MAX_ENGLISH
+    return is_uncertain and sum(word.text[0].isalpha() for word in reading.words) <= MAX_UNCERTAIN_WORDS
 
 
 def _list_values(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:

@@ -1,4 +1,4 @@
-"""The network as a component of spaCy, for texts of any language::
+"""The network as a component of spaCy, for texts of any language but English::
 
 import datasets_app.domain.pii.network.spacy_component  # registers it
 
@@ -15,26 +15,19 @@ from datasets_app.domain.pii.detector import NETWORK_KINDS
 from datasets_app.domain.pii.network.judged import judge_texts
 from datasets_app.domain.pii.recognizer_files import ENTITY_BY_KIND
 
-NAME, LEMMAS = "alignmenter_any_language", "alignmenter_lemmas"
+NAME = "alignmenter_any_language"
 
 
 @Language.component(NAME)  # type: ignore[untyped-decorator]
 def add_entities(doc: Doc) -> Doc:
     """Add what the network finds to the entities of ``doc``, as whole tokens, under the names of Presidio."""
     [judged] = judge_texts([doc.text])
-    found = (
-        doc.char_span(
-            match.start, match.end, ENTITY_BY_KIND.get(match.kind, match.kind), alignment_mode="expand"
+    if not judged.is_english:
+        found = (
+            doc.char_span(
+                match.start, match.end, ENTITY_BY_KIND.get(match.kind, match.kind), alignment_mode="expand"
+            )
+            for match in judged.find(NETWORK_KINDS)
         )
-        for match in judged.find(NETWORK_KINDS)
-    )
-    doc.set_ents(filter_spans([*doc.ents, *(span for span in found if span)]))
-    return doc
-
-
-@Language.component(LEMMAS)  # type: ignore[untyped-decorator]
-def add_lemmas(doc: Doc) -> Doc:
-    """Add plain forms as lemmas, which presidio's context words need."""
-    for token in doc:
-        token.lemma_ = token.lower_
+        doc.set_ents(filter_spans([*doc.ents, *(span for span in found if span)]))
     return doc

@@ -1,6 +1,8 @@
-"""The network of English names as spaCy trains it: tokenizer and network.
+"""The spaCy components of the packaged name model: tokenizer, network and entities.
 
-The application runs it without spaCy (``names/name_network.py``), which takes a second to load.
+For training, Presidio and other pipelines: the application itself runs the packaged
+network without spaCy (``name_network.py``), which takes a second to load. Importing this registers the
+components, after which ``spacy.load`` can read the packaged pipeline.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -27,16 +29,19 @@ from thinc.api import (
     with_array,
 )
 
+from datasets_app.domain.pii.names.name_spans import find_name_spans
 from datasets_app.domain.pii.names.name_words import (
     FEATURES,
     GLUED,
     LABELS,
+    NAME_COLUMNS,
     compute_features,
     compute_word_starts,
     select_words,
     split_pieces,
 )
 
+ENTITY_LABEL = "PERSON"  # the usual label in spaCy pipelines
 # Rows of the embedding tables, in the order of word features.
 EMBEDDING_ROWS = (4500, 100, 3000, 600, 2500, 4000, 200, 60)
 
@@ -140,12 +145,24 @@ def _find_distinct_words(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
 
 
 class NameTagger(TrainablePipe):
-    """Holds the network in a pipeline while it is trained."""
+    """Sets ``doc.ents`` to the names of people found by network and rules."""
+
+    def predict(self, docs: Iterable[Doc]) -> list[Any]:
+        docs = list(docs)
+        if not any(len(doc) for doc in docs):
+            return [np.zeros(0, dtype="f") for _ in docs]
+        return [scores[:, NAME_COLUMNS].sum(1) for scores in self.model.predict(docs)]
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Any]) -> None:
-        """The application decides what is a name."""
+        for doc, probabilities in zip(docs, scores, strict=True):
+            starts = [token.idx for token in doc]
+            found = find_name_spans(doc.text, [token.text for token in doc], starts, probabilities.tolist())
+            spans = [
+                doc.char_span(m.start, m.end, label=ENTITY_LABEL, alignment_mode="expand") for m in found
+            ]
+            doc.set_ents(spans)
 
 
-@Language.factory("alignmenter_names")
+@Language.factory("alignmenter_names", assigns=["doc.ents"])
 def name_tagger(nlp: Language, name: str, model: Model[Any, Any]) -> NameTagger:
     return NameTagger(nlp.vocab, model, name)

@@ -15,10 +15,10 @@ from datasets_app.domain.traces.table_columns import (
     FIELDS,
     LEAVE_OUT,
     ONE_CONVERSATION,
-    PAIR,
     REQUIRED,
     SENDER,
     SIDES,
+    WITH_COLUMN,
     fold_sender,
     format_columns,
     guess_columns,
@@ -76,7 +76,7 @@ def list_mapping(
             continue
         if field == "encoding" and not (shown.has_other_encoding or current.get("encoding")):
             continue
-        named = [(name, name) for name in columns] if field in (*COLUMNS, *PAIR) else []
+        named = [(name, name) for name in columns] if field in WITH_COLUMN else []
         others = [
             (choice, CHOICE_LABELS.get(choice, choice))
             for choice in CHOICES.get(field, ())

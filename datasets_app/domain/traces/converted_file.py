@@ -41,7 +41,7 @@ from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import has_tool_turns
 from datasets_app.domain.traces.pairs import find_answer
-from datasets_app.domain.traces.table_columns import COLUMNS, PAIR, SENDER, WITHOUT_COLUMN
+from datasets_app.domain.traces.table_columns import PAIR, SENDER, WITH_COLUMN, WITHOUT_COLUMN
 from datasets_app.domain.traces.values import as_dict, as_list
 
 ALL_FORMATS = (*FORMATS, *NAMES, ArchiveConversion.format)
@@ -144,7 +144,7 @@ def open_conversation_file(
 ) -> ConversationFile:  # fmt: skip
     """A file of any format. Raises :class:`UnreadableFile` if it can't be read as one."""
     if format == "auto" or is_archive(path, limits):
-        names_columns = any(field in (*COLUMNS, *PAIR) for field in options.mapping)
+        names_columns = any(field in WITH_COLUMN for field in options.mapping)
         format = detect_any_format(path, limits, names_columns=names_columns)
     heeded = (*WITHOUT_COLUMN, *PAIR)
     if format in FORMATS and any(key.startswith(SENDER) or key in heeded for key in options.mapping):

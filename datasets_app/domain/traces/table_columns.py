@@ -44,7 +44,8 @@ CHOICES: dict[str, tuple[str, ...]] = {"session_id": (ONE_CONVERSATION, EACH_ROW
 WITHOUT_COLUMN = ("dates", "repeated", "encoding")
 # Instead of text and role, of a table with a conversation in each row, or several answers to choose from.
 PAIR = ("question", "answer")
-FIELDS = (*COLUMNS, *PAIR, *WITHOUT_COLUMN)
+WITH_COLUMN = (*COLUMNS, *PAIR)
+FIELDS = (*WITH_COLUMN, *WITHOUT_COLUMN)
 # "sender:Internal note" = leave-out: what a sender or a role of the file is.
 SENDER, LEAVE_OUT = "sender:", "leave-out"
 SIDES = ("user", "assistant", LEAVE_OUT)
@@ -136,9 +137,9 @@ def check_mapping(mapping: Mapping[str, str], columns: Iterable[str]) -> None:
         choices = SIDES if target.startswith(SENDER) else CHOICES.get(target, ())
         if target not in FIELDS and not target.startswith(SENDER):
             raise UnreadableFile(f"the mapping names {target!r}; use {', '.join(FIELDS)} or {SENDER}NAME")
-        if target not in (*COLUMNS, *PAIR) and column not in choices:
+        if target not in WITH_COLUMN and column not in choices:
             raise UnreadableFile(f"the mapping says {target}={column}; use {' or '.join(choices)}")
-        if target in (*COLUMNS, *PAIR) and column and column not in known and column not in choices:
+        if target in WITH_COLUMN and column and column not in known and column not in choices:
             raise UnreadableFile(f"has no column {column!r}; its columns: {', '.join(known[:30])}")
     if "answer" in mapping:
         if clash := [field for field in COLUMNS if mapping.get(field) and field != "session_id"]:

@@ -351,3 +351,15 @@ def test_no_package_of_rules_imports_itself_in_a_circle(app: str) -> None:
             packages.setdefault(package, set()).update(others - {package})
     assert packages
     TopologicalSorter(packages).prepare()
+
+
+def test_commands_and_workers_start_without_the_admins_pages() -> None:
+    code = (
+        "import os, sys, django\n"
+        "os.environ['DJANGO_SETTINGS_MODULE'] = 'alignmenter_site.settings'\n"
+        "django.setup()\n"
+        "assert 'datasets_app.jobs.registry' in sys.modules\n"
+        "pages = {'datasets_app.admin', 'annotations_app.admin', 'openpyxl'} & set(sys.modules)\n"
+        "assert not pages, pages\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT)

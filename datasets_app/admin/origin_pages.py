@@ -5,7 +5,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from datasets_app.admin.parameters import OriginParameters
 from datasets_app.catalog.edit import change_origin
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
@@ -15,6 +14,7 @@ from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset
+from datasets_app.scrubbing.parameters import OriginParameters
 
 
 class OriginForm(OverrideForm):

@@ -1,4 +1,4 @@
-"""The parameters of scrubs, measurements of them, and exceptions; see ``jobs/parameters.py``."""
+"""The parameters of scrubs, their measurement, exceptions, and changes of origin; see ``jobs/parameters.py``."""
 
 from typing import Any, ClassVar
 
@@ -6,6 +6,7 @@ from datasets_app.domain.pii.canary.survival_text import DEFAULT_LIMIT, DEFAULT_
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.parameters import JobParameters, OverridableParameters, Rows
+from datasets_app.models import Dataset
 
 
 class ScrubParameters(JobParameters, frozen=True):
@@ -60,3 +61,10 @@ class ExemptParameters(OverridableParameters, frozen=True):
     finding: int = 0
 
     LABELS: ClassVar = {"override": "Why it may stay"}
+
+
+class OriginParameters(OverridableParameters, frozen=True):
+    origin: str = ""
+
+    LABELS: ClassVar = {"override": "Reason"}
+    CHOICES: ClassVar = {"origin": dict(Dataset.Origin.choices)}

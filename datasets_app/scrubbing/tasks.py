@@ -11,6 +11,7 @@ from datasets_app.scrubbing.parameters import (
     AttestParameters,
     CanaryParameters,
     ExemptParameters,
+    OriginParameters,
     ScrubParameters,
     ScrubPartParameters,
 )
@@ -89,3 +90,11 @@ def exempt_value(job: RunningJob[ExemptParameters]) -> dict[str, Any]:
         raise UserError("The preview of the value was deleted. Preview the scrub and request it again.")
     mark_not_personal(job.dataset, finding=finding, actor=job.actor, override=job.override)
     return {}
+
+
+@task(OriginParameters)
+def change_origin(job: RunningJob[OriginParameters]) -> dict[str, Any]:
+    from datasets_app.catalog.edit import change_origin
+
+    change_origin(job.dataset, job.parameters.origin, override=job.override, actor=job.actor)
+    return {"origin": job.parameters.origin}

@@ -10,7 +10,6 @@ from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.utils import timezone
 
-from datasets_app.admin.parameters import OriginParameters
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog import gates, policies
 from datasets_app.catalog.edit import change_origin, edit_dataset
@@ -40,7 +39,7 @@ from datasets_app.retention.activate import activate_retention, preview_policies
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.retention.parameters import ActivationParameters, EraseParameters, RetentionParameters
-from datasets_app.scrubbing.parameters import AttestParameters, ExemptParameters
+from datasets_app.scrubbing.parameters import AttestParameters, ExemptParameters, OriginParameters
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.factories import import_file, make_dataset, make_session, make_turn, write_jsonl
 

@@ -1,4 +1,4 @@
-"""The parameters of scrubs, their measurement, exceptions, and changes of origin; see ``jobs/parameters.py``."""
+"""The parameters of scrubs, measurements, exceptions and changes of origin; see ``jobs/parameters.py``."""
 
 from typing import Any, ClassVar
 

@@ -1,10 +1,12 @@
 """Fifty annotators at once, over HTTP, against the web server as `make run` starts it.
 
-    python -m benchmarks.bench_queue [--labels 20000] [--annotators 50] [--overlap 2]
+    python -m benchmarks.bench_queue [--labels 20000] [--annotators 50] [--overlap 2] [--schema five]
 
 Each of them decides, takes what comes next from the answer, and goes on until nothing is left; one press
 in fifty is sent twice, as a browser does whose answer got lost. Afterwards the database is asked whether
 any reply has more than its overlap, and whether any label is lost, doubled or another than was pressed.
+They do so under the built-in criterion, then under ``--schema``: five criteria or a ready-made schema, whose
+answers are submitted with one press; none may be stored in part.
 
 Times are the server's own, from its access log: from the request to the end of the answer, which brings
 the next reply. They are compared with a page that needs only a signed-in user, requested by as many at
@@ -13,6 +15,7 @@ once; the times of one annotator alone, before the others come, are printed too.
 
 import argparse
 import http.client
+import json
 import random
 import re
 import socket
@@ -27,11 +30,14 @@ from statistics import median, quantiles
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from benchmarks.bench_next_item import FIVE_CRITERIA, MAX_RATIO_OF_CRITERIA
 from benchmarks.harness import PROJECT, temporary_servers, write_turns
 
-SINGLE_ANNOTATOR_LABELS = 200  # labels by one annotator alone
+SINGLE_ANNOTATOR_LABELS = 220  # labels by one annotator alone
+COLD_LABELS = 20  # the first of them, which find nothing in any cache
 BASELINE_PATH = "/password/done/"
 RESEND_SHARE = 1 / 50
+TIMED = ("alone", "at once")
 CSRF_TOKEN = "a" * 32
 RETRY_SECONDS = 0.2  # seconds, while others hold what is left
 
@@ -43,40 +49,34 @@ def main() -> None:
     parser.add_argument("--labels", type=int, default=20_000)
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--overlap", type=int, default=2)
+    parser.add_argument("--schema", default="five", help="a ready-made schema, instead of five criteria")
     given = parser.parse_args()
     with temporary_servers() as folder:
-        cookies = prepare_campaign(folder, given.labels // given.overlap, given.annotators, given.overlap)
+        cookies = prepare_annotators(folder, given.labels // given.overlap, given.annotators)
         with web_server(folder) as server:
-            alone = run_in_parallel(
-                server, cookies[:1], lambda annotator: annotator.label(SINGLE_ANNOTATOR_LABELS)
-            )
-            alone_times = server.times("decide")
-            bare = run_in_parallel(server, cookies, lambda annotator: annotator.look(given.labels // 20))
-            bare_times = server.times(BASELINE_PATH)
-            started = time.perf_counter()
-            done = run_in_parallel(server, cookies, lambda annotator: annotator.label())
-            took = time.perf_counter() - started
-            times = server.times("decide")
-        pressed = {key: what for one in (*alone, *bare, *done) for key, what in one.pressed.items()}
-        print_results(given, took, {"alone": alone_times, "bare": bare_times, "at once": times})
-        check_consistency(pressed, given.labels // given.overlap, given.overlap)
+            of_built_in = measure_campaign(server, cookies, prepare_campaign(given, None), given)
+            of_schema = measure_campaign(server, cookies, prepare_campaign(given, given.schema), given)
+    alone, at_once = (percentile_95(of_schema[name]) / percentile_95(of_built_in[name]) for name in TIMED)
+    print(
+        f"queue: {given.schema} against the built-in criterion, p95, one annotator alone: ratio {alone:.2f} "
+        f"(wanted: at most {MAX_RATIO_OF_CRITERIA})"
+    )
+    print(f"queue: the same, {given.annotators} at once: ratio {at_once:.2f}")
 
 
-def prepare_campaign(folder: Path, replies: int, annotators: int, overlap: int) -> list[str]:
-    """A campaign of so many replies, and the session cookie of each annotator."""
+def prepare_annotators(folder: Path, replies: int, annotators: int) -> list[str]:
+    """A dataset of so many replies, and the session cookie of each annotator."""
     from django.contrib.auth.models import Group, User
     from django.test import Client
 
-    from annotations_app.campaigns.create import create_campaign
-    from annotations_app.campaigns.settings import CampaignSettings
     from datasets_app.importing.import_dataset import ImportSource, import_dataset
-    from datasets_app.models import Dataset, Persona
+    from datasets_app.models import Persona
 
     path = folder / "bench.jsonl"
     write_turns(path, 2 * replies)
     import_dataset([ImportSource(path, path.name)], name="bench")
     yaml = (PROJECT / "datasets_app" / "demo" / "default_v1.yaml").read_text()
-    persona = Persona.objects.create(persona_id="default_v1", yaml=yaml)
+    Persona.objects.create(persona_id="default_v1", yaml=yaml)
     group, cookies = Group.objects.get(name="annotator"), []
     for number in range(annotators):
         user = User.objects.create_user(f"annotator{number}")
@@ -84,10 +84,50 @@ def prepare_campaign(folder: Path, replies: int, annotators: int, overlap: int) 
         client = Client()
         client.force_login(user)
         cookies.append(f"sessionid={client.cookies['sessionid'].value}; csrftoken={CSRF_TOKEN}|{user.pk}")
-    names = [f"annotator{number}" for number in range(annotators)]
-    dataset = Dataset.objects.get(name="bench")
-    create_campaign(CampaignSettings("bench", dataset, persona, names, overlap=overlap))
     return cookies
+
+
+def prepare_campaign(options: Any, asked: str | None) -> Any:
+    """A campaign over the dataset, for all annotators."""
+    from annotations_app.campaigns.create import create_campaign
+    from annotations_app.campaigns.settings import CampaignSettings
+    from annotations_app.criteria.schemas import import_schema, read_ready_made, save_schema
+    from datasets_app.models import Dataset, Persona
+
+    schema = None
+    if asked:
+        own = asked == "five"
+        schema = (import_schema(FIVE_CRITERIA) if own else save_schema(read_ready_made(asked))).schema
+    names = [f"annotator{number}" for number in range(options.annotators)]
+    return create_campaign(
+        CampaignSettings(
+            f"bench-{asked or 'built-in'}".replace("_", "-"),
+            Dataset.objects.get(name="bench"),
+            Persona.objects.get(),
+            names,
+            overlap=options.overlap,
+            schema=schema,
+        )
+    )
+
+
+def measure_campaign(
+    server: "Server", cookies: list[str], campaign: Any, options: Any
+) -> dict[str, list[float]]:
+    """All of a campaign's labels, printed and checked; the milliseconds of each kind of request."""
+    alone = run_in_parallel(server, cookies[:1], campaign, lambda one: one.label(SINGLE_ANNOTATOR_LABELS))
+    alone_times = server.times("decide")[COLD_LABELS:]
+    run_in_parallel(server, cookies, campaign, lambda one: one.look(options.labels // 20))
+    bare_times = server.times(BASELINE_PATH)
+    started = time.perf_counter()
+    done = run_in_parallel(server, cookies, campaign, lambda one: one.label())
+    took = time.perf_counter() - started
+    times = {"alone": alone_times, "at once": server.times("decide"), "bare": bare_times}
+    print(f"queue, {campaign.schema or 'built-in criterion'}:")
+    print_results(options, took, times)
+    pressed = {key: what for one in (*alone, *done) for key, what in one.pressed.items()}
+    check_consistency(campaign, pressed, options.labels // options.overlap, options.overlap)
+    return times
 
 
 class Server(NamedTuple):
@@ -129,7 +169,7 @@ def web_server(folder: Path) -> Iterator[Server]:
 class Annotator:
     """One browser: a connection that is kept, the replies it holds, and what was pressed."""
 
-    def __init__(self, server: Server, cookie: str) -> None:
+    def __init__(self, server: Server, cookie: str, campaign: Any) -> None:
         cookie, _, self.user = cookie.partition("|")
         self.headers = {
             "Cookie": cookie,
@@ -141,7 +181,8 @@ class Annotator:
         self.chance = random.Random(self.user)
         self.held: list[str] = []
         self.state = self.digest = ""
-        self.pressed: dict[str, tuple[int, int]] = {}
+        self.path, self.schema = f"/annotate/{campaign.name}/", campaign.schema
+        self.pressed: dict[str, tuple[int, str]] = {}
 
     def ask(self, method: str, path: str, body: str | None = None) -> str:
         for attempt in (1, 2):
@@ -166,33 +207,72 @@ class Annotator:
             self.digest = digest[1]
 
     def lease(self) -> str:
-        return self.ask("POST", "/annotate/bench/lease/", urlencode({"persona": self.digest}))
+        return self.ask("POST", f"{self.path}lease/", urlencode({"persona": self.digest}))
 
     def label(self, count: int | None = None) -> None:
         """So many replies, or until none is left."""
-        self.ask("GET", "/annotate/bench/")
+        self.ask("GET", self.path)
         self.take(self.lease())
         while self.state != "finished" and count != 0:
             if not self.held:
                 time.sleep(RETRY_SECONDS)
                 self.take(self.lease())
                 continue
-            key, label = str(uuid.uuid4()), self.chance.randint(0, 1)
-            self.pressed[key] = (int(self.held[0]), label)
-            sent = {"key": key, "assignment": self.held[0], "decision": ("off", "on")[label]}
-            body = urlencode(sent | {"have": ",".join(self.held), "persona": self.digest, "seconds": "1.5"})
+            key = str(uuid.uuid4())
+            sent = {"key": key, "assignment": self.held[0], "seconds": "1.5"}
+            sent |= self.press(key) | {"have": ",".join(self.held), "persona": self.digest}
+            body = urlencode(sent)
             if self.chance.random() < RESEND_SHARE:
-                self.ask("POST", "/annotate/bench/decide/", body)
-            self.take(self.ask("POST", "/annotate/bench/decide/", body))
+                self.ask("POST", f"{self.path}decide/", body)
+            self.take(self.ask("POST", f"{self.path}decide/", body))
             count = count and count - 1
+
+    def press(self, key: str) -> dict[str, str]:
+        """A decision as the page sends it; noted as the database should have it."""
+        from datasets_app.domain.labels.schema import encode_answers
+
+        if self.schema is None:
+            label = self.chance.randint(0, 1)
+            self.pressed[key] = (int(self.held[0]), str(label))
+            return {"decision": ("off", "on")[label]}
+        values = choose_answers(self.schema.content, self.chance)
+        self.pressed[key] = (int(self.held[0]), spell_answers(*encode_answers(self.schema.content, values)))
+        return {"decision": "label", "answers": json.dumps(values), "schema": self.schema.full_name}
 
     def look(self, count: int) -> None:
         for _ in range(count // 50 + 1):
             self.ask("GET", BASELINE_PATH)
 
 
-def run_in_parallel(server: Server, cookies: list[str], work: Callable[[Annotator], None]) -> list[Annotator]:
-    annotators, failures = [Annotator(server, cookie) for cookie in cookies], []
+def choose_answers(schema: Any, chance: random.Random) -> dict[str, Any]:
+    """An answer to each question that the answers before it call for, by criterion."""
+    from datasets_app.domain.labels.criterion import Kind
+
+    values: dict[str, Any] = {}
+    for question in schema.questions:
+        criterion, condition = question.criterion, question.condition
+        if condition and values.get(condition.key) not in [
+            schema.find(condition.key).values[code] for code in condition.codes
+        ]:
+            continue
+        if criterion.kind == Kind.TAGS:
+            values[criterion.key] = [value for value in criterion.values if chance.random() < 0.5]
+        elif criterion.levels:
+            values[criterion.key] = chance.choice(criterion.values)
+        else:
+            number = chance.randint(0, 99)
+            values[criterion.key] = number if criterion.kind == Kind.NUMBER else f"words {number}"
+    return values
+
+
+def spell_answers(codes: dict[str, Any] | None, texts: dict[str, str] | None) -> str:
+    return json.dumps([codes or {}, texts or {}], sort_keys=True)
+
+
+def run_in_parallel(
+    server: Server, cookies: list[str], campaign: Any, work: Callable[[Annotator], None]
+) -> list[Annotator]:
+    annotators, failures = [Annotator(server, cookie, campaign) for cookie in cookies], []
 
     def run(annotator: Annotator) -> None:
         try:
@@ -232,36 +312,53 @@ def percentile_95(times: list[float]) -> float:
     return quantiles(times, n=20)[-1]
 
 
-def check_consistency(submissions: dict[str, tuple[int, int]], replies: int, overlap: int) -> None:
+def check_consistency(
+    campaign: Any, submissions: dict[str, tuple[int, str]], replies: int, overlap: int
+) -> None:
     """Fails with the count of what is wrong, if anything is."""
     from django.db import connection
 
-    from annotations_app.models import Annotation, CampaignItem, Decision
+    from annotations_app.models import CampaignItem, Decision
 
+    decisions = Decision.objects.filter(assignment__campaign=campaign)
     kept = {
-        str(key): (assignment, label)
-        for key, assignment, label in Decision.objects.values_list("key", "assignment", "label")
+        str(key): (assignment, str(label) if campaign.schema is None else spell_answers(codes, texts))
+        for key, assignment, label, codes, texts in decisions.values_list(
+            "key", "assignment", "label", "codes", "texts"
+        )
     }
-    assert kept == submissions, f"{len(kept.keys() ^ submissions.keys())} presses lost or invented"
-    labels = Annotation.objects.filter(kind="label")
-    found = sorted(labels.values_list("assignment", "label"))
-    assert found == sorted(submissions.values()), "labels are not what was pressed"
+    wrong = [key for key in kept.keys() | submissions.keys() if kept.get(key) != submissions.get(key)]
+    assert not wrong, f"{len(wrong)} presses lost, invented or stored in part"
+    labels = read_labels(campaign)
+    assert labels == sorted(submissions.values()), "labels are not what was pressed"
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FILTER (WHERE held > %s), count(*) FILTER (WHERE held < %s), "
             "count(*) FILTER (WHERE held <> people) FROM ("
-            "SELECT count(*) AS held, count(DISTINCT annotator_id) AS people "
-            "FROM annotations_app_assignment WHERE state IN ('leased', 'labelled') GROUP BY item_id) i",
-            [overlap, overlap],
+            "SELECT count(*) AS held, count(DISTINCT annotator_id) AS people FROM annotations_app_assignment "
+            "WHERE campaign_id = %s AND state IN ('leased', 'labelled') GROUP BY item_id) i",
+            [overlap, overlap, campaign.pk],
         )
         over, under, doubled = cursor.fetchone()
     assert (over, under, doubled) == (0, 0, 0), f"{over} over, {under} under, {doubled} doubled"
-    assert labels.count() == replies * overlap
-    assert not CampaignItem.objects.exclude(open=0).exists()
+    assert len(labels) == replies * overlap
+    assert not CampaignItem.objects.filter(campaign=campaign).exclude(open=0).exists()
     print(
-        f"queue: checked: {labels.count():,} labels on {replies:,} replies, each by exactly {overlap}; "
+        f"queue: checked: {len(labels):,} labels on {replies:,} replies, each by exactly {overlap}; "
         "none lost, none doubled, none other than pressed"
     )
+
+
+def read_labels(campaign: Any) -> list[tuple[int, str]]:
+    """What counts, by assignment."""
+    from annotations_app.models import Annotation, Judgment
+
+    if campaign.schema is None:
+        labels = Annotation.objects.filter(campaign=campaign, kind="label")
+        return sorted((own, str(label)) for own, label in labels.values_list("assignment", "label"))
+    judged = Judgment.objects.filter(campaign=campaign, kind="label")
+    rows = judged.values_list("assignment", "codes", "texts")
+    return sorted((own, spell_answers(codes, texts)) for own, codes, texts in rows)
 
 
 if __name__ == "__main__":

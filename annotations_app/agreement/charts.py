@@ -13,6 +13,7 @@ from annotations_app.domain.agreement.agreement_report import (
 from annotations_app.domain.agreement.agreement_text import RELIABLE_ALPHA, TENTATIVE_ALPHA
 from annotations_app.domain.agreement.criterion_report import CriterionReport
 from datasets_app.domain.charts import Bars, Chart, DotChart, Dots, make_chart, make_dots
+from datasets_app.domain.labels.on_brand import YES_NAME
 
 # --- numbers with their intervals ---
 
@@ -41,7 +42,7 @@ _HEADLINE_FIELDS = (
     ),
     (
         "prevalence",
-        "On-brand",
+        YES_NAME,
         "The share of on-brand labels, of which n is the number. The further it is from a half, the more "
         "agreement is chance: alpha and kappa can be low then although nearly all labels agree.",
     ),
@@ -86,7 +87,7 @@ def chart_drift(points: Sequence[DriftPoint]) -> DotChart | None:
     rows = [
         Dots(point.month, [point.others.raw_agreement, point.on_brand], point.others.n) for point in months
     ]
-    return make_dots("Drift by month", "Month", rows, series=["Raw agreement", "On-brand"], unit="n")
+    return make_dots("Drift by month", "Month", rows, series=["Raw agreement", YES_NAME], unit="n")
 
 
 # --- pairs as a map ---

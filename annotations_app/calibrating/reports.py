@@ -15,6 +15,7 @@ from annotations_app.domain.calibration_reports import (
 from annotations_app.labeling.requeue_stale import requeue_replies
 from annotations_app.models import Annotation, Campaign
 from datasets_app.core.errors import UserError
+from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import Dataset, Turn
 
 
@@ -48,7 +49,7 @@ def find_wrong_replies(dataset: Dataset, persona_id: str, report: CalibrationRep
         annotations__kind__in=[Annotation.Kind.LABEL, Annotation.Kind.ADJUDICATED],
     ).select_related("session")
     for length in {len(error.start) for error in report.errors}:
-        for label in (0, 1):
+        for label in ON_BRAND.codes:
             starts = [one.start for one in report.errors if (len(one.start), one.label) == (length, label)]
             turns = labeled.filter(annotations__label=label).annotate(start=Left("text", max(1, length)))
             for turn in turns.filter(start__in=starts).order_by("pk").distinct():

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from annotations_app.domain.agreement.agreement_report import Statistic
+from datasets_app.domain.labels.on_brand import YES
 from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, split_words
 from datasets_app.domain.splits.splits import UnionFind
 from datasets_app.domain.wording import format_count
@@ -146,7 +147,7 @@ def format_readiness(readiness: Readiness) -> str:
 
 
 def _count_part(samples: list[Sample]) -> PartCounts:
-    on_brand = sum(sample.label for sample in samples)
+    on_brand = sum(sample.label == YES for sample in samples)
     return PartCounts(len(samples), on_brand, len({sample.session for sample in samples}))
 
 

@@ -10,6 +10,7 @@ from annotations_app.labels.label_counts import LabelScope, read_labels
 from annotations_app.models import Annotation
 from datasets_app.catalog import policies
 from datasets_app.domain.charts import Bars, make_chart
+from datasets_app.domain.labels.on_brand import NO_NAME, YES, YES_NAME
 
 
 def count_exported(scope: LabelScope) -> dict[str, Any]:
@@ -19,8 +20,8 @@ def count_exported(scope: LabelScope) -> dict[str, Any]:
     table = read_labels([scope])
     decided = majority_labels(table.counts())
     kept = (decided != TIE) & ~np.isin(table.turn, list(_list_withheld(scope)))
-    labels, on_brand = int(kept.sum()), int((decided[kept] == 1).sum())
-    bars = [Bars("On-brand", [on_brand]), Bars("Off-brand", [labels - on_brand])]
+    labels, on_brand = int(kept.sum()), int((decided[kept] == YES).sum())
+    bars = [Bars(YES_NAME, [on_brand]), Bars(NO_NAME, [labels - on_brand])]
     return {
         "labels": labels,
         "share": on_brand / labels if labels else None,

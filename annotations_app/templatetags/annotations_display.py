@@ -14,13 +14,24 @@ from annotations_app.domain.agreement.agreement_text import light_alpha, say_agr
 from annotations_app.domain.highlighting import AVOID, PREFERRED, TextPiece
 from datasets_app.domain.charts import MINUS_SIGN, format_number
 from datasets_app.domain.labels.criterion import Criterion, Level
-from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.on_brand import NO_NAME, ON_BRAND, YES_NAME
 from datasets_app.domain.labels.schema import Condition, Schema
 from datasets_app.domain.wording import format_count
 
 register = template.Library()
 
 _CAMPAIGN_BADGES = {"preparing": "info", "open": "good", "paused": "warn", "closed": "neutral"}
+
+
+@register.simple_tag
+def yes_name() -> str:
+    """What the built-in criterion calls a reply that sounds like the persona."""
+    return YES_NAME
+
+
+@register.simple_tag
+def no_name() -> str:
+    return NO_NAME
 
 
 @register.filter

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
 from datasets_app.core.web.remedies import REMEDIES
+from datasets_app.domain.labels.on_brand import ON_BRAND, YES_NAME
 from datasets_app.domain.markdown import render_markdown
 from datasets_app.domain.quality.personal_data_checks import is_error
 from datasets_app.domain.wording import format_count, is_hash, shorten_hash
@@ -46,7 +47,7 @@ _FACT_LABELS = {
     "persona_id": "Persona",
     "licence": "License",
     "repeated": "Repeated messages",
-    "on_brand": "On-brand",
+    ON_BRAND.key: YES_NAME,
     "session_id": "Session",
     "turn_index": "Turn",
     "yaml": "YAML",

@@ -13,6 +13,7 @@ from annotations_app.labels.export_annotations import DEFAULT_SELECTION
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS
+from datasets_app.domain.labels.on_brand import NO
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
@@ -96,7 +97,7 @@ class Command(BaseCommand):
         for figure, value in report.figures.items():
             self.stdout.write(f"{figure}: {value:g}")
         for error, turns in wrong:
-            said = "false positive" if error.label == 0 else "false negative"
+            said = "false positive" if error.label == NO else "false negative"
             places = ", ".join(f"{turn.session.session_id} {turn.turn_index}" for turn in turns)
             self.stdout.write(
                 f"{said}, score {error.score:.3f}: {places or 'not a labeled reply of the dataset'}"

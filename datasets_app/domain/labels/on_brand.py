@@ -15,5 +15,6 @@ ON_BRAND = make_criterion(
     parameters=("persona",),
 )
 NO, YES = ON_BRAND.codes
+NO_NAME, YES_NAME = (level.name for level in ON_BRAND.levels)
 # What other tools call the answers, where a question is about the brand or asks for nothing else.
 NAMES = {"on brand": YES, "onbrand": YES, "off brand": NO, "offbrand": NO, "not on brand": NO}

@@ -7,6 +7,7 @@ import yaml
 
 from datasets_app.domain.charts import Bars, Dots, Estimate, make_chart, make_dots
 from datasets_app.domain.conversations.counts import ConversationCounts
+from datasets_app.domain.labels.on_brand import NO_NAME, YES_NAME
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
 from datasets_app.domain.packages.card_charts import MAX_BARS, draw_bars, draw_dots
 from datasets_app.domain.packages.citation import render_bibtex
@@ -209,7 +210,7 @@ def render_charts(package: Package) -> dict[str, str]:
     if package.labels and package.labels.by_persona:
         bars = [Bars(name, (on, off), total=on + off) for name, off, on in package.labels.by_persona]
         drawn["labels.svg"] = draw_bars(
-            make_chart("Labels by persona", "Persona", bars[:MAX_BARS], series=["On-brand", "Off-brand"])
+            make_chart("Labels by persona", "Persona", bars[:MAX_BARS], series=[YES_NAME, NO_NAME])
         )
     if package.labels and package.labels.agreement:
         dots = [
@@ -247,7 +248,7 @@ def _render_statistics(package: Package, charts: dict[str, str]) -> str:
         rows.append(
             ["Labels", f"{package.labels.labels:,} by {format_count(package.labels.annotators, 'annotator')}"]
         )
-        rows.append(["On-brand", f"{share:.0f} % of labels"])
+        rows.append([YES_NAME, f"{share:.0f} % of labels"])
         rows += [
             [name, _format_interval(value, low, high, why)]
             for name, value, low, high, why in package.labels.agreement

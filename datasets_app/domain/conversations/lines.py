@@ -33,6 +33,7 @@ DEFAULT_LIMITS = Limits()
 GZIP_MAGIC = b"\x1f\x8b"
 UTF8_BOM = b"\xef\xbb\xbf"
 UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
+UTF32_BOMS = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")  # the first begins like UTF-16
 # Files people take for JSONL by mistake, told apart by how they begin.
 OTHER_FILE_TYPES = {
     b"PK\x03\x04": "a zip archive (an .xlsx file is one); unpack it first",
@@ -153,6 +154,8 @@ def _read_blocks(stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
 
 
 def _check_start(block: bytes) -> bytes:
+    if block.startswith(UTF32_BOMS):
+        raise UnreadableFile("is UTF-32; convert it: iconv -f UTF-32 -t UTF-8 IN > OUT")
     if block.startswith(UTF16_BOMS):
         raise UnreadableFile("is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 IN > OUT")
     for magic, kind in OTHER_FILE_TYPES.items():

@@ -6,6 +6,11 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.domain.traces.records import (
+    EACH_A_CONVERSATION,
+    ONE_CONVERSATION_OF_PAIRS,
+    OTHER_BRANCHES,
+)
 from tests.traces.exports import HELLO, HI
 from tests.traces.reading import convert, texts, write
 
@@ -104,3 +109,40 @@ def test_columns_of_messages_are_not_ignored(tmp_path: Path) -> None:
     path = write(tmp_path, [{"prompt": HI, "chosen": HELLO}], "pairs.jsonl")
     with pytest.raises(UnreadableFile, match="has no column 'reply'"):
         convert(path, mapping={"text": "reply", "role": "prompt"})
+
+
+ROWS = [
+    {"id": "1", "conversation_id": "c", "query": "How?", "answer": "Press it.", "created_at": 1714557600},
+    {"id": "2", "conversation_id": "d", "query": "Hello", "answer": "Hi.", "created_at": 1714557650},
+    {"id": "3", "conversation_id": "c", "query": "And then?", "answer": "Wait.", "created_at": 1714557700},
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [(ROWS, "rows.jsonl"), (ROWS, "rows.json"), ({"data": ROWS, "has_more": False}, "page.json")],
+)
+def test_questions_with_an_answer_join_their_conversation(tmp_path: Path, content: Any, name: str) -> None:
+    sessions, _ = convert(write(tmp_path, content, name))
+    assert {name: [turn.text for turn in turns] for name, turns in sessions.items()} == {
+        "c": ["How?", "Press it.", "And then?", "Wait."],
+        "d": ["Hello", "Hi."],
+    }
+
+
+def test_an_answer_that_was_made_again_replaces_the_one_before(tmp_path: Path) -> None:
+    again = {**ROWS[2], "id": "4", "answer": "Wait a minute.", "created_at": 1714557800}
+    rows = [{**ROWS[0], "parent_message_id": ""}] + [
+        {**row, "parent_message_id": "1"} for row in (ROWS[2], again)
+    ]
+    sessions, report = convert(write(tmp_path, rows, "rows.jsonl"))
+    assert [turn.text for turn in sessions["c"]][-1] == "Wait a minute."
+    assert report.left_out[OTHER_BRANCHES].total == 2
+
+
+def test_questions_without_a_conversation_are_counted(tmp_path: Path) -> None:
+    rows = [{key: value for key, value in row.items() if key != "conversation_id"} for row in ROWS]
+    _, report = convert(write(tmp_path, rows, "rows.jsonl"))
+    assert report.remarks[EACH_A_CONVERSATION].total == 3
+    _, report = convert(write(tmp_path, {"data": rows}, "page.json"))
+    assert report.remarks[ONE_CONVERSATION_OF_PAIRS].total == 3

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.traces.conversations import LISTS
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.formats.messages import LISTS
 from datasets_app.domain.traces.messages import are_messages
 from datasets_app.domain.traces.pairs import name_pairs
 from datasets_app.domain.traces.table_columns import guess_mapping

@@ -5,6 +5,7 @@ import io
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.dates import DateReader
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import whatsapp
+from datasets_app.domain.traces.formats.messages import read as read_lists
 from datasets_app.domain.traces.formats.messages import read_answers
 from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
@@ -287,7 +289,9 @@ class Conversion:
         if inner is not None and inner.name != "doccano" and not (inner.name == "messages" and is_row):
             self.report.format, self.report.columns = f"{self.report.format}: {inner.label}", []
             reads_pairs = labels.found and inner.name == "messages"
-            yield from labels.read(rows, inner.read) if reads_pairs else inner.read(rows)
+            yield from (
+                labels.read(rows, partial(read_lists, join_rows=False)) if reads_pairs else inner.read(rows)
+            )
         elif mapping:
             self.report.mapping = dict(mapping)
             taken = (Document(number, labels.take(row)) for number, row in rows)

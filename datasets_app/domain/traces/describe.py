@@ -13,6 +13,7 @@ from datasets_app.domain.traces.records import (
     CUT_TEXTS,
     DELETED,
     DUPLICATES,
+    EACH_A_CONVERSATION,
     EMPTY,
     EMPTY_MEMBERS,
     ERRORS,
@@ -145,6 +146,9 @@ SINGULARS = {
     OTHER_EVENTS: "event that is no message",
     ERRORS: "error message of the application",
     ONE_CONVERSATION: "message without the ID of a conversation, read as one conversation",
+    EACH_A_CONVERSATION: (
+        "question with an answer and a time, but without the ID of a conversation, read as a conversation"
+    ),
     CUT_TEXTS: "text cut off in the file, kept as far as it goes and marked as truncated",
     BETWEEN_TURNS: f"text between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata",
     TOOL_TURNS: "call of a tool or its result, kept in the metadata of the turn that follows",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from datasets_app.domain.traces.formats.messages import read_conversation
+from datasets_app.domain.traces.conversations import read_conversation
 from datasets_app.domain.traces.messages import are_messages
 from datasets_app.domain.traces.records import (
     NOT_CONVERSATIONS,

@@ -302,7 +302,7 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
             "tool_results": content.tool_results,
             "reasoning": "\n\n".join(content.reasoning),
             "timestamp": find_time(value),
-            NODE: _find_node(value) if role != UNKNOWN else None,
+            NODE: find_node(value) if role != UNKNOWN else None,
             UNREAD_PARTS: content.unread,
         }
     )
@@ -318,7 +318,7 @@ def _read_written_calls(text: str, name: Any = None) -> list[dict[str, Any]]:
     return [drop_empty({"name": name, "arguments": written})]
 
 
-def _find_node(value: dict[str, Any]) -> list[Any] | None:
+def find_node(value: dict[str, Any]) -> list[Any] | None:
     """[id, parent, order] of a message that names its parent."""
     parent = next((value[key] for key in _PARENTS if key in value), _PARENTS)
     name = as_name(pick(value, "message_id", "messageId", "uuid", "id"))

@@ -162,6 +162,12 @@ EMPTY_MEMBERS = "empty files of the archive"
 REPEATED = "exact repetitions of a message"
 # What is remarked, after its count.
 ONE_CONVERSATION = "messages without the ID of a conversation, read as one conversation"
+ONE_CONVERSATION_OF_PAIRS = (
+    "questions with an answer of a list without IDs of conversations, read as one conversation"
+)
+EACH_A_CONVERSATION = (
+    "questions with an answer and a time, but without the ID of a conversation, each read as a conversation"
+)
 CUT_TEXTS = "texts cut off in the file, kept as far as they go and marked as truncated"
 BETWEEN_TURNS = f"texts between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata"
 TOOL_TURNS = "calls of tools and their results, kept in the metadata of the turn that follows"

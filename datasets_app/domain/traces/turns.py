@@ -108,10 +108,15 @@ def merge_metadata(one: dict[str, Any], two: dict[str, Any]) -> dict[str, Any]:
     return {**one, **two, **{name: value for name, value in lists.items() if value}}
 
 
-def _add_facts(turns: list[TurnRecord], facts: dict[str, Any]) -> list[TurnRecord]:
+def split_facts(facts: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(metadata of the question, metadata of the answer)."""
     renamed = {"attributes" if key == "metadata" else key: value for key, value in facts.items()}
     of_first = drop_empty({key: value for key, value in renamed.items() if key not in _OF_THE_ANSWER})
-    of_answer = drop_empty({key: value for key, value in facts.items() if key in _OF_THE_ANSWER})
+    return of_first, drop_empty({key: value for key, value in facts.items() if key in _OF_THE_ANSWER})
+
+
+def _add_facts(turns: list[TurnRecord], facts: dict[str, Any]) -> list[TurnRecord]:
+    of_first, of_answer = split_facts(facts)
     if turns and of_first:
         turns[0] = turns[0]._replace(metadata={**of_first, **(turns[0].metadata or {})})
     answers = [number for number, turn in enumerate(turns) if turn.role == "assistant"]

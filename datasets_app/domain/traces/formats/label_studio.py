@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from datasets_app.domain.traces.conversations import read_conversation
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.formats.messages import read_conversation
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.label_rules import MAX_VALUE_CHARACTERS
 from datasets_app.domain.traces.labeled import TEXTS, Labels, attach_labels, find_dialogue, hold_labels

@@ -20,8 +20,9 @@ from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, read_sessions
 from annotations_app.judges.judges import save_judge
+from annotations_app.judges.keep_run import JudgeOutcome
 from annotations_app.judges.replies import list_excluded, read_folds
-from annotations_app.judges.run_judge import JudgeOptions, JudgeOutcome, schema_of
+from annotations_app.judges.run_judge import JudgeOptions, schema_of
 from annotations_app.judges.run_jury import ask_member, check_members, find_members, read_codes, run_rater
 from annotations_app.models import Campaign, Judge, JudgeRun
 from datasets_app.catalog.policies import LOCKED_SPLIT

@@ -169,7 +169,8 @@ def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEF
         for measured in _measure(run, criterion, sessions, parts, epsilon)
     ]
     judged, reasons = count_not_judged(run)
-    cost = compute_cost(run)
+    members = describe_members(run)
+    cost = compute_cost(run, members)
     is_revealed = run.campaign.revealed_judge_id == run.judge_id
     return JudgeReport(
         run,
@@ -179,7 +180,7 @@ def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEF
         measure_following(run.campaign) if is_revealed else [],
         1000 * cost / judged if cost is not None and judged else None,
         list_outdated(run),
-        describe_members(run),
+        members,
     )
 
 

@@ -1,25 +1,18 @@
 """Has a judge answer the criteria of a campaign for each of its replies."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
-
-from django.db import transaction
-from django.utils import timezone
 
 from annotations_app.domain.judging.judge_document import JudgeDocument
 from annotations_app.domain.judging.judge_prompt import build_system_prompt, hash_prompt, select_questions
 from annotations_app.domain.judging.offline_judge import judge_offline
-from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.disagreements import list_wrong
-from annotations_app.judges.judge_rows import count_changed, count_not_judged
+from annotations_app.judges.keep_run import JudgeOutcome, Kept, keep_verdicts, open_run
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
 from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
-from annotations_app.judges.verdict_store import VerdictStore
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
 from datasets_app.catalog.personas import parse_persona_text
-from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.labels.criterion import Kind
@@ -27,7 +20,7 @@ from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Question, Schema
 from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, RunStopped
+from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
@@ -47,28 +40,6 @@ class JudgeOptions(NamedTuple):
     max_cost: float | None = None
     max_new_tokens: int | None = None
     max_new_cost: float | None = None
-
-
-class JudgeOutcome(NamedTuple):
-    """``not_judged`` counts failures by their reason; ``left`` weren't requested, because of ``stopped``.
-    ``changed`` are pairs of which the answer changed with the sides; ``members`` those of a jury."""
-
-    run: int
-    judged: int
-    before: int
-    not_judged: dict[str, int]
-    left: int
-    stopped: str
-    excluded: int
-    examples: int
-    tokens: int
-    cost: float | None
-    changed: int = 0
-    members: Sequence[dict[str, Any]] = ()
-
-    @property
-    def is_complete(self) -> bool:
-        return not (self.not_judged or self.left or self.changed)
 
 
 class _Work(NamedTuple):
@@ -115,20 +86,9 @@ def run_judge(
     system = build_system_prompt(
         document.instructions, schema, persona, campaign.guidelines, [one for _, one in examples]
     )
-    run, _ = JudgeRun.objects.get_or_create(
-        campaign=campaign,
-        judge=judge,
-        prompt_digest=hash_prompt(system),
-        defaults={
-            "schema": campaign.schema,
-            "persona_digest": persona_digest,
-            "guidelines_digest": campaign.guidelines_digest,
-            "examples": [turn for turn, _ in examples],
-        },
-    )
+    run = open_run(campaign, judge, hash_prompt(system), persona_digest, [turn for turn, _ in examples])
     run.repeats, run.swap = max(run.repeats, options.repeats), run.swap or options.swap
-    run.stopped, run.ended_at = "", None
-    run.save(update_fields=["repeats", "swap", "stopped", "ended_at"])
+    run.save(update_fields=["repeats", "swap"])
     model = endpoint and ModelJudge(make_model(make_request(document, options), endpoint), system, schema)
     work = _Work(campaign, persona, schema, model, document.prices, options, only)
     return _perform(run, work, actor=actor, report_progress=report_progress)
@@ -187,41 +147,16 @@ def _perform(run: JudgeRun, work: _Work, *, actor: Any, report_progress: Progres
     total = replies * (work.options.repeats + run.swap)
     of_these = {} if work.only is None else {"turn__in": work.only}
     before = Verdict.objects.filter(run=run, failure="", repeat__lt=work.options.repeats, **of_these).count()
-    budget = None
+    budget, endpoint = None, "offline"
     if work.model is not None:
         budget = _make_budget(work.options, TokensUsed(**run.used), work.prices or Prices())
-    _record(run, work, actor, "begun", missing=total - before)
-    sent_before = run.sent
-    with closing(VerdictStore(run, budget)) as store:
-
-        def tick() -> None:
-            store.sync_sometimes()
-            report_progress(before + store.count, total)
-
-        try:
-            with closing(_judge_all(run, work, budget, tick)) as verdicts:
-                for judged in verdicts:
-                    store.add(judged)
-        except RunStopped as early:
-            run.stopped = str(early)[:300]
-        finally:
-            run.ended_at = timezone.now()
-            store.sync(ended=True)
-            _record(run, work, actor, "ended", judged=store.judged, sent=run.sent - sent_before)
-    report_progress(before + store.count, total)
-    left = max(0, total - before - store.count) if run.stopped else 0
-    return JudgeOutcome(
-        run.pk,
-        store.judged,
-        before,
-        count_not_judged(run)[1],
-        left,
-        run.stopped,
-        excluded,
-        len(run.examples),
-        TokensUsed(**run.used).total,
-        compute_cost(run),
-        count_changed(run, work.schema),
+        endpoint = work.model.model.endpoint.host
+    kept = Kept(run, work.schema, total, before, excluded, endpoint, budget)
+    return keep_verdicts(
+        kept,
+        lambda tick: _judge_all(run, work, budget, tick),
+        actor=actor,
+        report_progress=report_progress,
     )
 
 
@@ -233,7 +168,9 @@ def _make_budget(options: JudgeOptions, used: TokensUsed, prices: Prices) -> Tok
     return TokenBudget(limit, used, max_cost=max_cost, prices=prices)
 
 
-def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any) -> Iterator[JudgedTurn]:
+def _judge_all(
+    run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Callable[[], None]
+) -> Iterator[JudgedTurn]:
     """Counts what is sent before it is."""
 
     def replies() -> Iterator[ReplyToJudge]:
@@ -249,22 +186,3 @@ def _judge_all(run: JudgeRun, work: _Work, budget: TokenBudget | None, tick: Any
         judgment = judge_offline(criterion.key, item.reply.text, work.persona)
         yield JudgedTurn(item.turn, item.repeat, judgment.codes, judgment.rationale)
         tick()
-
-
-def _record(run: JudgeRun, work: _Work, actor: Any, state: str, **counts: int) -> None:
-    """What was sent where is in the audit log, however a run ends."""
-    model = work.model
-    with transaction.atomic():
-        audit.record(
-            "judge",
-            actor=actor,
-            dataset_name=work.campaign.dataset.name,
-            state=state,
-            campaign=work.campaign.name,
-            judge=run.judge.full_name,
-            digest=run.judge.digest,
-            prompt_digest=run.prompt_digest,
-            endpoint=model.model.endpoint.host if model else "offline",
-            **({"compared_with": other.name} if (other := work.campaign.other_dataset) else {}),
-            **counts,
-        )

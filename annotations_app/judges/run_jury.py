@@ -2,33 +2,31 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from django.db import transaction
-from django.utils import timezone
 
 from annotations_app.domain.judging.judge_prompt import select_questions
 from annotations_app.domain.judging.jury import FOLDS, MISSING, combine_verdicts
 from annotations_app.domain.judging.jury_document import Jury
 from annotations_app.domain.label_table import FloatArray, IntArray
-from annotations_app.judges.costs import compute_cost, describe_members
-from annotations_app.judges.judge_rows import count_not_judged, look_up, read_verdicts
+from annotations_app.judges.costs import compute_cost
+from annotations_app.judges.judge_rows import look_up, read_verdicts
 from annotations_app.judges.judges import get_judge
+from annotations_app.judges.keep_run import JudgeOutcome, Kept, keep_verdicts, open_run
 from annotations_app.judges.model_judge import JudgedTurn
 from annotations_app.judges.replies import count_replies, read_folds
-from annotations_app.judges.run_judge import JudgeOptions, JudgeOutcome, check_run, run_judge, schema_of
-from annotations_app.judges.verdict_store import VerdictStore
+from annotations_app.judges.run_judge import JudgeOptions, check_run, run_judge, schema_of
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates
-from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ignore_progress
 from datasets_app.domain.labels.criterion import Criterion
 from datasets_app.domain.labels.schema import Answers, Question, is_asked
 from datasets_app.domain.model_calls.budget import TokensUsed
+from datasets_app.domain.model_calls.run import RunStopped
 
 NOBODY = "no member of the jury judged it"
 
@@ -43,12 +41,21 @@ class _Replies(NamedTuple):
     chances: dict[str, FloatArray]
 
 
+class _Decided(NamedTuple):
+    """``done`` are the replies of which nobody else need be asked; ``inapplicable`` the turns of which each
+    member says that no criterion applies."""
+
+    questions: Sequence[Question]
+    runs: Sequence[JudgeRun]
+    replies: _Replies
+    done: Any
+    inapplicable: Sequence[IntArray]
+
+
 def run_rater(
     campaign: Campaign,
     judge: Judge,
     options: JudgeOptions = JudgeOptions(),  # noqa: B008
-    *,
-    only: list[int] | None = None,
     **caller: Any,
 ) -> JudgeOutcome:
     """As :func:`run_judge`, also of a jury. Its members judge what they haven't yet: each after the first
@@ -56,12 +63,12 @@ def run_rater(
     campaign."""
     jury = judge.content.jury
     if jury is None:
-        return run_judge(campaign, judge, options, only=only, **caller)
+        return run_judge(campaign, judge, options, **caller)
     if options.repeats != 1:
         raise UserError("A jury judges each reply once; have its members repeat their judgments.")
     questions, members = _select_questions(campaign, jury), _load_members(jury)
     check_members(campaign, members, options, caller)
-    turn, fold = read_folds(campaign, FOLDS, only)
+    turn, fold = read_folds(campaign, FOLDS)
     replies = _Replies(turn, fold, np.zeros(len(turn), np.int64), {})
     runs: list[JudgeRun] = []
     stopped = ""
@@ -73,21 +80,14 @@ def run_rater(
         replies.asked[wanted & np.isin(turn, _list_answered(run))] = place + 1
         replies = replies._replace(chances=_combine(questions, jury, runs, replies))
     done = (replies.asked == len(members)) | _find_sure(questions, jury, replies)
-    run = _store(campaign, judge, questions, runs, replies, done, stopped)
-    _record(run, caller.get("actor"), int(done.sum()))
-    judged, not_judged = count_not_judged(run)
-    return JudgeOutcome(
-        run.pk,
-        judged,
-        0,
-        not_judged,
-        int((~done).sum()),
-        stopped,
-        count_replies(campaign, [], only)[1],
-        0,
-        TokensUsed(**run.used).total,
-        compute_cost(run),
-        members=describe_members(run),
+    decided = _Decided(questions, runs, replies, done, [_list_inapplicable(run, questions) for run in runs])
+    run = _open(campaign, judge, decided)
+    excluded = count_replies(campaign, [])[1]
+    return keep_verdicts(
+        Kept(run, schema_of(campaign), len(turn), 0, excluded, "those of its members"),
+        lambda tick: _decide(decided, stopped, tick),
+        actor=caller.get("actor"),
+        report_progress=caller.get("report_progress", ignore_progress),
     )
 
 
@@ -190,49 +190,38 @@ def _combine(
     return combined
 
 
-def _store(
-    campaign: Campaign,
-    judge: Judge,
-    questions: Sequence[Question],
-    runs: Sequence[JudgeRun],
-    replies: _Replies,
-    done: Any,
-    stopped: str,
-) -> JudgeRun:
+def _list_inapplicable(run: JudgeRun, questions: Sequence[Question]) -> IntArray:
+    """Turns that it has judged without an answer to any of these."""
+    keys = [one.criterion.key for one in questions]
+    judged = Verdict.objects.filter(run=run, repeat=0, swapped=False, failure="")
+    turns = judged.exclude(codes__has_any_keys=keys).values_list("turn_id", flat=True)
+    return np.fromiter(turns, np.int64)
+
+
+def _open(campaign: Campaign, judge: Judge, decided: _Decided) -> JudgeRun:
+    """The jury's run, with what its members did for it."""
+    questions, runs, replies, done, inapplicable = decided
     prompts = json.dumps([judge.digest, *(run.prompt_digest for run in runs)])
-    run, _ = JudgeRun.objects.get_or_create(
-        campaign=campaign,
-        judge=judge,
-        prompt_digest=hashlib.sha256(prompts.encode()).hexdigest(),
-        defaults={
-            "schema": campaign.schema,
-            "persona_digest": runs[0].persona_digest,
-            "guidelines_digest": runs[0].guidelines_digest,
-        },
-    )
+    digest = hashlib.sha256(prompts.encode()).hexdigest()
+    run = open_run(campaign, judge, digest, runs[0].persona_digest)
     run.members = []
     for place, member in enumerate(runs):
-        asked = done & (replies.asked > place)
-        said = [read_codes(member, one.criterion, replies.turn[asked]) for one in questions]
-        missing = int((np.stack(said) == MISSING).all(axis=0).sum())
-        run.members.append({"run": member.pk, "asked": int(asked.sum()), "missing": missing})
+        asked = replies.turn[done & (replies.asked > place)]
+        said = np.stack([read_codes(member, one.criterion, asked) for one in questions])
+        missing = (said == MISSING).all(axis=0) & ~np.isin(asked, inapplicable[place])
+        run.members.append({"run": member.pk, "asked": len(asked), "missing": int(missing.sum())})
     used = [asdict(TokensUsed(**member.used)) for member in runs]
     run.used = {name: sum(one[name] for one in used) for name in used[0]}
-    run.stopped, run.ended_at = stopped[:300], timezone.now()
-    run.save(update_fields=["members"])
-    with closing(VerdictStore(run, None)) as store:
-        for judged in _decide(questions, runs, replies, done):
-            store.add(judged)
-            store.sync_sometimes()
-        store.sync(ended=True)
+    run.save(update_fields=["members", "used"])
     return run
 
 
-def _decide(
-    questions: Sequence[Question], runs: Sequence[JudgeRun], replies: _Replies, done: Any
-) -> Iterator[JudgedTurn]:
-    """The likeliest answer to each criterion that applies, with how sure the members are together."""
+def _decide(decided: _Decided, stopped: str, tick: Callable[[], None]) -> Iterator[JudgedTurn]:
+    """The likeliest answer to each criterion that applies, with how sure the members are together. Raises
+    RunStopped in the end if not all were asked."""
+    questions, runs, replies, done, inapplicable = decided
     names = [run.judge.full_name for run in runs]
+    none_applies = np.isin(replies.turn, np.concatenate(inapplicable))
     for place in np.flatnonzero(done).tolist():
         answers, sure = Answers({}, {}), []
         for question in questions:
@@ -240,26 +229,13 @@ def _decide(
             if is_asked(question, answers) and not np.isnan(chances[0]):
                 answers.codes[question.criterion.key] = int(chances.argmax())
                 sure.append(float(chances.max()))
-        turn = int(replies.turn[place])
-        if not sure:
+        turn, asked = int(replies.turn[place]), ", ".join(names[: replies.asked[place]])
+        if sure:
+            yield JudgedTurn(turn, 0, answers.codes, f"{100 * min(sure):.0f} % sure, by {asked}.")
+        elif none_applies[place]:
+            yield JudgedTurn(turn, 0, {}, f"Doesn't apply, by {asked}.")
+        else:
             yield JudgedTurn(turn, 0, {}, failure=NOBODY)
-            continue
-        asked = ", ".join(names[: replies.asked[place]])
-        yield JudgedTurn(turn, 0, answers.codes, f"{100 * min(sure):.0f} % sure, by {asked}.")
-
-
-def _record(run: JudgeRun, actor: Any, judged: int) -> None:
-    with transaction.atomic():
-        audit.record(
-            "judge",
-            actor=actor,
-            dataset_name=run.campaign.dataset.name,
-            state="ended",
-            campaign=run.campaign.name,
-            judge=run.judge.full_name,
-            digest=run.judge.digest,
-            prompt_digest=run.prompt_digest,
-            endpoint="those of its members",
-            judged=judged,
-            sent=0,
-        )
+        tick()
+    if stopped:
+        raise RunStopped(stopped)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from annotations_app.judges.run_judge import JudgeOutcome
+from annotations_app.judges.keep_run import JudgeOutcome
 from datasets_app.domain.wording import format_count
 
 

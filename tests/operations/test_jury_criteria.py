@@ -10,13 +10,14 @@ import pytest
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.form_jury import form_jury
-from annotations_app.judges.run_judge import JudgeOptions
+from annotations_app.judges.run_judge import JudgeOptions, run_judge
+from annotations_app.judges.run_jury import NOBODY
 from annotations_app.models import Campaign, JudgeRun, Verdict
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.models import Turn
 from tests.campaigns import get_user, lease_for, make_campaign, make_replies, submit
-from tests.judges import reply_in
+from tests.judges import make_judge, reply_in
 from tests.llm_server import LlmServer, RecordedRequest
 from tests.operations.test_form_jury import make_members
 from tests.operations.test_judge_pairs import compare, make_versions, prefer_june
@@ -24,6 +25,12 @@ from tests.operations.test_judge_pairs import compare, make_versions, prefer_jun
 pytestmark = pytest.mark.django_db(transaction=True)
 
 REPLIES = 60
+WARM_IF_RELEVANT = """\
+schema: warmth
+criteria:
+  - {key: relevant, question: Is it?, kind: yes_no}
+  - {key: warm, question: Is it warm?, kind: yes_no, when: {relevant: 1}}
+"""
 
 
 def make_labeled(path: Path, schema: str, read: Callable[[str], dict[str, Any]]) -> Campaign:
@@ -41,6 +48,12 @@ def make_labeled(path: Path, schema: str, read: Callable[[str], dict[str, Any]])
     return campaign
 
 
+def list_said(judge: str) -> list[tuple[str, dict[str, int], str]]:
+    """(reply, answers, rationale) of what it judged."""
+    said = Verdict.objects.filter(run__judge__name=judge, failure="")
+    return list(said.values_list("turn__text", "codes", "rationale"))
+
+
 def say(answers: dict[str, Any]) -> str:
     return json.dumps({"rationale": "So it is.", "answers": answers})
 
@@ -48,26 +61,66 @@ def say(answers: dict[str, Any]) -> str:
 def test_a_criterion_asked_after_another_is_judged_though_the_other_has_too_few_labels(
     tmp_path: Path,
 ) -> None:
-    schema = """\
-schema: warmth
-criteria:
-  - {key: relevant, question: Is it?, kind: yes_no}
-  - {key: warm, question: Is it warm?, kind: yes_no, when: {relevant: 1}}
-"""
-
     def read(text: str) -> dict[str, Any]:
         return {"relevant": 0} if "aside" in text else {"relevant": 1, "warm": int("Gladly" in text)}
 
-    campaign = make_labeled(tmp_path, schema, read)
+    campaign = make_labeled(tmp_path, WARM_IF_RELEVANT, read)
     with LlmServer(answer=lambda request: say(read(reply_in(request)))) as server:
         formed = form_jury(campaign, "panel", make_members(server, campaign))
     relevant = REPLIES - 3
     assert formed.learned == {"warm": relevant}
     assert formed.too_few == {"relevant": "fewer than 5 replies of a second answer"}
     assert not formed.is_complete
-    assert formed.outcome.judged == relevant
-    said = Verdict.objects.filter(run__judge__name="panel", failure="").values_list("turn__text", "codes")
-    assert all(codes == {"warm": int("Gladly" in text)} for text, codes in said)
+    said = list_said("panel")
+    assert len(said) == formed.outcome.judged == REPLIES
+    # Where it doesn't apply no answer is one: it isn't left unjudged.
+    assert formed.outcome.not_judged == {}
+    assert [one["missing"] for one in formed.outcome.members] == [0, 0]
+    for text, codes, rationale in said:
+        assert codes == ({} if "aside" in text else {"warm": int("Gladly" in text)})
+        assert (rationale == "Doesn't apply, by small@1, large@1.") == ("aside" in text)
+
+
+def test_who_failed_where_a_criterion_does_not_apply_is_counted_and_nobody_else_is_no_judgment(
+    tmp_path: Path,
+) -> None:
+    def read(text: str) -> dict[str, Any]:
+        return {"relevant": 0} if "aside" in text else {"relevant": 1, "warm": int("Gladly" in text)}
+
+    def decline(request: RecordedRequest) -> str:
+        text = reply_in(request)
+        fails = "Number 7." in text or ("Number 27." in text and request.body["model"] == "small")
+        return "no" if fails else say(read(text))
+
+    campaign = make_labeled(tmp_path, WARM_IF_RELEVANT, read)
+    with LlmServer(answer=decline) as server:
+        formed = form_jury(campaign, "panel", make_members(server, campaign))
+    assert [one["missing"] for one in formed.outcome.members] == [2, 1]
+    assert formed.outcome.not_judged == {NOBODY: 1}
+    asides = {text: codes for text, codes, _ in list_said("panel") if "aside" in text}
+    assert len(asides) == 2
+    assert not any(asides.values())
+
+
+def test_a_judge_of_one_criterion_says_that_it_does_not_apply(tmp_path: Path) -> None:
+    def read(text: str) -> dict[str, Any]:
+        return {"relevant": 0} if "aside" in text else {"relevant": 1, "warm": int("Gladly" in text)}
+
+    def answer(request: RecordedRequest) -> str:
+        text = reply_in(request)
+        if "Number 7." in text:
+            return say({})
+        if "Number 27." in text:
+            return say({"warm": None})
+        # Another criterion than the one that was asked is no answer.
+        return say({"mood": 1} if "Number 47." in text else {"warm": read(text)["warm"]})
+
+    campaign = make_labeled(tmp_path, WARM_IF_RELEVANT, read)
+    with LlmServer(answer=answer) as server:
+        outcome = run_judge(campaign, make_judge(server, allow=campaign.dataset, criteria=["warm"]))
+    assert outcome.not_judged == {"no criterion has an answer": 1}
+    assert [codes for text, codes, _ in list_said("brand") if "aside" in text] == [{}, {}]
+    assert outcome.judged == REPLIES - 1
 
 
 def test_where_a_member_said_nothing_of_an_optional_criterion_the_next_is_asked(tmp_path: Path) -> None:

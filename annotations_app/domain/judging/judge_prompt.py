@@ -170,7 +170,9 @@ def _read_codes(given: dict[str, Any], schema: Schema) -> dict[str, int | float]
             raise UnusableAnswer(f"the answer to {criterion.key} isn't one of its values") from None
         assert not isinstance(stored, str)  # texts aren't asked  # nosec B101
         answers.codes[criterion.key] = stored
-    if not answers.codes:
+    asked = {question.criterion.key for question in schema.questions}
+    if not answers.codes and given.keys() - asked:
+        # A judgment without answers says that no criterion applies, but not one that names others.
         raise UnusableAnswer("no criterion has an answer")
     return answers.codes
 

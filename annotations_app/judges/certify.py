@@ -14,6 +14,7 @@ from annotations_app.domain.estimates.certificates import (
     Certification,
     certify,
 )
+from annotations_app.domain.judging.jury_document import Jury
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
 from annotations_app.judges.disagreements import find_consensus
 from annotations_app.judges.judge_rows import (
@@ -23,6 +24,7 @@ from annotations_app.judges.judge_rows import (
     read_sessions,
     read_verdicts,
 )
+from annotations_app.judges.judges import latest_judges
 from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
 from datasets_app.catalog.personas import parse_persona_text
@@ -113,8 +115,15 @@ def list_changes(certificate: JudgeCertificate) -> list[str]:
         "the persona": persona_digest != certificate.persona_digest,
         "the guidelines": campaign.guidelines_digest != certificate.guidelines_digest,
         "the judge": later.exists(),
+        "a member": _has_later_member(certificate.judge.content.jury),
     }
     return [name for name, is_so in changed.items() if is_so]
+
+
+def _has_later_member(jury: Jury | None) -> bool:
+    return jury is not None and not (
+        {member.judge for member in jury.members} <= {judge.full_name for judge in latest_judges()}
+    )
 
 
 def describe_certificate(certificate: JudgeCertificate) -> list[str]:

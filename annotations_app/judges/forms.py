@@ -82,7 +82,7 @@ class JudgeForm(OverrideForm):
         return JudgeParameters(campaign=campaign.name, **given)
 
 
-class JuryForm(forms.Form):
+class JuryForm(OverrideForm):
     """Members are asked in the order in which they are listed: by cost, the cheapest first."""
 
     name = fields.Text(label="Jury", max_length=100, help_text="Its name; a known one gets a new version.")
@@ -97,12 +97,17 @@ class JuryForm(forms.Form):
         widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
         help_text="Asks a member only where those before it are less sure, such as 0.95. If empty, all.",
     )
+    swap = JudgeForm.base_fields["swap"]
     max_tokens = JudgeForm.base_fields["max_tokens"]
     max_cost = JudgeForm.base_fields["max_cost"]
+    concurrency = JudgeForm.base_fields["concurrency"]
+    override = JudgeForm.base_fields["override"]
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, compares: bool = False, **options: Any) -> None:
         # The page has a form for judges as well, with fields of the same names.
-        super().__init__(*args, auto_id="jury_%s", **options)
+        super().__init__(*args, auto_id="jury_%s", override_required=False, **options)
+        if not compares:
+            del self.fields["swap"]
         self.fields["max_tokens"].help_text = "Of all members: what they have used in this campaign counts."
         self.fields["max_cost"].help_text = "Of all members, at their prices."
         judges = [judge for judge in latest_judges() if not judge.content.jury]

@@ -57,9 +57,8 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "view_annotation")
     may_run = request.user.has_perm("annotations_app.change_campaign")
-    may_override = gates.can_override(request.user)
-    compares = campaign.other_dataset_id is not None
-    form = JudgeForm(request.POST or None, compares=compares, may_override=may_override)
+    options = _form_options(request, campaign)
+    form = JudgeForm(request.POST or None, **options)
     if request.method == "POST" and may_run and form.is_valid():
         return start_and_show_job(request, "run_judge", campaign.dataset, form.make_parameters(campaign))
     may_read = raw_access.may_read(request.user, campaign.dataset)
@@ -70,7 +69,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
     tests = _list_tests(request, campaign, runs)
     context = {
         "form": form if may_run else None,
-        "jury_form": JuryForm() if may_run else None,
+        "jury_form": JuryForm(**options) if may_run else None,
         "runs": [(one, tests.get((one.judge_id, one.prompt_digest), [])) for one in runs],
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
@@ -89,7 +88,7 @@ def jury(request: HttpRequest, pk: int) -> HttpResponse:
     """Form a jury of the posted judges."""
     campaign = visible_campaign(request, pk)
     require_permissions(request, "change_campaign")
-    form = JuryForm(request.POST)
+    form = JuryForm(request.POST, **_form_options(request, campaign))
     if form.is_valid():
         return start_and_show_job(request, "form_jury", campaign.dataset, form.make_parameters(campaign))
     for error in form.errors.values():
@@ -203,6 +202,11 @@ def _list_sides(campaign: Campaign, turn: int) -> list[tuple[str, str]]:
     reply = read_replies(campaign, [turn]).get(turn) if campaign.other_dataset_id else None
     sides = zip("AB", reply.pair, strict=True) if reply and reply.pair else ()
     return [(name, text[:MAX_TEXT_CHARACTERS]) for name, text in sides]
+
+
+def _form_options(request: HttpRequest, campaign: Campaign) -> dict[str, bool]:
+    compares = campaign.other_dataset_id is not None
+    return {"compares": compares, "may_override": gates.can_override(request.user)}
 
 
 def _runs(campaign: Campaign) -> Any:

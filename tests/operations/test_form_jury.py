@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
 from annotations_app.estimates.measure import estimate_quality
-from annotations_app.judges.certify import certify_judge
+from annotations_app.judges.certify import certify_judge, list_changes
 from annotations_app.judges.form_jury import form_jury
 from annotations_app.judges.improve_judge import improve_judge
 from annotations_app.judges.judges import get_judge, import_judge
 from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.run_judge import JudgeOptions
 from annotations_app.judges.run_jury import NOBODY, run_rater
-from annotations_app.models import Annotation, Campaign, JudgeRun, Verdict
+from annotations_app.models import Annotation, Campaign, JudgeCertificate, JudgeRun, Verdict
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, JobRun, Session, Turn
@@ -57,10 +58,14 @@ def campaign(tmp_path: Path) -> Campaign:
         text = f"{'Sadly' if number % 3 == 0 else 'Gladly'} {'an invoice' if number % 2 else 'a letter'}."
         Turn.objects.filter(dataset=dataset, pk=turn.pk).update(text=f"{text} Number {number}.")
         Session.objects.filter(dataset=dataset, pk=turn.session_id).update(split=SPLITS[number // 6 % 4])
+    label_rightly(campaign)
+    return campaign
+
+
+def label_rightly(campaign: Campaign) -> None:
     label_all_replies(campaign, "ana")
     for one in Annotation.objects.filter(campaign=campaign).select_related("turn"):
         Annotation.objects.filter(pk=one.pk).update(label=int("Gladly" in one.turn.text))
-    return campaign
 
 
 def make_members(server: LlmServer, campaign: Campaign) -> list[str]:
@@ -258,6 +263,7 @@ def test_command_page_and_api_form_the_same(
         assert "Try better prompts" not in page
         assert all(page.count(f'id="{form}_max_cost"') == 1 for form in ("id", "jury"))
         form = {"name": "other", "members": ["small@1", "large@1"], "certainty": "0.8", "max_cost": "50"}
+        form["concurrency"] = "2"
         posted = client.post(reverse("admin:annotations_app_campaign_jury", args=[campaign.pk]), form)
         assert posted.status_code == 302, posted.content.decode()
         asked = Caller(user)(
@@ -265,6 +271,7 @@ def test_command_page_and_api_form_the_same(
         )
         assert asked.status_code == 202
         assert JobRun.objects.get(parameters__name="other").parameters["max_cost"] == 50
+        assert JobRun.objects.get(parameters__name="other").parameters["concurrency"] == 2
         for job in JobRun.objects.filter(operation="form_jury").exclude(state="done"):
             perform(job.pk)
             job.refresh_from_db()
@@ -272,3 +279,47 @@ def test_command_page_and_api_form_the_same(
     digests = {name: get_judge(name).digest for name in ("panel", "other", "third")}
     assert digests["panel"] == digests["other"] != digests["third"]
     assert AuditEvent.objects.filter(action="judge", details__judge="other@1").exists()
+
+
+def test_a_jury_is_tested_once_and_its_certificate_ends_when_a_member_changes(
+    campaign: Campaign, client: Client, capsys: Any
+) -> None:
+    # A certificate needs 30 replies of each kind.
+    most = Session.objects.filter(
+        dataset=campaign.dataset,
+        pk__in=list(
+            Session.objects.filter(dataset=campaign.dataset).order_by("pk").values_list("pk", flat=True)[70:]
+        ),
+    )
+    most.update(split="test")
+    locked = make_campaign(campaign.dataset, "ana", name="locked", split="test", override="A test of juries.")
+    label_rightly(locked)
+    with LlmServer(answer=answer) as server:
+        members = make_members(server, campaign)
+        for name, order in (("panel", members), ("again", members[::-1])):
+            form_jury(campaign, name, order)
+            run_rater(locked, get_judge(name))
+        client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+        address = reverse("admin:annotations_app_campaign_judges", args=[locked.pk])
+        run = locked.judge_runs.get(judge__name="panel")
+        url = reverse("admin:annotations_app_campaign_certify", args=[locked.pk, run.pk])
+        form = {"criterion": "on_brand", "threshold": 50}
+        said = client.post(url, form, follow=True).content.decode()
+        assert "was tested, and is certified for on_brand" in said, JudgeCertificate.objects.get().result
+        assert "has been tested for on_brand before" in client.post(url, form, follow=True).content.decode()
+        with pytest.raises(SystemExit) as exit_code:
+            call_command("certify_judge", "locked", judge="again", threshold=0.99)
+        assert exit_code.value.code == 1
+        assert capsys.readouterr().out.startswith("again@1 is not certified for on_brand.")
+        for name in ("again", "panel"):
+            with pytest.raises(CommandError, match="has been tested for on_brand before"):
+                call_command("certify_judge", "locked", judge=name)
+        certificate = JudgeCertificate.objects.get(certified=True)
+        assert list_changes(certificate) == []
+        make_judge(server, judge="small", model="openai:small", instructions="Judge strictly.")
+    assert get_judge("small").version == 2
+    assert list_changes(certificate) == ["a member"]
+    assert (
+        "It holds no longer: a member changed since."
+        in client.get(f"{address}?run={run.pk}").content.decode()
+    )

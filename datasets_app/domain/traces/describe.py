@@ -27,6 +27,7 @@ from datasets_app.domain.traces.records import (
     NO_REPLY,
     NOT_CONVERSATIONS,
     ONE_CONVERSATION,
+    ONE_CONVERSATION_OF_PAIRS,
     OTHER_BRANCHES,
     OTHER_ENCODING,
     OTHER_EVENTS,
@@ -146,6 +147,9 @@ SINGULARS = {
     OTHER_EVENTS: "event that is no message",
     ERRORS: "error message of the application",
     ONE_CONVERSATION: "message without the ID of a conversation, read as one conversation",
+    ONE_CONVERSATION_OF_PAIRS: (
+        "question with an answer of a list without IDs of conversations, read as one conversation"
+    ),
     EACH_A_CONVERSATION: (
         "question with an answer and a time, but without the ID of a conversation, read as a conversation"
     ),

@@ -16,6 +16,7 @@ from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces import alignmenter_runs, table_columns
 from datasets_app.domain.traces.assemble import Assembly, Record
+from datasets_app.domain.traces.attached import count_attached
 from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
 from datasets_app.domain.traces.containers import Source, open_source
 from datasets_app.domain.traces.dates import DateReader
@@ -27,6 +28,7 @@ from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import number_turns, read_numbered_turns
 from datasets_app.domain.traces.records import (
+    ATTACHED,
     BETWEEN_TURNS,
     CUT_TEXTS,
     LEFT_OUT,
@@ -325,6 +327,8 @@ class Conversion:
     def _count(self, documents: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
         for document in documents:
             self.report.records += 1
+            if isinstance(document, Document) and (attached := count_attached(document)):
+                self.report.remarks[ATTACHED].add(document.number, count=attached)
             yield document
 
     def _number_lines(self, source: Source) -> Iterator[tuple[int, str]]:

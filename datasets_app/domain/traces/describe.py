@@ -5,6 +5,7 @@ from typing import Any
 from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import (
     ABOVE_COLUMNS,
+    ATTACHED,
     BACKWARDS,
     BETWEEN_TURNS,
     CANCELED,
@@ -153,6 +154,7 @@ SINGULARS = {
     EACH_A_CONVERSATION: (
         "question with an answer and a time, but without the ID of a conversation, read as a conversation"
     ),
+    ATTACHED: "file attached to a text, whose content isn't read",
     CUT_TEXTS: "text cut off in the file, kept as far as it goes and marked as truncated",
     BETWEEN_TURNS: f"text between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata",
     TOOL_TURNS: "call of a tool or its result, kept in the metadata of the turn that follows",

@@ -168,6 +168,7 @@ ONE_CONVERSATION_OF_PAIRS = (
 EACH_A_CONVERSATION = (
     "questions with an answer and a time, but without the ID of a conversation, each read as a conversation"
 )
+ATTACHED = "files attached to a text, whose content isn't read"
 CUT_TEXTS = "texts cut off in the file, kept as far as they go and marked as truncated"
 BETWEEN_TURNS = f"texts between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata"
 TOOL_TURNS = "calls of tools and their results, kept in the metadata of the turn that follows"

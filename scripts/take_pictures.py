@@ -31,8 +31,10 @@ def main() -> None:
     given = parser.parse_args()
     password = os.environ.get("DEMO_PASSWORD") or sys.exit("Set DEMO_PASSWORD.")
     FOLDER.mkdir(parents=True, exist_ok=True)
+    # Playwright may be asked where its Chromium is, which can't be done within itself.
+    chromium = find_executable()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_executable())
+        browser = playwright.chromium.launch(executable_path=chromium)
         for scheme in ("light", "dark"):
             page = _log_in(browser, scheme, given.url, given.user, password)
             for name in given.pages:

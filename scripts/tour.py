@@ -133,8 +133,10 @@ def main() -> None:
     if given.pictures:
         given.pictures.mkdir(parents=True, exist_ok=True)
     tour = Tour(given.url, given.pictures)
+    # Playwright may be asked where its Chromium is, which can't be done within itself.
+    chromium = find_executable()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_executable(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for person in given.people or passwords:
             tour.follow(browser, person, passwords[person])
             print(

@@ -147,8 +147,8 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             shown = start if is_whole else start[:MAX_TEXT_CHARACTERS].rstrip() + "…"
         address = reverse("admin:datasets_app_session_change", args=[turn.session_id])
         return format_html(
-            '<span dir="auto" class="ad-break">{3}</span><br>'
-            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}, turn {1}</a>',
+            '<div><span dir="auto" class="ad-break">{3}</span><br>'
+            '<a href="{0}?turn={1}#turn-{1}" dir="auto" class="ad-link">{2}, turn {1}</a></div>',
             address,
             turn.turn_index,
             session_name(turn.session.session_id),

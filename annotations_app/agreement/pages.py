@@ -38,7 +38,13 @@ from annotations_app.labels.versions import LabelVersion, list_versions
 from annotations_app.models import Campaign
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.dataset_page import frame_context
-from datasets_app.core.web.pages import dataset_breadcrumbs, get_visible_dataset, parse_pk, render_page
+from datasets_app.core.web.pages import (
+    dataset_breadcrumbs,
+    get_visible_dataset,
+    parse_pk,
+    render_page,
+    wants_fragment,
+)
 
 # Fetched after the report: each part has intervals of its own.
 BREAKDOWNS = ("tag", "split", "month")
@@ -102,14 +108,19 @@ def dataset_agreement(request: HttpRequest, pk: int) -> HttpResponse:
         scope = scope._replace(persona_id=personas[0])
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
-        **frame_context(request, dataset, "agreement"),
-        "persona": scope.persona_id,
         "personas": sorted({*personas, scope.persona_id} - {""}),
         "report_url": scope.url("measured"),
         "disputes_url": _disputes(scope).address() if may_adjudicate and scope.persona_id else "",
     }
-    crumbs = dataset_breadcrumbs(dataset, ("Agreement", None))
-    return render_page(request, "annotations_app/agreement_dataset.html", crumbs, context)
+    return _render_dataset_page(request, scope, context)
+
+
+def _render_dataset_page(
+    request: HttpRequest, scope: AgreementScope, context: dict[str, Any]
+) -> HttpResponse:
+    frame = {**frame_context(request, scope.dataset, "agreement"), "persona": scope.persona_id}
+    crumbs = dataset_breadcrumbs(scope.dataset, ("Agreement", None))
+    return render_page(request, "annotations_app/agreement_dataset.html", crumbs, {**frame, **context})
 
 
 def dataset_labels(request: HttpRequest, pk: int) -> HttpResponse:
@@ -132,7 +143,7 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     report = measure_agreement(**scope.arguments)
     headline = report.headline
     if not headline.labels:
-        return render_fragment(request, "_agreement_none", {})
+        return _render_part(request, scope, "_agreement_none", {})
     disputes = _disputes(scope)
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
@@ -149,14 +160,14 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
         "disputes_url": disputes.address() if may_adjudicate else "",
         "disputed": list_most_disputed(disputes, request.user),
     }
-    return render_fragment(request, "_agreement_report", context)
+    return _render_part(request, scope, "_agreement_report", context)
 
 
 def _criteria_report(
     request: HttpRequest, scope: AgreementScope, campaign: Campaign, started: float
 ) -> HttpResponse:
     if not campaign.judgments.exists():
-        return render_fragment(request, "_agreement_none", {})
+        return _render_part(request, scope, "_agreement_none", {})
     readable = raw_access.may_read(request.user, scope.dataset)
     measured = measure_criteria(campaign, version=scope.version, width=scope.width, by_tag=readable)
     if tags := max(len(one.preference_by_tag) for one in measured.criteria):
@@ -168,7 +179,7 @@ def _criteria_report(
         "at": timezone.now(),
         "again": request.get_full_path(),
     }
-    return render_fragment(request, "_agreement_criteria", context)
+    return _render_part(request, scope, "_agreement_criteria", context)
 
 
 def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
@@ -199,7 +210,19 @@ def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> Htt
             for parts, more in [_largest_parts(report.by[kind])]
         ],
     }
-    return render_fragment(request, "_agreement_parts", context)
+    return _render_part(request, scope, "_agreement_parts", context)
+
+
+def _render_part(
+    request: HttpRequest, scope: AgreementScope, part: str, context: dict[str, Any]
+) -> HttpResponse:
+    """For scripts the part alone; its link, without scripts, leads to a whole page."""
+    if wants_fragment(request):
+        return render_fragment(request, part, context)
+    context = {"part": f"annotations_app/{part}.html", **context}
+    if scope.campaign:
+        return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
+    return _render_dataset_page(request, scope, context)
 
 
 def _disputes(scope: AgreementScope) -> DisputeQueue:

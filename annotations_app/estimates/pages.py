@@ -7,6 +7,7 @@ from django.views.decorators.http import require_POST
 
 from annotations_app.campaigns.pages_common import (
     campaign_url,
+    render_campaign_page,
     render_fragment,
     require_permissions,
     visible_campaign,
@@ -15,7 +16,7 @@ from annotations_app.domain.estimates.quality import explain_rate, say_plan
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.estimates.order_replies import order_replies
 from annotations_app.models import Campaign
-from datasets_app.core.web.pages import parse_pk
+from datasets_app.core.web.pages import parse_pk, wants_fragment
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.charts import Dots, make_dots
 from datasets_app.domain.wording import format_count
@@ -50,7 +51,10 @@ def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
         "may_order": may_order,
         "points": points,
     }
-    return render_fragment(request, "_quality", context)
+    if wants_fragment(request):
+        return render_fragment(request, "_quality", context)
+    context |= {"part": "annotations_app/_quality.html", "part_id": "assistant"}
+    return render_campaign_page(request, campaign, "agreement", "Agreement", context)
 
 
 @require_POST

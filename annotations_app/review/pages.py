@@ -39,7 +39,11 @@ class ReviewForm(forms.Form):
         label="Review tasks", help_text="The file of review-export that was imported into this dataset."
     )
     persona = fields.Model(
-        Persona.objects.all(), required=False, to_field_name="persona_id", attrs={"data-picker": True}
+        Persona.objects.all(),
+        required=False,
+        to_field_name="persona_id",
+        empty_label="Choose a persona",
+        attrs={"data-picker": True},
     )
     annotators = UserMultipleChoiceField(required=False)
     overlap = fields.Integer(label="Annotators per reply", min_value=1, initial=1, required=False)

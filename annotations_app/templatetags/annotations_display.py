@@ -84,10 +84,10 @@ def describe_plan(plan: AgreementPlan) -> str:
 def describe_headline(headline: HeadlineStats) -> str:
     """Which labels the agreement is measured from."""
     rated = format_count(headline.items - headline.single, "reply", "replies")
-    single = format_count(headline.single, "reply", "replies")
+    left_out = format_count(headline.single, "reply", "replies") + " with only one left out"
     unnamed = format_count(headline.unnamed, "label")
     return (
-        f"Measured on {rated} with two or more labels; {single} with only one left out. "
+        f"Measured on {rated} with two or more labels{f'; {left_out}' if headline.single else ''}. "
         + format_count(headline.annotators, "annotator")
         + (f", and {unnamed} without a name." if headline.unnamed else ".")
     )

@@ -81,7 +81,9 @@ def make_chart(
         [count / (bar.total or total or 1) for count, total in zip(bar.counts, sums, strict=True)]
         for bar in bars
     ]
-    longest = max((share for row in shares for share in row), default=0) or 1
+    # A single row has nothing to be compared with but the whole.
+    longest = max((share for row in shares for share in row), default=0) if len(bars) > 1 else 1
+    longest = longest or 1
     rows = [
         Row(
             bar.label,

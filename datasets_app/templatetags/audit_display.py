@@ -27,7 +27,7 @@ _SENTENCES = {
     "download": "downloaded {file} of %",
     "end_sessions": "ended the sessions of {account}",
     "export": "exported % as {format}",
-    "log_in": "logged in by {by}",
+    "log_in": "logged in with {by}",
     "read_raw_text": "read raw text of %: {place}",
     "import": "imported {sessions|session} into %",
     "import_annotations": "imported {labels|label} into %",
@@ -43,14 +43,24 @@ _SENTENCES = {
     "discard_variant": "discarded a variant of {case} in %",
     "include_sessions": "included {sessions|session} of % again",
 }
-# Actions whose first word is a noun, or whose past tense isn't regular.
+_IRREGULAR = {"draw": "drew", "keep": "kept", "make": "made"}
+# Actions whose first word is a noun, or whose words don't make a sentence.
 _PHRASES = {
+    "activate_retention": "activated retention rules",
     "add_to_campaign": "added sessions to a campaign in",
+    "allow_company_sign_in": "allowed company sign-in",
     "append": "added to",
     "backup": "made a backup",
     "change_origin": "changed the origin of",
+    "deactivate_retention": "deactivated retention rules",
+    "edit_dataset": "edited",
+    "end_attestation": "ended the attestation of",
+    "end_calibration": "ended the calibration in",
+    "export_audit": "exported the audit log",
     "hold": "changed the legal hold of",
     "invite": "invited a person",
+    "judge": "had a judge answer in",
+    "lift_hold": "lifted the legal hold of",
     "locked_out": "was locked out",
     "log_in": "logged in",
     "log_in_failed": "failed to log in",
@@ -148,7 +158,7 @@ def event_phrase(action: str) -> str:
     if action in _PHRASES:
         return _PHRASES[action]
     verb, *rest = action.split("_")
-    objects = " ".join(rest)
+    objects = " ".join(rest).replace("annotation", "label")
     if not objects:
         return _past_tense(verb)
     article = "" if objects.endswith("s") else "an " if objects[0] in "aeiou" else "a "
@@ -156,8 +166,8 @@ def event_phrase(action: str) -> str:
 
 
 def _past_tense(verb: str) -> str:
-    if verb.endswith("ed"):
-        return verb
+    if verb in _IRREGULAR or verb.endswith("ed"):
+        return _IRREGULAR.get(verb, verb)
     if verb.endswith("e"):
         return f"{verb}d"
     if re.search("[^aeiou]y$", verb):

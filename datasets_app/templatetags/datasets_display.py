@@ -247,7 +247,10 @@ def details_summary(value: Any) -> str:
     short = {
         key: item
         for key, item in value.items()
-        if key != "source_address" and _fits_summary(item) and item not in (None, "") and not is_hash(item)
+        if key != "source_address"
+        and _fits_summary(item)
+        and item not in (None, "", [])
+        and not is_hash(item)
     }
     text = ", ".join(f"{name}: {item}" for name, item in iter_fact_rows(short))
     return text if len(text) < 120 else text[:119] + "…"
@@ -344,7 +347,7 @@ def as_percent(value: float) -> str:
     percent = 100 * value
     if 0 < percent < 0.1:
         return "less than 0.1 %"
-    return f"{percent:.1f} %" if percent < 10 else f"{percent:.0f} %"
+    return f"{percent:.1f} %" if 0 < percent < 10 else f"{percent:.0f} %"
 
 
 @register.filter

@@ -12,6 +12,7 @@ from datasets_app.domain.personas.persona import check_persona, parse_persona
 from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, RetentionPolicy
+from datasets_app.templatetags.audit_display import event_phrase
 
 
 def page(client: Any, name: str, *arguments: Any) -> str:
@@ -34,6 +35,21 @@ def test_the_trail_is_linked_and_brief(sign_in: Any, dataset: Dataset) -> None:
     assert "a" * 64 in page(client, "datasets_app_auditevent_change", event.pk)
     filtered = client.get(reverse("admin:datasets_app_auditevent_changelist"), {"action": "other"})
     assert [row.action for row in filtered.context["page"].rows] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("action", "phrase"),
+    [
+        ("draw_scrub_audit", "drew a scrub audit in"),
+        ("keep_variant", "kept a variant in"),
+        ("make_case", "made a case in"),
+        ("cancel_job", "canceled a job in"),
+        ("retry_job", "retried a job in"),
+        ("add_annotation", "added a label in"),
+    ],
+)
+def test_actions_are_told_in_the_past(action: str, phrase: str) -> None:
+    assert event_phrase(action) == phrase
 
 
 # --- personas ---

@@ -15,6 +15,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from annotations_app.labeling.views.decision_form import TYPED_PREFIX
 from annotations_app.models import CampaignMember
+from datasets_app.core.web.pages import wants_fragment
 
 ANNOTATE_PERMISSION = "annotations_app.annotate"
 # The script sends the primary key of the user whose decisions it keeps. It is answered "refused" (discard
@@ -77,7 +78,7 @@ def _load_membership(view: View, **conditions: bool) -> View:
 
 
 def is_script_request(request: HttpRequest) -> bool:
-    return QUEUE_HEADER in request.headers or "HX-Request" in request.headers
+    return QUEUE_HEADER in request.headers or wants_fragment(request)
 
 
 def refuse(request: Any, member: CampaignMember, message: str) -> HttpResponse:

@@ -34,6 +34,11 @@ def render_fragment(request: HttpRequest, template: str, context: dict[str, Any]
     return render(request, template, context)
 
 
+def wants_fragment(request: HttpRequest) -> bool:
+    """Whether a page fetches a part of itself; a person who opens its link gets a whole page."""
+    return "HX-Request" in request.headers
+
+
 def parse_pk(text: str) -> int | None:
     """A primary key from a URL; None if ``text`` isn't one that the database could hold."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detection import ANSWER_SCORE
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
@@ -39,7 +40,7 @@ MAX_ANSWER_CHARACTERS = 200
 MAX_TURNS_TO_ANSWER, MAX_LATE_ANSWER_CHARACTERS, MIN_LATE_CHARACTERS = 4, 40, 6
 _LATE_KINDS = frozenset((ACCOUNT, CREDIT_CARD, IBAN, ID_NUMBER, PHONE, SSN))
 
-_REQUEST = re.compile(
+_REQUEST = lazy_re.compile(
     r"\?|\b(?:please|pls|provide|share|tell|give|enter|confirm|verify|need|know|have|get|type|spell|require"
     r"|help me with|mention|specify|state|send|bitte|nennen|angeben|s['’]il|indique[rz]?|por favor"
     r"|per favore|puede"
@@ -55,7 +56,7 @@ _PEOPLE = r"(?:passenger|guest|travell?er|customer|(?:card|account )?holder|pati
 # A question for a user name or for anything else: only what looks like one answers it.
 _ANY_HANDLE = "HANDLE, maybe"
 _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
-    NAME: re.compile(
+    NAME: lazy_re.compile(
         rf"\b(?:your|ur|yr|full|first|last|sur|maiden|{_PEOPLE}'?s?|whose|which|what|good|sweet|nice)\s+"
         rf"(?!{_NOT_A_PERSON}\b)(?:\w+\s+){{0,2}}names?\b(?!\s+of\s+(?:the|your|ur)\b)"
         rf"|\bsurname\b|\bname,? please\b|\bnames? of (?:the )?{_PEOPLE}"
@@ -64,7 +65,7 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         r"|\bname on (?:the|your) (?:account|card|booking|reservation|order|policy|ticket)\b",
         re.IGNORECASE,
     ),
-    PHONE: re.compile(
+    PHONE: lazy_re.compile(
         r"\b(?:phone|mobile|cell|cellphone|contact|telephone|call ?back|whatsapp|fax|landline)"
         r" ?(?:number|no\b|num|#)"
         r"|\b(?:your|ur|best|good) (?:tele)?(?:phone|mobile|cell|landline|number)\b(?! of\b)"
@@ -87,7 +88,7 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     IBAN: re.compile(r"\biban\b", re.IGNORECASE),
-    ACCOUNT: re.compile(
+    ACCOUNT: lazy_re.compile(
         r"\b(?:account|acct|a/c|bank|customer|client|member(?:ship)?|subscriber|policy|insurance|loyalty"
         r"|rewards?|frequent[ -]fl[iy]er|mileage|routing|sort|bsb)(?: account| card)? ?"
         r"(?:numbers?|no\b|num\b|#|id\b|code|details)"
@@ -106,7 +107,7 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
     HANDLE: HANDLE_QUESTION,
     _ANY_HANDLE: LOOSE_HANDLE_QUESTION,
-    DATE_OF_BIRTH: re.compile(
+    DATE_OF_BIRTH: lazy_re.compile(
         r"\b(?:date|day|month|year)s? of birth\b|\bbirth ?(?:date|day|year)|\bb-?day\b|\bd\.?o\.?b\b"
         r"|\bborn\b(?! to\b)|geburt(?:s(?:datum|tag|jahr)|stag)|\bgeb(?:oren|\.)|naissance|\bnée?(?:\(e\))?\b"
         r"|fecha de nac|\bnaci(?:ó|ste|do|da)\b|cumpleaños|data di nascita|\bnat[oa](?:/a)?\b|compleanno"

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rensa import RMinHash  # type: ignore[import-untyped]  # compiled, without types
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.splits.splits import DEFAULT_SIMILARITY
 
 # What is kept of a session to find others that say nearly the same: its shingles, and their signature.
@@ -36,8 +37,8 @@ _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]*\]")
 _DIGITS = re.compile(r"\d+")
 # Thai, Lao, Burmese, Khmer, kana and Han have no space between words: there a word is a character.
 _UNSPACED_SCRIPTS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_UNSPACED_SCRIPTS}]|[^\W_{_UNSPACED_SCRIPTS}]+")
-_OTHER_SIGNS = re.compile(rf"[^\w\x00-\x7f{_UNSPACED_SCRIPTS}]")
+_WORD = lazy_re.compile(rf"[{_UNSPACED_SCRIPTS}]|[^\W_{_UNSPACED_SCRIPTS}]+")
+_OTHER_SIGNS = lazy_re.compile(rf"[^\w\x00-\x7f{_UNSPACED_SCRIPTS}]")
 _ASCII_SIGNS = {code: "0" if chr(code).isdigit() else " " for code in range(128) if not chr(code).isalpha()}
 
 Texts = Sequence[str]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.conversations.roles import (
     ASSISTANT,
     SYSTEM,
@@ -87,9 +88,9 @@ _END = (
     r"begin_of_text|END_OF_TURN_TOKEN)\|>|</?s>|<end_of_turn>|<(?:eos|bos|pad|unk|sop|BOS_TOKEN|EOS_TOKEN)>|"
     r"<｜(?:begin|end)▁of▁sentence｜>|\[\|endofturn\|\]|\[(?:gMASK|PAD)\])"
 )
-_LEAD = re.compile(rf"(?:\s|{_END})*")
+_LEAD = lazy_re.compile(rf"(?:\s|{_END})*")
 _TEXT_END = re.compile(r"<\|(?:endoftext|end_of_text|begin_of_text)\|>|<(?:eos|bos)>")
-_LAST_END = re.compile(rf"{_END}\s*\Z")
+_LAST_END = lazy_re.compile(rf"{_END}\s*\Z")
 MAX_END_CHARACTERS = 60
 _TOKENS = {
     markup.name: re.compile(rf"{_END}(?:[ \t]*{_END})*|{markup.begin.pattern}", markup.begin.flags)

@@ -7,6 +7,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
+from datasets_app.domain import lazy_re
 from datasets_app.jobs import queue, recovery
 from datasets_app.management.forks import run_forks
 
@@ -25,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--scheduler", action="store_true", help="run a scheduler beside them")
 
     def handle(self, *, processes: int, scheduler: bool, **_: Any) -> None:
+        lazy_re.compile_waiting()  # each job runs in a fork
         if processes == 1 and not scheduler:
             self.work()
             return

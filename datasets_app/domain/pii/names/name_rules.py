@@ -11,6 +11,7 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
@@ -69,7 +70,7 @@ class Cue(NamedTuple):
 
 
 def _make_cue(before: str, trust: Trust, *, greets: bool = False) -> Cue:
-    return Cue(re.compile(before, re.IGNORECASE), trust, greets)
+    return Cue(lazy_re.compile(before, re.IGNORECASE), trust, greets)
 
 
 _NAME_QUALIFIERS = r"(?:my|his|her|your|their|our|full|first|last|middle|maiden|real|legal)"

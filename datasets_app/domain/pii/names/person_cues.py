@@ -2,6 +2,8 @@
 
 import re
 
+from datasets_app.domain import lazy_re
+
 MAX_CUE_CHARACTERS = 60
 RELATIVES = (
     "wife|husband|spouse|partner|fianc[eé]e?|son|daughter|kid|child|baby|brother|sister|mother|father|mom"
@@ -44,7 +46,7 @@ _WITH_PREPOSITION = (
     r"|transferred|transfer(?: me)?|connect(?:ed)?(?: me)?|put(?: me)? through|escalated?|reports?|name"
     r"|behalf) (?:by|to|of)|(?:order|gift|reservation|booking|appointment|parcel|card) (?:is |was )?for"
 )
-_BEFORE = re.compile(
+_BEFORE = lazy_re.compile(
     rf"(?:\b(?:mr|mrs|ms|miss|mister|dr|prof|sir|madam)\.?|(?:\b(?:{_DONE_TO})|(?:{_WITH_PREPOSITION}))"
     rf"|(?:^|[.!?,\n]\s{{0,3}}|\b(?:oh|and|many|the)\s)(?:{_GREETINGS})[,!]?"
     rf"|\b(?:{LABELS})(?: name)?\s{{0,2}}[:=]"
@@ -79,7 +81,7 @@ _DEEDS = (
     r"|never (?:called|replied|answered|wrote|came)|(?:also|just|already|still|then|kindly) (?:said|told"
     r"|asked|called)"
 )
-_BEHIND = re.compile(
+_BEHIND = lazy_re.compile(
     rf"(?:['’]s? (?:account|birthday|house|e-?mail|phone|wife|husband|mom|mum|dad|son|daughter|desk|order"
     rf"|number"
     r"|name|address|team|pr|branch|laptop|review|comment|message|fault|idea)\b"

@@ -6,6 +6,7 @@ is known of the word as a name. What speaks of a person (:mod:`person_cues`) dec
 
 import re
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_rules import NON_NAMES
 from datasets_app.domain.pii.names.person_cues import has_person_cue
@@ -17,11 +18,11 @@ _QUOTE = r"[\"“'*_]?"
 
 
 def _make_before(*phrases: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(phrases)})\s{_QUOTE}$", re.IGNORECASE)
+    return lazy_re.compile(rf"\b(?:{'|'.join(phrases)})\s{_QUOTE}$", re.IGNORECASE)
 
 
 def _make_behind(*phrases: str) -> re.Pattern[str]:
-    return re.compile(rf"{_QUOTE}\s(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
+    return lazy_re.compile(rf"{_QUOTE}\s(?:{'|'.join(phrases)})(?!\w)", re.IGNORECASE)
 
 
 _ARTICLES = (
@@ -146,7 +147,7 @@ _MARK = re.compile(
     r"\s?[™®©]|\s(?:v?\d{1,4}(?:\.\d+)?|[SMLX]{1,3}|Pro|Plus|Max|Mini|Lite|Ultra|Premium|SE|XS)\b(?!['’])"
     r"|\s[A-Z]{2,4}\s\d"
 )
-_OWNED = re.compile(
+_OWNED = lazy_re.compile(
     r"['’]s? (?:version|apps?|stores?|shops?|website|site|prices?|pricing|delivery|shipping|service|menu"
     r"|fries|burgers?"
     r"|products?|manual|battery|screen|customer service|competitors?|ads?|range|selection|box(?:es)?)\b"

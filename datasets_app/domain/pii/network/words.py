@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HOLE
 
 # Read by characters: Han, kana, Hangul, Thai, Lao, Burmese, Khmer; each with the signs above and below it.
@@ -36,7 +37,7 @@ _WHOLE = (
 
 
 def _compile(character: str, alone: str, whole: str = _WHOLE) -> re.Pattern[str]:
-    return re.compile(
+    return lazy_re.compile(
         whole
         + alone
         # The article or pronoun that French, Italian and Catalan join: l'hôtel, qu'Anna.
@@ -51,7 +52,7 @@ def _compile(character: str, alone: str, whole: str = _WHOLE) -> re.Pattern[str]
 _PIECE = _compile(rf"(?:(?![{_ALONE}])[^\W]|[{_MARKS}])", rf"[{_ALONE}][{_ALONE_MARKS}]*|")
 # The same, for text that has none of these, and for text that has neither addresses nor placeholders.
 _ASCII_PIECE, _ASCII_WORD = _compile(r"\w", ""), _compile(r"\w", "", "")
-_IS_ALONE = re.compile(f"[{_ALONE}]")
+_IS_ALONE = lazy_re.compile(f"[{_ALONE}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

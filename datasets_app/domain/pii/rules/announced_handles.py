@@ -6,6 +6,7 @@ How much is required of a name depends on the words: "username: jane" is one, "u
 import re
 from collections.abc import Iterator
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.cue_words import find_cue_starts, make_cue_starts, make_cues
@@ -80,7 +81,7 @@ _VERB = (
     r"(?:[ \t](?:now|still|just|currently|simply|probably|set to|the same,|also|actually)){0,2}[ \t:]{1,2})"
 )
 _SPACE = r"(?P<space>[ \t]{1,2})"
-_ANNOUNCED = re.compile(
+_ANNOUNCED = lazy_re.compile(
     rf"(?:(?P<platform>{_PLATFORM}|sc)(?:['’]s)?(?:[ \t](?:handle|name|user ?name|user|id|tag|account|acct"
     rf"|profile|nick|acc))?"
     rf"|(?P<account>{_ACCOUNT_NAME})s?|(?P<loose>{_LOOSE_NAME}))(?:{_SIGN}|{_VERB}|{_SPACE}){_VALUE}",

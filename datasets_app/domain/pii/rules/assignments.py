@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.entropy import UUID_PATTERN, is_hexadecimal, is_mixed, is_random
 from datasets_app.domain.pii.rules.provider_tokens import NAMED_PROVIDERS
 
@@ -51,7 +52,7 @@ _VALUE = (
     r"(?:(?P<quote>\\?[\"'`])(?P<quoted>[^\r\n]{1,200}?)(?P=quote)"
     rf"|[“‘«](?P<curly>[^”’»\r\n]{{1,200}})[”’»]|[\"'`“‘«]?(?P<bare>{_BARE_WORD}))"
 )
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = lazy_re.compile(
     rf"(?:(?P<password>{_PASSWORD})|(?P<secret>{_SECRET})|(?P<session>{_SESSION})"
     rf"|(?P<named>(?<![a-z])(?:{_PROVIDER_NAMES}))|(?P<key>{_ANY_KEY}))(?:{_SEPARATOR}){_VALUE}",
     re.IGNORECASE,

@@ -2,6 +2,7 @@
 
 import re
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.rules.cue_words import make_cues
 
 # Of nothing but a date of birth: any date near it is one.
@@ -50,7 +51,7 @@ BORN = (
     r"|родился|родилась|народи(?:вся|лася)|г\. ?р\.|года рождения|р\. ?н\.|γεννήθηκ[αε]"
     r"|出生于|出生於|生于|生於|生まれ|出生|출생|년생|sinh(?= ngày)|เกิด(?:วันที่|เมื่อ)?|जन्म|נולד(?:תי|ה)?|ولدت|وُلد"
 )
-CUE = re.compile(
+CUE = lazy_re.compile(
     rf"(?:(?<![^\W_])|(?<=[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af\d])(?=[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af])"
     r"|(?<=[a-z])(?=[DB]))"
     rf"(?:(?P<year>{BIRTH_YEAR})|(?P<certain>{CERTAIN})|(?P<birthday>{BIRTHDAY})|(?P<born>{BORN}))",

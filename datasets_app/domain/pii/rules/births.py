@@ -7,6 +7,7 @@ the length of the text: around each such word a bounded part is searched.
 import re
 from collections.abc import Iterator
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match, Span, drop_overlaps
 from datasets_app.domain.pii.rules.birth_words import CUE, CUE_WORDS, OTHER_EVENT, SPELLED_CUES, UNSPACED_CUES
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
@@ -30,14 +31,14 @@ _MAX_DATES = 8
 # What may stand between the word and the date: signs, elements, the form (dd/mm/yyyy), words that name
 # no other event. "Your date of birth? 3/5/80" is two sentences.
 _FORMAT_HINT = r"[dmyjatg]{1,4}(?:[-/. ][dmyjatg]{1,4}){1,2}(?![^\W_])"
-_STEP = re.compile(
+_STEP = lazy_re.compile(
     rf"{_FORMAT_HINT}|(?!{OTHER_EVENT})[^\W\d_]{{1,14}}(?![^\W_])|[\u3040-\u30ff\uac00-\ud7af]{{1,4}}"
     rf"|</?\w{{1,12}}>|\r?\n(?:[ \t]{{0,20}}\r?\n)?"
     r"|[ \t:;=\-–—>|\"'`“”’«»()\[\]{},/*_#~?!.&、，]",
     re.IGNORECASE,
 )
 # Of a birthday and of who was born: within the sentence, and no list of other things.
-_STEP_IN_SENTENCE = re.compile(
+_STEP_IN_SENTENCE = lazy_re.compile(
     rf"(?!{OTHER_EVENT})[^\W\d_]{{1,20}}(?![^\W_])|[\u3040-\u30ff\uac00-\ud7af]{{1,4}}"
     r"|(?<=[A-Z][a-z])\.|[?.!,][ ](?=it['’]?s[ ]|it is |should be )|[ \t,:=\-–'’\"()&/]",
     re.IGNORECASE,
@@ -49,7 +50,7 @@ _BORN_LINK = re.compile(
     re.IGNORECASE,
 )
 # "born in Springfield, Illinois, on May 3, 1980"
-_BORN_SOMEWHERE = re.compile(
+_BORN_SOMEWHERE = lazy_re.compile(
     rf"(?:[ \t]|,[ \t])(?:in|at|im|à|en|a|w|em|te|i)[ \t](?:(?!{OTHER_EVENT})[^\W\d_][\w.'’-]{{0,20}}[ "
     rf",]{{1,2}}){{1,6}}?(?:(?:on|am|le|el|il|em|op|den|in)[ \t](?:the )?)?",
     re.IGNORECASE,

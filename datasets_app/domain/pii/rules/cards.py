@@ -7,13 +7,14 @@ words around leave no doubt, the check digit is not asked.
 import re
 from collections.abc import Iterator
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import CREDIT_CARD
 
 Span = tuple[str, int, int]
 
 _DIGIT_GROUPS = re.compile(r"(?<![\w+])(?<!\d[./])\d+(?:[ .-]\d+)*(?!\w)")
 _GROUP = re.compile(r"\d+")
-_ISSUER_NUMBER = re.compile(
+_ISSUER_NUMBER = lazy_re.compile(
     r"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}"
     r"|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|(?:1800|2131)\d{11}"
     r"|(?:6011|64[4-9]\d|65\d\d|62\d\d|81\d\d)\d{12,15}|(?:220[0-4]|979\d|9792)\d{12}"
@@ -28,7 +29,7 @@ _GROUPINGS = frozenset(
 )
 # Nothing else is written so.
 _CARD_ONLY_GROUPINGS = {(4, 4, 4, 4): "23456", (4, 6, 5): "3", (4, 6, 4): "3"}
-_CARD_WORDS_BEFORE = re.compile(
+_CARD_WORDS_BEFORE = lazy_re.compile(
     r"\b(?:(?:credit|debit|bank|gift|prepaid|virtual|charge)? ?card(?:s|holder)?|visa|master ?card|amex"
     r"|american express|discover|maestro|diners(?: club)?|jcb|unionpay|cc|ccn|pan|credit|debit"
     r"|tarjeta|carte|karte|kreditkarte)\b"

@@ -1,9 +1,10 @@
 """The words of a text, for all rules that look for a cue in it."""
 
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Generic, TypeVar
+
+from datasets_app.domain import lazy_re
 
 # Letters, also of other scripts; ASCII capitals become small, all else a space.
 _LETTERS = bytes(
@@ -99,7 +100,7 @@ class CueStarts:
         return [start for start, head in self._starts if head in text]
 
 
-_NON_LETTERS = re.compile(r"[^a-z\x80-\U0010ffff]+")
+_NON_LETTERS = lazy_re.compile(r"[^a-z\x80-\U0010ffff]+")
 
 
 def make_cue_starts(starts: str) -> CueStarts:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.birth_words import BIRTHDAY, CERTAIN, CUE
 
@@ -87,14 +88,14 @@ _DATE_FORMS = (
     # 3-V-1980
     rf"\d{{1,2}}[-/. ]{_ROMAN_MONTH}[-/. ]{_YEAR}{_END}",
 )
-_DATE = re.compile(rf"(?<!\d)(?<!\d[.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
+_DATE = lazy_re.compile(rf"(?<!\d)(?<!\d[.,/:-])(?<!\d )(?:{'|'.join(_DATE_FORMS)})", re.IGNORECASE)
 # 3.5., 3/5, 03-05: what a birthday is, and most other things are.
 _DAY_AND_MONTH = re.compile(r"(?<![\w.,/:-])(\d{1,2})[./-](\d{1,2})\.?(?![\w/-]|[.,:]\d)")
 _COMPACT_DATE = re.compile(
     rf"(?<![A-Za-z0-9_])(?:{_FULL_YEAR}[01]\d[0-3]\d|[0-3]\d[0-3]\d{_FULL_YEAR}|[0-3]\d[0-3]\d\d\d"
     r"|\d\d[01]\d[0-3]\d)(?![\w-])"
 )
-_YEAR_ALONE = re.compile(
+_YEAR_ALONE = lazy_re.compile(
     rf"(?<![A-Za-z0-9_])(?<!\d[.,/:-]){_FULL_YEAR}(?:[ ]?[年년]|(?![A-Za-z0-9_-]|[./:,]\d))|{_SPELLED_YEAR}",
     re.IGNORECASE,
 )
@@ -106,7 +107,7 @@ _SPOKEN_DATE = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+")
-_ENDS_IN_YEAR = re.compile(rf"[ -]{_SPELLED_YEAR}\Z", re.IGNORECASE)
+_ENDS_IN_YEAR = lazy_re.compile(rf"[ -]{_SPELLED_YEAR}\Z", re.IGNORECASE)
 
 
 _FIRST_WORDS = frozenset(_MONTHS_TEXT.split()) | frozenset(
@@ -238,7 +239,7 @@ def _find_in_rows(text: str, start: int, delimiter: str, columns: list[int]) -> 
             return
 
 
-_HEADING = re.compile(rf"[\s\"']*(?:\w{{1,20}}[ _-])?(?:{CERTAIN}|{BIRTHDAY})[\s\"']*", re.IGNORECASE)
+_HEADING = lazy_re.compile(rf"[\s\"']*(?:\w{{1,20}}[ _-])?(?:{CERTAIN}|{BIRTHDAY})[\s\"']*", re.IGNORECASE)
 _FILLER = re.compile(r"[\s\"'*]*")
 
 

@@ -4,11 +4,11 @@ The text is folded once for all rules, and a rule is asked only about texts that
 looks for: a few searches for constants tell that of most texts.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import (
     ACCOUNT,
     ADDRESS,
@@ -105,7 +105,7 @@ _SEARCHES: tuple[_Search, ...] = (
 
 # Letters of scripts in which people put no space beside an address or a number: "IPは192.0.2.17です".
 _UNSPACED = "\u0590-\u1cff\u2e80-\ud7ff\uf900-\ufdff\ufe70-\ufefe"
-_BESIDE_ASCII = re.compile(f"(?<=[!-~])[{_UNSPACED}]|[{_UNSPACED}](?=[!-~])")
+_BESIDE_ASCII = lazy_re.compile(f"(?<=[!-~])[{_UNSPACED}]|[{_UNSPACED}](?=[!-~])")
 
 
 def find_all(text: str, kinds: frozenset[str] = ALL_KINDS, depth: int = 0) -> list[Match]:

@@ -5,6 +5,8 @@ Looked up one after another away from the token, in lower case; a start stands f
 
 import re
 
+from datasets_app.domain import lazy_re
+
 # What a user name is called: any token with a digit or a sign in it that follows is one.
 _NAMES = """
     username usernames userid userhandle uname usr ruser login logins logon loginname logname nick nicks
@@ -129,7 +131,7 @@ ACTIONS = frozenset(_ACTIONS.split())
 OWNED = frozenset("account acc acct profile handle username konto compte cuenta conta".split())
 COUNTERS = frozenset(_COUNTERS.split())
 # Sequences of words of which the last may be anything.
-PHRASES = re.compile(
+PHRASES = lazy_re.compile(
     r"(?:t[êe]n (?:đăng nhập|người dùng)|nama pengguna|имя пользователя|nom d['’ ]?utilisateur"
     r"|nombre de usuario"
     r"|nome (?:utente|de usu[áa]rio)|nazwa użytkownika|kullanıcı ad[ıi]m?|uživatelské jméno|screen[ _-]?name"

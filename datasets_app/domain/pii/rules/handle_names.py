@@ -7,6 +7,7 @@ only those count that a word beside them announces.
 import re
 from functools import lru_cache
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
 
 _MIN_CHARACTERS, _MAX_CHARACTERS = 5, 24
@@ -21,14 +22,14 @@ WORDS = frozenset(
     "mistyped heathrow cappella draymond alborada bretagne alicante skypoints sceptical".split()
 )
 # xxannaxx, itsanna, therealanna, mrsdoe, annaofficial, notanna
-_AROUND = re.compile(
+_AROUND = lazy_re.compile(
     r"(?P<open>x{1,2}|i?tsz?|im|iam|the(?:real)?|real|mr|mrs|ms|dr|miss|hey|just|only|not|official|lil|king"
     r"|queen|lady|team|captain|sir|simply|ask)?"
     r"(?P<name>[a-z]{4,}?)"
     r"(?P<close>x{1,2}|official|real|hd|tv|yt|xo|xoxo|gam(?:er|ing)|plays|music|art|photo|photos|foto|pics"
     r"|books|blog|writes|irl|live|online|life|world|land|designs?|vlogs|streams|fit|codes|dev|fam|boi|girl|lover|things)?"
 )
-_TOKEN = re.compile(
+_TOKEN = lazy_re.compile(
     r"(?<![^\W\u0e00-\u9fff\uac00-\ud7af])(?<![@/\\.#$%&+~<`-])(?:[a-z]{6,24}"
     r"|[A-Z]{6,24})(?![\w@/\\(\[+`-]|[.:]\w)"
 )

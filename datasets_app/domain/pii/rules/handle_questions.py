@@ -2,7 +2,9 @@
 
 import re
 
-HANDLE_QUESTION = re.compile(
+from datasets_app.domain import lazy_re
+
+HANDLE_QUESTION = lazy_re.compile(
     r"\b(?:your|ur|yr|which|what(?:'s| is| was)?(?: the)?|under what|a|the|whose|his|her|their|old"
     r"|new) (?:\w+ ){0,2}?"
     r"(?:user ?-?names?|user ?id|handle|gamer ?tag|screen ?name|nick(?:name)?|ign|battle ?tag"
@@ -28,7 +30,7 @@ HANDLE_QUESTION = re.compile(
     re.IGNORECASE,
 )
 # For a user name or anything else: who did it, which account.
-LOOSE_HANDLE_QUESTION = re.compile(
+LOOSE_HANDLE_QUESTION = lazy_re.compile(
     r"\b(?:user ?name|gamer ?tag|nick(?:name)?|handle|screen ?name|log ?-?in|tag|insta(?:gram)?|ig"
     r"|snap(?:chat)?|discord"
     r"|telegram|twitter|tiktok|steam|psn|accounts?|profiles?|users?|players?|sellers?|buyers?"

@@ -7,6 +7,7 @@ pattern begins with a sign or a word that few texts have, and repeats within bou
 import re
 from collections.abc import Iterable, Iterator
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.product_list import is_part_number
@@ -109,7 +110,7 @@ def search_folded(text: str) -> list[Match]:
 
 # Scripts written without spaces: the words behind a name are not part of it. Tweets are passed on with
 # names taken apart: "RT @jane _ doe: …", "RT @jane 73: …".
-_MENTION = re.compile(
+_MENTION = lazy_re.compile(
     r"(?<![\w@+/\\%$#=&~^])(?<![\w)\].]-)(?<![\w)]\.)@(?P<name>(?:_ )?(?:[^\W\u2e80-\u9fff\uac00-\ud7af]"
     r"|[.-](?=[^\W_])){1,64}|[\u2e80-\u9fff\uac00-\ud7af]{2,20})"
     r"(?:(?P<server>@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24})|(?: _ [^\W_]\w{0,30}){1,3})?(?:(?<=[^\W\d_]) "

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HOST, Match, Span, drop_overlaps
 
 
@@ -138,7 +139,7 @@ _COMMAND = re.compile(
     r"(?:[ =](?:\d{1,6}|[\w./~-]{0,60}\.(?:pem|key|ppk)|~?/[^\s]{1,80}))?){0,6}"
     rf"[ \t]{{1,3}}(?P<user>[A-Za-z_][\w.-]{{0,31}}@)?(?P<host>{_NAME})(?![\w@(/]|\.\w)"
 )
-_HOST_PHRASE = re.compile(
+_HOST_PHRASE = lazy_re.compile(
     r"(?:\b(?:(?:db|database|mysql|pg|redis|smtp|ldap|mongo|proxy|server|remote|target|api|kafka|es)"
     r"[_ -]?(?:host|server)(?:[_ -]?name)?|host(?:[_ -]?name)?|server(?:[_ -]?name)?|data source"
     r"|computer(?:[_ -]?name)?|machine(?:[_ -]?name)?|node(?:name)?|fqdn|nameserver|resolver|proxy)"

@@ -8,6 +8,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
+
 LIST_PATH = Path(__file__).with_name("id_formats.txt")
 # Parts of one expression: "driver's license", "N.I.F.", "codice-fiscale", "passport_number".
 _WORD = re.compile(r"[^\W\d_]+")
@@ -24,7 +26,7 @@ _FREQUENT_WORDS = (
 # The words of a cue in one ("driverslicense") count from this length: "sa id" is no "said".
 _MIN_JOINED_CHARACTERS = 5
 # Scripts that don't separate words, or whose words have signs in them that are no letters.
-_UNDIVIDED_SCRIPTS = re.compile("[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_UNDIVIDED_SCRIPTS = lazy_re.compile("[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NUMBER_WORD = re.compile(
     r"(?:['’]?s\b)?(?:[\s_-]{0,2}\bid\b)?[\s_./(-]{0,2}"
     r"(?:(?:numbers?|nos?|nr|nbr|num|nummer|numer\w{0,2}|num[eé]ro|n[uú]mero|numărul|číslo|szám\w?"

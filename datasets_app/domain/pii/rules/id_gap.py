@@ -2,6 +2,8 @@
 
 import re
 
+from datasets_app.domain import lazy_re
+
 _MAX_WORDS_ASIDE = 4  # "the passport of my husband John is …"
 
 _VERBS = frozenset(
@@ -58,7 +60,7 @@ _POSSESSIVES = (
     "|suo|mia|mój|moja|moje|mijn|mitt|min|benim"
 )
 # Between a number and the cue after it: " is my ", " (", " - that's my ".
-LINK_BACK = re.compile(
+LINK_BACK = lazy_re.compile(
     r"(?:[\s,;:–-]{0,3}\(|\s?(?:[–-]{1,2}|<-+|←|\|)\s?(?:(?:that|it|this)[’']?s? (?:is )?)?"
     r"|\s?[,:;=>]\s(?=(?:my|our|his|her|their|mi|mon|mein|meine|meu|mio|mia)\s)"
     r"|[\s,]{0,3}(?:is|was|as|are|for|being|es|est|ist|é|è|to|jest|är|er|on|je|este|als|como|come|that[’']s)"

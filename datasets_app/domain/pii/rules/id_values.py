@@ -4,18 +4,19 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.rules.id_formats import IdFormat
 from datasets_app.domain.pii.rules.id_gap import FILLERS
 
 # Scripts without spaces put no sign between a word and a number: 身份证号码是110105…
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_UNSPACED_WORD = re.compile(f"[{_UNSPACED}]")
-GROUP = re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
+_UNSPACED_WORD = lazy_re.compile(f"[{_UNSPACED}]")
+GROUP = lazy_re.compile(rf"[^\W_{_UNSPACED}]+|[{_UNSPACED}]+")
 DIGIT = re.compile(r"[0-9]")
 MAX_VALUE_CHARACTERS = 40
 _MAX_GROUPS = 10
 _MIN_SPACED_DIGITS = 8
-_REST_OF_CODE = re.compile(rf"[^\W_{_UNSPACED}][-./]?\Z")
+_REST_OF_CODE = lazy_re.compile(rf"[^\W_{_UNSPACED}][-./]?\Z")
 _WORD_WITH_NUMBER = re.compile(r"[A-Z]?[a-z]{3,}[0-9]{1,4}")
 _JOINED = re.compile(r"[-./][^\W_]")
 # A date, perhaps with the hour behind it, two years, a version, an amount.

@@ -7,6 +7,7 @@ of addresses and of programming interfaces (``/v1/users``). Linear in the length
 import re
 from collections.abc import Iterator
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import PATH, Match, Span, drop_overlaps
 from datasets_app.domain.pii.names.product_list import is_software
 
@@ -35,7 +36,7 @@ _SPACED_NAME = (
 )
 _PATH_REST = rf"(?:/{_NAME}{{1,255}}{_SPACED_NAME}{{0,3}}){{0,40}}/?"
 # Folders below which every house keeps its own; where it is a user's, one name behind it is enough.
-_UNIX_PATH = re.compile(
+_UNIX_PATH = lazy_re.compile(
     rf"/(?<![\w./~$%+-]/)(?:(?P<user>(?:(?:export|usr|var|nfs)/)?home/|(?:private/|mnt/"
     rf"|cygdrive/)?[a-z]/Users/|Users/"
     r"|System/Volumes/Data/Users/|root/|var/mail/|var/spool/(?:mail|cron/crontabs)/|Volumes/|media/"

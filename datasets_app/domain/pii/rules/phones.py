@@ -8,6 +8,7 @@ look like one.
 import re
 from collections.abc import Iterator
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import PHONE
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.cues import Window
@@ -43,7 +44,7 @@ _SHAPES = (
         rf"(?<![{_W}+])\(?\+\(?[1-9](?:[ .\-/()]{{0,2}}\d){{7,14}}" + _EXTENSION + rf"(?![{_W}]|[-.]\d)"
     ),
     # (508) 777-8189 ext. 14, 1-800-555-0199, 454.520.3028, 443 428 9089, 212/555-0198
-    re.compile(
+    lazy_re.compile(
         _NUMBER_START
         + r"(?:1[ .-])?(?:\(\d{3}\)[ -]{0,2}|\d{3}[-./]|[2-9]\d{2} )\d{3}(?:[-. ]| - )\d{4}"
         + _EXTENSION
@@ -107,7 +108,7 @@ _FOURS = re.compile(r"\d{4}\.\d{4}")
 _GROUP = re.compile(r"\d+")
 # "reach 1000000 users" counts something.
 _MAX_COUNTED_DIGITS = 8
-_COUNTED_NOUN = re.compile(
+_COUNTED_NOUN = lazy_re.compile(
     r" (?!at|on|or|and|if|after|before|from|any|when|until|till|please|thanks|asap|today|tomorrow|now|for|but"
     r"|to|with|in|as|then|instead|between|during|is|again|ext|it|i|my|so|because|this|that|he|she|we|they"
     r"|you|directly)[a-z]"

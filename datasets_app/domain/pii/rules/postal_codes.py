@@ -5,6 +5,7 @@ Alone they look like any other number, so the network that finds addresses leave
 
 import re
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import ADDRESS, Match, drop_overlaps
 
 _LATIN_WORDS = (
@@ -28,7 +29,7 @@ _CODE = (
     r"|[A-Za-z][0-9][A-Za-z] ?[0-9][A-Za-z][0-9]|[A-Za-z]{1,2}[0-9][0-9A-Za-z]? ?[0-9][A-Za-z]{2}"
     r"|[A-Za-z][0-9]{2} ?[A-Za-z0-9]{4})"
 )
-_ANNOUNCED = re.compile(
+_ANNOUNCED = lazy_re.compile(
     rf"(?:\b(?:{_LATIN_WORDS})(?![^\W\d_])|(?:{_OTHER_WORDS})){_BETWEEN}"
     rf"(?P<code>{_CODE})(?![\w-]|[.,][0-9]| ?(?:%|kb|mb|gb|files?\b|error))",
     re.IGNORECASE,

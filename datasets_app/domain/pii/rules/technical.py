@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import (
     ADDRESS,
     CREDENTIAL,
@@ -32,7 +33,7 @@ _BLANK_WORDS = (
     "your|my|insert|enter|add|name|first|last|full|user|customer|client|agent|company|email|e-mail|phone|address|date"
     "|city|street|number|id|order|product|title|vorname|nachname|kunde|nom|nombre|nome"
 )
-_NOTHING_STANDS_IN_IT = re.compile(
+_NOTHING_STANDS_IN_IT = lazy_re.compile(
     # Variables of templates: {{ user.name }}, ${USER}, {% if x %}, {name}, %(name)s, %NAME%, $USER_NAME.
     r"\{\{[^{}\n]{1,80}\}\}|\$\{[^{}\n]{1,80}\}|\{%[^%\n]{1,80}%\}|\{[A-Za-z_][\w.|:\[\]-]{0,40}\}"
     r"|%\(\w{1,40}\)[sdrf]|%[A-Z][A-Z0-9_]{1,30}%|\$[A-Z][A-Z0-9_]{2,40}\b"

@@ -5,6 +5,8 @@ import unicodedata
 from functools import cache
 from pathlib import Path
 
+from datasets_app.domain import lazy_re
+
 PHRASES_PATH = Path(__file__).parent.parent / "phrases" / "messengers.txt"
 _ENDINGS = (
     "jpe?g png gif webp heic mp4 mov 3gp opus ogg m4a aac mp3 wav pdf docx? xlsx? pptx? vcf zip txt csv"
@@ -12,7 +14,7 @@ _ENDINGS = (
 _FILE = rf"\S[^<>\n:]{{0,120}}\.(?:{_ENDINGS.replace(' ', '|')})"
 # "IMG-20260105-WA0001.jpg (file attached)" and "<attached: photo.jpg>" in any language; and what stands
 # alone in angle brackets, as messengers write what they leave out, unless it is a tag or an address.
-_ATTACHED = re.compile(
+_ATTACHED = lazy_re.compile(
     rf"{_FILE} \([^()\n]{{3,50}}\)|<[^<>:\n]{{3,40}}\s?: ?{_FILE}>"
     r"|<(?=[^<>]*[\s\u0080-\U0010ffff])[^<>/=@{}\n]{3,60}>",
     re.IGNORECASE,

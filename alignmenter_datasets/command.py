@@ -13,9 +13,10 @@ from datasets_app.command_line import validate
 from datasets_app.command_line.conversion import (
     ASSUMED_ORIGIN,
     ORIGIN_HELP,
-    add_reading_options,
+    READING_OPTIONS,
     read_mapping,
 )
+from datasets_app.command_line.options import add_options
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
     EXIT_FINDINGS,
@@ -117,7 +118,7 @@ def _add_push(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--origin", choices=("synthetic", "production", "external"), help=ORIGIN_HELP)
     parser.add_argument("--format", default="auto", help="default: told by the content")
     parser.add_argument("--persona", default="", metavar="ID", help="of turns that name none")
-    add_reading_options(parser)
+    add_options(parser, READING_OPTIONS)
     parser.add_argument("--append", action="store_true", help="add to sessions that exist")
     parser.add_argument(
         "--quarantine", action="store_true", help="leave out sessions with problems, and keep those"

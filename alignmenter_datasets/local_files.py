@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from datasets_app.command_line.conversion import (
+    READING_OPTIONS,
     MissingSessions,
-    add_reading_options,
     describe_conversion,
     describe_unreadable,
     is_complete,
@@ -16,6 +16,7 @@ from datasets_app.command_line.conversion import (
     read_mapping,
     write_conversations,
 )
+from datasets_app.command_line.options import add_options
 from datasets_app.command_line.remedies import SESSIONS_REMEDY
 from datasets_app.command_line.streams import (
     EXIT_FINDINGS,
@@ -148,7 +149,7 @@ def _read_key(*, required: bool) -> bytes:
 
 def _add_reading_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", default="auto", help="default: told by the content")
-    add_reading_options(parser)
+    add_options(parser, READING_OPTIONS)
     parser.add_argument(
         "--mapping", default="", metavar="FILE", dest="saved_mapping", help="columns from a JSON file"
     )

@@ -1,12 +1,12 @@
 """``convert_dataset`` and ``alignmenter-datasets convert``: a file of any format into another one."""
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import IO
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.remedies import append_remedy
 from datasets_app.command_line.streams import CommandFailure, Progress
 from datasets_app.domain.conversations.lines import UnreadableFile
@@ -35,26 +35,24 @@ ASSUMED_ORIGIN = (
 MAX_PROBLEMS_KEPT = 100
 
 
-def add_reading_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--assistant",
+READING_OPTIONS = (
+    option(
+        "--assistant NAME",
+        "who is the assistant in a messenger's export or a table; default: all but the first sender",
         default="",
-        metavar="NAME",
-        help="who is the assistant in a messenger's export or a table; default: all but the first sender",
-    )
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        dest="mapping",
-        metavar="FIELD=COLUMN",
-        help="a table's column for session_id, turn_index, role, text, timestamp or tags; repeatable. "
+    ),
+    option(
+        "--map FIELD=COLUMN",
+        "a table's column for session_id, turn_index, role, text, timestamp or tags; repeatable. "
         "Of rows with a question and several answers: question and answer. tags= uses none. "
         "Without a session column: session_id=one-conversation or each-row. For dates like "
         "03/04/2026: dates=day-first or month-first, in every format. What a sender or a role is: "
         "'sender:NAME=user', =assistant or =leave-out. repeated=drop leaves out exact repetitions of a "
         "message. What lines of a CSV that aren't UTF-8 are in: encoding=windows-1252",
-    )
+        repeatable=True,
+        dest="mapping",
+    ),
+)
 
 
 def read_mapping(items: Sequence[str], file_name: str = "") -> dict[str, str]:

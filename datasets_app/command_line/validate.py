@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets_app.command_line.conversion import describe_conversion
+from datasets_app.command_line.options import add_options, option
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import (
     EXIT_COULD_NOT_RUN,
@@ -60,48 +61,33 @@ Every code is explained in docs/checks.md.
 """
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those that concern files."""
-    parser.add_argument(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="file of any format that is imported, plain or gzipped; - for standard input",
-    )
-    parser.add_argument("--kind", choices=FILE_KINDS, help="what the files hold (default: by the first line)")
-    parser.add_argument("--format", choices=tuple(OUTPUTS), default="text", help="of the output")
-    parser.add_argument(
-        "--pii-only",
-        action="store_true",
-        help="look for personal data alone (E401 to E418, W406), in any JSONL whatever its lines are",
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="TERM",
-        help="a value that may stand in the files, and every part of it; again and again (with --pii-only)",
-    )
-    parser.add_argument(
-        "--persona",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="persona YAML whose name, brand and lexicon are no people; again and again (without --pii-only)",
-    )
-    parser.add_argument(
-        "--no-names",
-        action="store_true",
-        help="don't look for names of people: a model does that, some thousand lines a second",
-    )
-    parser.add_argument("--strict", action="store_true", help="warnings count as findings")
-    parser.add_argument(
-        "--limit",
-        type=int,
+OPTIONS = (
+    option(
+        "files FILE", "file of any format that is imported, plain or gzipped; - for standard input", nargs="*"
+    ),
+    option("--kind", "what the files hold (default: by the first line)", choices=FILE_KINDS),
+    option("--format", "of the output", choices=tuple(OUTPUTS), default="text"),
+    option(
+        "--pii-only", "look for personal data alone (E401 to E418, W406), in any JSONL whatever its lines are"
+    ),
+    option(
+        "--allow TERM",
+        "a value that may stand in the files, and every part of it; again and again (with --pii-only)",
+        repeatable=True,
+    ),
+    option(
+        "--persona FILE",
+        "persona YAML whose name, brand and lexicon are no people; again and again (without --pii-only)",
+        repeatable=True,
+    ),
+    option("--no-names", "don't look for names of people: a model does that, some thousand lines a second"),
+    option("--strict", "warnings count as findings"),
+    option(
+        "--limit N",
+        "print at most N findings of each code for each file; 0 for all (default: 100)",
         default=100,
-        metavar="N",
-        help="print at most N findings of each code for each file; 0 for all (default: 100)",
-    )
+    ),
+)
 
 
 def check_options(options: dict[str, Any]) -> None:
@@ -195,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=EPILOG.format(program=PROGRAM, more=""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_arguments(parser)
+    add_options(parser, OPTIONS)
     options = vars(parser.parse_args(arguments))
     escape_undecodable_names(sys.stdout)
     escape_undecodable_names(sys.stderr)

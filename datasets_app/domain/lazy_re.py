@@ -13,10 +13,16 @@ _waiting: list["_Waiting"] = []
 class _Compiled:
     """Has the methods of the compiled pattern as attributes."""
 
-
-class _Waiting:
     def __init__(self, pattern: str, flags: int) -> None:
         self._arguments = pattern, flags
+
+    def __reduce__(self) -> tuple[Any, tuple[str, int]]:
+        return re.compile, self._arguments
+
+
+class _Waiting(_Compiled):
+    def __init__(self, pattern: str, flags: int) -> None:
+        super().__init__(pattern, flags)
         _waiting.append(self)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,11 +1,12 @@
 """The base class of every command that does its work and ends."""
 
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from django.core.management import base
 
+from datasets_app.command_line.options import Option, add_options
 from datasets_app.command_line.streams import Progress, escape_terminal
 from datasets_app.jobs.parameters import NoParameters, P
 from datasets_app.jobs.perform import run_in_foreground
@@ -31,6 +32,7 @@ class BaseCommand(base.BaseCommand):
 
     # `run`, `migrate` and `make check` run the system checks; commands on files need no database.
     requires_system_checks = ()
+    arguments: Sequence[Option] = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Django replaces both streams in several places.
@@ -41,6 +43,9 @@ class BaseCommand(base.BaseCommand):
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> base.CommandParser:
         kwargs.setdefault("formatter_class", HelpFormatter)
         return super().create_parser(prog_name, subcommand, **kwargs)
+
+    def add_arguments(self, parser: base.CommandParser) -> None:
+        add_options(parser, self.arguments)
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         with report_errors(self), interrupt_on_sigterm():

@@ -1,50 +1,45 @@
 """Options of commands that read files of other tools."""
 
-from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from datasets_app.command_line.conversion import read_mapping
+from datasets_app.command_line.options import Option, option
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.label_rules import LabelRules, read_label_rules
 from datasets_app.management.terminal import command_error
 
 
-def add_mapping_options(parser: ArgumentParser, *, of_files: bool, saves: bool = True) -> None:
-    kind = "FILE" if of_files else "NAME|FILE"
-    parser.add_argument(
-        "--mapping",
-        metavar=kind,
+def mapping_options(*, of_files: bool, saves: bool = True) -> Sequence[Option]:
+    mapping = option(
+        f"--mapping {'FILE' if of_files else 'NAME|FILE'}",
+        "columns of a table from a JSON file" + ("" if of_files else ", or saved by name"),
         default="",
         dest="saved_mapping",
-        help="columns of a table from a JSON file" + ("" if of_files else ", or saved by name"),
     )
-    if not saves:
-        return
-    parser.add_argument(
-        "--save-mapping",
-        metavar="FILE" if of_files else "NAME",
-        default="",
-        help="save the columns that were used, and what each sender is, with the senders' names: treat it "
+    save = option(
+        f"--save-mapping {'FILE' if of_files else 'NAME'}",
+        "save the columns that were used, and what each sender is, with the senders' names: treat it "
         "like the data. --mapping uses it again",
-    )
-
-
-def add_label_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--label-map",
         default="",
-        metavar="VALUE=LABEL,…",
-        help="what labels of other tools mean: good=1,bad=0 (1 or on-brand, 0 or off-brand); default: yes, "
+    )
+    return (mapping, save) if saves else (mapping,)
+
+
+LABEL_OPTIONS = (
+    option(
+        "--label-map VALUE=LABEL,…",
+        "what labels of other tools mean: good=1,bad=0 (1 or on-brand, 0 or off-brand); default: yes, "
         "no, 1, 0, thumbs of a question about the brand, and on-brand, off-brand of any question",
-    )
-    parser.add_argument(
-        "--question",
         default="",
-        metavar="NAME",
-        help="the only question of a label tool whose answers say on-brand or off-brand",
-    )
+    ),
+    option(
+        "--question NAME",
+        "the only question of a label tool whose answers say on-brand or off-brand",
+        default="",
+    ),
+)
 
 
 def parse_label_rules(options: dict[str, Any]) -> LabelRules:

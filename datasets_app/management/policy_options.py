@@ -6,60 +6,42 @@ from typing import Any
 from django.conf import settings
 
 from datasets_app.catalog.scrubbers import add_recognizer_files
+from datasets_app.command_line.options import option
 from datasets_app.domain.pii.custom_patterns import CustomPatterns, parse_pattern
 from datasets_app.domain.pii.policy import Policy, PolicyError, list_class_names, parse_kinds
 from datasets_app.management.kept_terms import read_kept_terms, read_scrubbed_terms
 from datasets_app.management.terminal import command_error
 
-
-def add_detection_options(parser: Any) -> None:
-    """To a parser or a group of its options."""
-    parser.add_argument(
-        "--scrub-patterns",
-        metavar="CLASSES",
-        help=f"default: all but the last, of datasets from production all: {'|'.join(list_class_names())}",
-    )
-    parser.add_argument(
-        "--pattern",
-        action="append",
-        default=[],
-        metavar="LABEL=REGEX",
-        help="your own pattern in RE2 syntax, replaced with [LABEL]; or 'LABEL: A-0017, A-0018, A-0412', "
+keep = "names of brands and products to keep, one a line; what --propose-terms wrote"
+DETECTION_OPTIONS = (
+    option(
+        "--scrub-patterns CLASSES",
+        f"default: all but the last, of datasets from production all: {'|'.join(list_class_names())}",
+    ),
+    option(
+        "--pattern LABEL=REGEX",
+        "your own pattern in RE2 syntax, replaced with [LABEL]; or 'LABEL: A-0017, A-0018, A-0412', "
         "three examples of a format; may be repeated",
-    )
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="TERM",
-        help="a value to keep, such as a brand; may be repeated",
-    )
-    keep = "names of brands and products to keep, one a line; what --propose-terms wrote"
-    parser.add_argument("--keep-terms", metavar="FILE", help=keep)
-    parser.add_argument(
-        "--scrub-terms",
-        metavar="FILE",
-        help="names to replace wherever they stand, one a line, such as one that was kept as a brand",
-    )
-    parser.add_argument(
-        "--persona",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="persona YAML whose name, brand, lexicon and proper nouns are kept; may be repeated",
-    )
-    parser.add_argument(
-        "--recognizers",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="your own recognizers in Presidio's YAML format; may be repeated",
-    )
-    parser.add_argument(
-        "--names",
-        metavar="MODEL,…",
-        help="name models, findings united: builtin, spacy:NAME (installed), onnx:FOLDER",
-    )
+        repeatable=True,
+    ),
+    option("--allow TERM", "a value to keep, such as a brand; may be repeated", repeatable=True),
+    option("--keep-terms FILE", keep),
+    option(
+        "--scrub-terms FILE",
+        "names to replace wherever they stand, one a line, such as one that was kept as a brand",
+    ),
+    option(
+        "--persona FILE",
+        "persona YAML whose name, brand, lexicon and proper nouns are kept; may be repeated",
+        repeatable=True,
+    ),
+    option(
+        "--recognizers FILE",
+        "your own recognizers in Presidio's YAML format; may be repeated",
+        repeatable=True,
+    ),
+    option("--names MODEL,…", "name models, findings united: builtin, spacy:NAME (installed), onnx:FOLDER"),
+)
 
 
 def build_policy(options: dict[str, Any], default: Policy | None = None, **replacement: Any) -> Policy:

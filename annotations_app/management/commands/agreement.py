@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_COULD_NOT_RUN, Progress, provide_local_file
 from datasets_app.core.limits import configured_limits
 from datasets_app.management.base import BaseCommand
@@ -47,42 +48,32 @@ class Command(BaseCommand):
         # Django's own --version, which prints that of Django, gives way.
         return super().create_parser(*args, conflict_handler="resolve", **kwargs)
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "files",
-            nargs="*",
-            metavar="FILE",
-            help="annotation JSONL, plain or gzipped; - for standard input",
-        )
-        parser.add_argument("--dataset", metavar="NAME", help="measure this dataset instead of files")
-        parser.add_argument("--campaign", metavar="NAME", help="measure this campaign instead of files")
-        parser.add_argument("--persona", metavar="ID", help="only labels for this persona (default: all)")
-        parser.add_argument(
-            "--by",
-            metavar="KINDS",
+    arguments = (
+        option("files FILE", "annotation JSONL, plain or gzipped; - for standard input", nargs="*"),
+        option("--dataset NAME", "measure this dataset instead of files"),
+        option("--campaign NAME", "measure this campaign instead of files"),
+        option("--persona ID", "only labels for this persona (default: all)"),
+        option(
+            "--by KINDS",
+            "also by part: annotator, persona, tag, split, month; separated by commas",
             default="",
-            help="also by part: annotator, persona, tag, split, month; separated by commas",
-        )
-        parser.add_argument(
-            "--version",
-            dest="labels_version",
-            type=int,
-            default=0,
-            metavar="N",
-            help="of a campaign: only labels made under its Nth persona, guidelines and schema; its page of "
+        ),
+        option(
+            "--version N",
+            "of a campaign: only labels made under its Nth persona, guidelines and schema; its page of "
             "agreement lists them (default: all that count)",
-        )
-        parser.add_argument(
-            "--plan",
+            dest="labels_version",
+            default=0,
+        ),
+        option(
+            "--plan WIDTH",
+            "say how many more labels give alpha an interval this wide, such as 0.1",
             type=float,
-            metavar="WIDTH",
-            help="say how many more labels give alpha an interval this wide, such as 0.1",
-        )
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-        parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="default: 1000")
-        parser.add_argument(
-            "--seed", type=int, default=42, metavar="N", help="seed of the resamples; default: 42"
-        )
+        ),
+        option("--format", "output format", choices=("text", "json"), default="text"),
+        option("--resamples N", "default: 1000", default=1000),
+        option("--seed N", "seed of the resamples; default: 42", default=42),
+    )
 
     def handle(self, **options: Any) -> None:
         from annotations_app.domain.agreement.agreement_text import format_report

@@ -1,7 +1,6 @@
 """Whether labels are ready for Alignmenter's calibration, and what its reports say of them."""
 
 import json
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from annotations_app.domain.calibration_sets import format_readiness
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.domain.labels.on_brand import NO
 from datasets_app.domain.wording import format_count
@@ -56,22 +56,20 @@ Written to {folder}. Then:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
-        parser.add_argument(
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--persona ID", "a persona_id", required=True),
+        option(
             "--labels",
+            f"which label of a reply, as export_annotations chooses it (default: {DEFAULT_SELECTION})",
             choices=("majority", "dawid-skene", "adjudicated"),
             default=DEFAULT_SELECTION,
-            help=f"which label of a reply, as export_annotations chooses it (default: {DEFAULT_SELECTION})",
-        )
-        parser.add_argument("--out", metavar="DIR", type=Path, help="write both splits and the persona there")
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-
-        parser.add_argument("--report", metavar="FILE", help="a report of Alignmenter to read instead")
-        parser.add_argument(
-            "--requeue", action="store_true", help="queue the replies again that it gets wrong"
-        )
+        ),
+        option("--out DIR", "write both splits and the persona there", type=Path),
+        option("--format", "output format", choices=("text", "json"), default="text"),
+        option("--report FILE", "a report of Alignmenter to read instead"),
+        option("--requeue", "queue the replies again that it gets wrong"),
+    )
 
     def handle(self, *, name: str, persona: str, labels: str, out: Path | None, **options: Any) -> None:
         dataset = get_dataset(name)

@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.create import create_campaign
@@ -11,6 +10,7 @@ from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import DEFAULT_LEASE_MINUTES, DEFAULT_OVERLAP, DEFAULT_SEED
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
@@ -62,51 +62,60 @@ _SETTINGS = (
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="letters, digits, dot, dash and underscore")
-        parser.add_argument(
-            "--dataset", metavar="NAME", required=True, help="a dataset, or a release: NAME@1.0.0"
-        )
-        parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
-        parser.add_argument(
-            "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
-        )
-        parser.add_argument(
-            "--schema",
-            metavar="NAME",
-            help="what to ask: a schema, or NAME@VERSION (default: whether replies are on-brand)",
-        )
-        parser.add_argument(
-            "--compare",
-            metavar="NAME",
-            help="ask which reply is better, of this dataset or release, or --dataset",
-        )
-        _add_overlap_arguments(parser)
-        _add_share_arguments(parser)
-        _add_selection_arguments(parser)
-        parser.add_argument(
-            "--calibration-replies",
+    arguments = (
+        option("name NAME", "letters, digits, dot, dash and underscore"),
+        option("--dataset NAME", "a dataset, or a release: NAME@1.0.0", required=True),
+        option("--persona ID", "a persona_id", required=True),
+        option("--annotators USER,…", "user names, separated by commas", required=True),
+        option(
+            "--schema NAME", "what to ask: a schema, or NAME@VERSION (default: whether replies are on-brand)"
+        ),
+        option("--compare NAME", "ask which reply is better, of this dataset or release, or --dataset"),
+        option("--overlap N", "annotators for each reply (default: 2)", default=DEFAULT_OVERLAP),
+        option(
+            "--max-overlap N",
+            "ask up to N annotators where those so far differ or are unsure (default: as many of each)",
             type=int,
-            metavar="N",
-            help="a round of so many replies that all annotators label first (default: none)",
-        )
-        parser.add_argument(
-            "--calibration-alpha",
+        ),
+        option(
+            "--gold-share SHARE",
+            "share of replies with an adjudicated label: 0 to 0.5 (default: 0)",
+            default=0.0,
+        ),
+        option(
+            "--repeat-share SHARE",
+            "share of replies that the annotator has labeled before: 0 to 0.5 (default: 0)",
+            default=0.0,
+        ),
+        option(
+            "--order",
+            "session: session by session, each read by as few people as possible; "
+            "disputed: replies that earlier labels disagree on first (default: random)",
+            choices=[order for order in Campaign.Order.values if order != Campaign.Order.USEFUL],
+            default="random",
+        ),
+        option("--tag TAG", "only replies with this tag", default=""),
+        option("--split SPLIT", "only sessions of this split (default: all but test)", default=""),
+        option("--max-replies N", "take only so many, in the order (default: all)", type=int),
+        option("--seed N", "seed of the order, gold items and repeats (default: 42)", default=DEFAULT_SEED),
+        option(
+            "--calibration-replies N",
+            "a round of so many replies that all annotators label first (default: none)",
+            type=int,
+        ),
+        option(
+            "--calibration-alpha ALPHA",
+            "open the other replies at this agreement (default: when a lead opens them)",
             type=float,
-            metavar="ALPHA",
-            help="open the other replies at this agreement (default: when a lead opens them)",
-        )
-        parser.add_argument("--guidelines", metavar="FILE", help="Markdown that annotators read (-: stdin)")
-        parser.add_argument(
-            "--lease-minutes",
-            type=int,
+        ),
+        option("--guidelines FILE", "Markdown that annotators read (-: stdin)"),
+        option(
+            "--lease-minutes N",
+            "minutes without activity until a reply goes to another annotator (default: 15)",
             default=DEFAULT_LEASE_MINUTES,
-            metavar="N",
-            help="minutes without activity until a reply goes to another annotator (default: 15)",
-        )
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="why to label unscrubbed data or the test split"
-        )
+        ),
+        option("--override REASON", "why to label unscrubbed data or the test split", default=""),
+    )
 
     def handle(self, *, dataset: str, persona: str, annotators: str, **options: Any) -> None:
         compare = options["compare"]
@@ -148,60 +157,3 @@ def _find_schema(options: dict[str, Any]) -> LabelSchema | None:
     if options["schema"]:
         return get_schema(options["schema"])
     return preference_schema() if options["compare"] else None
-
-
-def _add_overlap_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--overlap",
-        type=int,
-        default=DEFAULT_OVERLAP,
-        metavar="N",
-        help="annotators for each reply (default: 2)",
-    )
-    parser.add_argument(
-        "--max-overlap",
-        type=int,
-        metavar="N",
-        help="ask up to N annotators where those so far differ or are unsure (default: as many of each)",
-    )
-
-
-def _add_share_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--gold-share",
-        type=float,
-        default=0.0,
-        metavar="SHARE",
-        help="share of replies with an adjudicated label: 0 to 0.5 (default: 0)",
-    )
-    parser.add_argument(
-        "--repeat-share",
-        type=float,
-        default=0.0,
-        metavar="SHARE",
-        help="share of replies that the annotator has labeled before: 0 to 0.5 (default: 0)",
-    )
-
-
-def _add_selection_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--order",
-        choices=[order for order in Campaign.Order.values if order != Campaign.Order.USEFUL],
-        default="random",
-        help="session: session by session, each read by as few people as possible; "
-        "disputed: replies that earlier labels disagree on first (default: random)",
-    )
-    parser.add_argument("--tag", metavar="TAG", default="", help="only replies with this tag")
-    parser.add_argument(
-        "--split", metavar="SPLIT", default="", help="only sessions of this split (default: all but test)"
-    )
-    parser.add_argument(
-        "--max-replies", type=int, metavar="N", help="take only so many, in the order (default: all)"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=DEFAULT_SEED,
-        metavar="N",
-        help="seed of the order, gold items and repeats (default: 42)",
-    )

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from django.core.management.base import CommandParser
-
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
@@ -32,25 +31,21 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--campaign", metavar="NAME", required=True, help="the campaign whose labels to use"
-        )
-        parser.add_argument(
-            "--judge",
-            action="append",
-            default=[],
-            metavar="NAME",
-            help="a judge, or NAME@VERSION, whose verdicts help; repeat it for several "
+    arguments = (
+        option("--campaign NAME", "the campaign whose labels to use", required=True),
+        option(
+            "--judge NAME",
+            "a judge, or NAME@VERSION, whose verdicts help; repeat it for several "
             "(default: all that judged the campaign)",
-        )
-        parser.add_argument(
-            "--plan",
+            repeatable=True,
+        ),
+        option(
+            "--plan POINTS",
+            "say how many more labels give an interval this wide, in percentage points",
             type=float,
-            metavar="POINTS",
-            help="say how many more labels give an interval this wide, in percentage points",
-        )
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+        ),
+        option("--format", "output format", choices=("text", "json"), default="text"),
+    )
 
     def handle(self, **options: Any) -> None:
         from annotations_app.campaigns.members import get_campaign

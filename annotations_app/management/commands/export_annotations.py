@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
@@ -14,6 +13,7 @@ from annotations_app.labels.export_judgments import JudgmentScope, export_judgme
 from annotations_app.labels.parameters import LabelExportParameters
 from annotations_app.models import LabelSchema
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
@@ -58,32 +58,19 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--persona", metavar="ID", help="a persona_id")
-        parser.add_argument(
-            "--campaign", metavar="NAME", help="only labels of this campaign, for its persona"
-        )
-        parser.add_argument(
-            "--schema",
-            metavar="NAME@VERSION",
-            help="labels under this schema, of all campaigns and imports (default: on-brand labels)",
-        )
-        parser.add_argument(
-            "--labels",
-            choices=LABEL_SELECTIONS,
-            help=f"default: {DEFAULT_SELECTION}; under a schema all",
-        )
-        parser.add_argument(
-            "--format", choices=list(FORMATS), default=DEFAULT_FORMAT, help=f"default: {DEFAULT_FORMAT}"
-        )
-        parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
-        parser.add_argument(
-            "--override",
-            metavar="REASON",
-            default="",
-            help="why to export unscrubbed data or labels of the test split",
-        )
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--persona ID", "a persona_id"),
+        option("--campaign NAME", "only labels of this campaign, for its persona"),
+        option(
+            "--schema NAME@VERSION",
+            "labels under this schema, of all campaigns and imports (default: on-brand labels)",
+        ),
+        option("--labels", f"default: {DEFAULT_SELECTION}; under a schema all", choices=LABEL_SELECTIONS),
+        option("--format", f"default: {DEFAULT_FORMAT}", choices=list(FORMATS), default=DEFAULT_FORMAT),
+        option("--out FILE", "default: -, standard output", default="-"),
+        option("--override REASON", "why to export unscrubbed data or labels of the test split", default=""),
+    )
 
     def handle(self, *, name: str, campaign: str | None, schema: str | None, **options: Any) -> None:
         dataset = get_dataset(name)

@@ -1,6 +1,5 @@
 import os
 import sys
-from argparse import ArgumentParser
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from annotations_app.labels.extract_candidates import (
     read_labeled_replies,
     refuse_test_split,
 )
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
@@ -47,43 +47,18 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--input", metavar="FILE", required=True, help="JSONL, plain or gzipped; - for standard input"
-        )
-        parser.add_argument(
-            "--out",
-            metavar="FILE",
-            default="-",
-            help="gzipped if it ends in .gz; default: -, standard output",
-        )
-        parser.add_argument(
-            "--format", choices=["auto", *FORMATS], default="auto", help="input format; default: auto"
-        )
-        parser.add_argument(
-            "--persona",
-            metavar="ID",
-            default="",
-            help="label for this persona (default: the one each turn names)",
-        )
-        parser.add_argument("--tag", metavar="TAG", default="", help="only replies with this tag")
-        parser.add_argument(
-            "--max",
-            type=int,
-            default=0,
-            metavar="N",
-            help="at most N, drawn at random and spread over sessions (default: all)",
-        )
-        parser.add_argument("--seed", type=int, default=42, metavar="N", help="seed of --max (default: 42)")
-        parser.add_argument(
-            "--context", type=int, default=0, metavar="N", help="add the N turns before each (default: 0)"
-        )
-        parser.add_argument(
-            "--skip-labelled", metavar="FILE", help="existing labels: their replies are left out"
-        )
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="why to label replies of the test split"
-        )
+    arguments = (
+        option("--input FILE", "JSONL, plain or gzipped; - for standard input", required=True),
+        option("--out FILE", "gzipped if it ends in .gz; default: -, standard output", default="-"),
+        option("--format", "input format; default: auto", choices=["auto", *FORMATS], default="auto"),
+        option("--persona ID", "label for this persona (default: the one each turn names)", default=""),
+        option("--tag TAG", "only replies with this tag", default=""),
+        option("--max N", "at most N, drawn at random and spread over sessions (default: all)", default=0),
+        option("--seed N", "seed of --max (default: 42)", default=42),
+        option("--context N", "add the N turns before each (default: 0)", default=0),
+        option("--skip-labelled FILE", "existing labels: their replies are left out"),
+        option("--override REASON", "why to label replies of the test split", default=""),
+    )
 
     def handle(self, **options: Any) -> None:
         _validate_options(options)

@@ -1,16 +1,16 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from msgspec import UNSET
 
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
 from annotations_app.labels.parameters import LabelImportParameters
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.traces.convert import NAMES
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
-from datasets_app.management.format_options import add_label_options, parse_label_rules
+from datasets_app.management.format_options import LABEL_OPTIONS, parse_label_rules
 from datasets_app.management.terminal import command_error
 
 HELP = """\
@@ -45,35 +45,28 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "file", metavar="FILE", help="a .jsonl or .jsonl.gz file, or - for standard input"
-        )
-        parser.add_argument("--dataset", metavar="NAME", help="default: the file's name without its ending")
-        parser.add_argument(
-            "--persona",
-            metavar="ID",
-            help="for lines without a persona_id; a line that names another persona is an error",
-        )
-        parser.add_argument(
-            "--schema",
-            metavar="NAME@VERSION",
-            help="of a label tool or a table: the schema whose criteria its questions are",
-        )
-        parser.add_argument(
+    arguments = (
+        option("file FILE", "a .jsonl or .jsonl.gz file, or - for standard input"),
+        option("--dataset NAME", "default: the file's name without its ending"),
+        option(
+            "--persona ID", "for lines without a persona_id; a line that names another persona is an error"
+        ),
+        option(
+            "--schema NAME@VERSION", "of a label tool or a table: the schema whose criteria its questions are"
+        ),
+        option(
             "--adjudicated",
-            action="store_true",
-            help="the labels are adjudicated: they don't count as an annotator's, and become gold items",
-        )
-        parser.add_argument(
-            "--format",
+            "the labels are adjudicated: they don't count as an annotator's, and become gold items",
+        ),
+        option(
+            "--format FORMAT",
+            f"default: auto, detected automatically; turns for annotation JSONL; or {', '.join(NAMES)}",
             choices=["auto", "turns", *NAMES],
             default="auto",
-            metavar="FORMAT",
-            help=f"default: auto, detected automatically; turns for annotation JSONL; or {', '.join(NAMES)}",
-        )
-        add_label_options(parser)
-        parser.add_argument("--create", action="store_true", help="create the dataset if it doesn't exist")
+        ),
+        *LABEL_OPTIONS,
+        option("--create", "create the dataset if it doesn't exist"),
+    )
 
     def handle(self, *, file: str, dataset: str | None, **options: Any) -> None:
         if file == "-" and not dataset:

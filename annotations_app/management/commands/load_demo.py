@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.demo.load_demo import DEMO_DATASET, load_demo
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.models import Dataset
 
@@ -14,8 +14,7 @@ class Command(BaseCommand):
         "could not be loaded."
     )
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--if-empty", action="store_true", help="do nothing if there is any dataset")
+    arguments = (option("--if-empty", "do nothing if there is any dataset"),)
 
     def handle(self, *, if_empty: bool, **_: Any) -> None:
         if if_empty and Dataset.objects.exists():

@@ -1,8 +1,8 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.estimates.order_replies import order_replies
+from datasets_app.command_line.options import option
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 
@@ -29,8 +29,7 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN")
+    arguments = (option("campaign CAMPAIGN"),)
 
     def handle(self, *, campaign: str, **_: Any) -> None:
         left = order_replies(get_campaign(campaign))

@@ -1,8 +1,8 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.domain.wording import format_count
@@ -31,14 +31,13 @@ exit codes:
   1  something due could not be deleted (listed); the next run tries again
   2  could not run: no such dataset, on hold, wrong arguments"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--dry-run", action="store_true", help="print the deletion schedule, change nothing"
-        )
-        parser.add_argument("--json", action="store_true", help="with --dry-run: print one JSON object")
-        parser.add_argument("--dataset", metavar="NAME", help="delete only this dataset")
-        parser.add_argument("--now", action="store_true", help="even if it is not due; needs --reason")
-        parser.add_argument("--reason", metavar="TEXT", help="with --now: why, for the audit log")
+    arguments = (
+        option("--dry-run", "print the deletion schedule, change nothing"),
+        option("--json", "with --dry-run: print one JSON object"),
+        option("--dataset NAME", "delete only this dataset"),
+        option("--now", "even if it is not due; needs --reason"),
+        option("--reason TEXT", "with --now: why, for the audit log"),
+    )
 
     def handle(self, **options: Any) -> None:
         if options["json"] and not options["dry_run"]:

@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
@@ -30,22 +30,18 @@ exit codes:
   1  stored files are missing or changed (counted), or the backup to verify isn't right
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", metavar="FILE", help="a new file, or s3://bucket/name")
-        parser.add_argument(
-            "--recipient",
-            metavar="KEY",
+    arguments = (
+        option("--out FILE", "a new file, or s3://bucket/name"),
+        option(
+            "--recipient KEY",
+            "public key; may be repeated (default: ALIGNMENTER_BACKUP_RECIPIENTS)",
             action="append",
-            help="public key; may be repeated (default: ALIGNMENTER_BACKUP_RECIPIENTS)",
-        )
-        parser.add_argument("--new-key", metavar="FILE", help="write a new key, and print its public key")
-        parser.add_argument("--verify", metavar="FILE", help="verify a backup instead of making one")
-        parser.add_argument(
-            "--identity", metavar="FILE", help="the key: reads all of the backup, not only its digest"
-        )
-        parser.add_argument(
-            "--passphrase-file", metavar="FILE", help="protects the new key, or opens a protected one"
-        )
+        ),
+        option("--new-key FILE", "write a new key, and print its public key"),
+        option("--verify FILE", "verify a backup instead of making one"),
+        option("--identity FILE", "the key: reads all of the backup, not only its digest"),
+        option("--passphrase-file FILE", "protects the new key, or opens a protected one"),
+    )
 
     def handle(self, **options: Any) -> None:
         # Only here, because it brings a library for encryption.

@@ -1,10 +1,20 @@
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.domain.generation.plan import DEFAULT_EDGE_CASE_SHARE
 from datasets_app.management import generation
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
+
+
+def parse_turn_range(text: str) -> tuple[int, int]:
+    """ "6" or "4-8"."""
+    low, _, high = text.partition("-")
+    try:
+        return int(low), int(high or low)
+    except ValueError:
+        raise ArgumentTypeError(f"a number such as 6, or a range such as 4-8, not {text!r}") from None
 
 
 class Command(BaseCommand):
@@ -35,81 +45,41 @@ exit codes:
 
 What is generated and how: docs/generation.md"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        _add_output_options(parser)
-        _add_plan_options(parser)
-        _add_writer_options(parser)
+    arguments = (
+        option("--out FILE", "write this file (.gz: gzipped; -: standard output)"),
+        option("--dataset NAME", "add to this dataset, created if it does not exist"),
+        option("--labels FILE", "with --out: also write the intended labels, half of them off-brand"),
+        option("--license SPDX", "license of the result (default: Apache-2.0)", default="Apache-2.0"),
+        option("--sessions N", "number of conversations", type=int, required=True),
+        option(
+            "--turns-per-session N",
+            "number of turns, or a range such as 4-8 (default: 6)",
+            type=parse_turn_range,
+            default=(6, 6),
+        ),
+        option("--safety-trap-ratio R", "share of sessions (default: 0.15)", default=0.15),
+        option("--brand-trap-ratio R", "share of sessions (default: 0.20)", default=0.20),
+        option(
+            "--edge-case-share R",
+            f"over-refusal probes, as a share of ordinary sessions (default: {DEFAULT_EDGE_CASE_SHARE:g})",
+            default=DEFAULT_EDGE_CASE_SHARE,
+        ),
+        option("--persona FILE|ID", "persona YAML, or the id of an imported one (default: default_v1)"),
+        option("--persona-id ID", "persona_id of the turns (default: the persona's)"),
+        option("--seed N", "random seed (default: 42)", default=42),
+        option(
+            "--source FILE",
+            "imitate scenarios, tags, numbers of turns and lengths of replies of this file, never its text",
+        ),
+        option("--model offline|openai:NAME", "the writer (default: offline)", default="offline"),
+        option("--base-url URL", "endpoint of the model"),
+        option("--temperature T", "temperature of the model", type=float),
+        option("--concurrency N", "parallel calls of the model (default: 8)", default=8),
+        option("--max-tokens-total N", "stop after this many tokens", type=int),
+        option("--resume", "continue an interrupted run of a model"),
+    )
 
     def handle(self, **options: Any) -> None:
         if (options["out"] is None) == (options["dataset"] is None):
             raise command_error("Name either a file with --out FILE or a dataset with --dataset NAME.")
         generation.run(self, options)
-
-
-def _add_output_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped; -: standard output)")
-    parser.add_argument("--dataset", metavar="NAME", help="add to this dataset, created if it does not exist")
-    parser.add_argument(
-        "--labels", metavar="FILE", help="with --out: also write the intended labels, half of them off-brand"
-    )
-    parser.add_argument(
-        "--license", default="Apache-2.0", metavar="SPDX", help="license of the result (default: Apache-2.0)"
-    )
-
-
-def _add_plan_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--sessions", type=int, required=True, metavar="N", help="number of conversations")
-    parser.add_argument(
-        "--turns-per-session",
-        type=parse_turn_range,
-        default=(6, 6),
-        metavar="N",
-        help="number of turns, or a range such as 4-8 (default: 6)",
-    )
-    parser.add_argument(
-        "--safety-trap-ratio", type=float, default=0.15, metavar="R", help="share of sessions (default: 0.15)"
-    )
-    parser.add_argument(
-        "--brand-trap-ratio", type=float, default=0.20, metavar="R", help="share of sessions (default: 0.20)"
-    )
-    parser.add_argument(
-        "--edge-case-share",
-        type=float,
-        default=DEFAULT_EDGE_CASE_SHARE,
-        metavar="R",
-        help=f"over-refusal probes, as a share of ordinary sessions (default: {DEFAULT_EDGE_CASE_SHARE:g})",
-    )
-    parser.add_argument(
-        "--persona",
-        metavar="FILE|ID",
-        help="persona YAML, or the id of an imported one (default: default_v1)",
-    )
-    parser.add_argument("--persona-id", metavar="ID", help="persona_id of the turns (default: the persona's)")
-    parser.add_argument("--seed", type=int, default=42, metavar="N", help="random seed (default: 42)")
-    parser.add_argument(
-        "--source",
-        metavar="FILE",
-        help="imitate scenarios, tags, numbers of turns and lengths of replies of this file, never its text",
-    )
-
-
-def _add_writer_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--model", default="offline", metavar="offline|openai:NAME", help="the writer (default: offline)"
-    )
-    parser.add_argument("--base-url", metavar="URL", help="endpoint of the model")
-    parser.add_argument("--temperature", type=float, metavar="T", help="temperature of the model")
-    parser.add_argument(
-        "--concurrency", type=int, default=8, metavar="N", help="parallel calls of the model (default: 8)"
-    )
-    parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop after this many tokens")
-    parser.add_argument("--resume", action="store_true", help="continue an interrupted run of a model")
-
-
-def parse_turn_range(text: str) -> tuple[int, int]:
-    """ "6" or "4-8"."""
-    low, _, high = text.partition("-")
-    try:
-        return int(low), int(high or low)
-    except ValueError:
-        raise ArgumentTypeError(f"a number such as 6, or a range such as 4-8, not {text!r}") from None

@@ -5,6 +5,7 @@ from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.sharing_requirements import load_requirements
+from datasets_app.command_line.options import add_options
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import KindSurvival, Survival
@@ -19,7 +20,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.file_scrubbing import load_persona_terms
 from datasets_app.management.files import open_conversations
-from datasets_app.management.policy_options import add_detection_options, build_policy
+from datasets_app.management.policy_options import DETECTION_OPTIONS, build_policy
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.canary_dataset import canary_dataset, canary_file
 from datasets_app.scrubbing.parameters import CanaryParameters
@@ -69,7 +70,7 @@ exit codes:
         )
         parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
         files = parser.add_argument_group("for files", "A dataset has its own settings.")
-        add_detection_options(files)
+        add_options(files, DETECTION_OPTIONS)
 
     def handle(self, **options: Any) -> None:
         if (options["name"] is None) == (options["input"] is None):

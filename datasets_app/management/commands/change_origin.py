@@ -1,8 +1,8 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.edit import change_origin
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.models import Dataset
 
@@ -19,10 +19,11 @@ exit codes:
   0  changed
   2  could not run: no such dataset, no reason, it has that origin, a scrub is running"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dataset", metavar="NAME", help="the dataset")
-        parser.add_argument("origin", choices=Dataset.Origin.values)
-        parser.add_argument("--override", default="", metavar="REASON", help="why, for the audit log")
+    arguments = (
+        option("dataset NAME", "the dataset"),
+        option("origin", choices=Dataset.Origin.values),
+        option("--override REASON", "why, for the audit log", default=""),
+    )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["dataset"])

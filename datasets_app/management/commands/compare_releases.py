@@ -1,9 +1,9 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.releases import changelog
@@ -28,14 +28,13 @@ exit codes:
   1  differences
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("before", metavar="BEFORE", nargs="?", help="a version (default: the latest)")
-        parser.add_argument(
-            "after", metavar="AFTER", nargs="?", help="a version (default: the current dataset)"
-        )
-        parser.add_argument("--texts", action="store_true", help="print old and new values of fields")
-        parser.add_argument("--format", choices=["text", "json"], default="text")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("before BEFORE", "a version (default: the latest)", nargs="?"),
+        option("after AFTER", "a version (default: the current dataset)", nargs="?"),
+        option("--texts", "print old and new values of fields"),
+        option("--format", choices=["text", "json"], default="text"),
+    )
 
     def handle(self, **options: Any) -> None:
         comparison = _compare(options)

@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -7,13 +6,14 @@ import msgspec
 
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.command_line.conversion import (
+    READING_OPTIONS,
     MissingSessions,
-    add_reading_options,
     describe_conversion,
     is_complete,
     list_problems,
     write_conversations,
 )
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, provide_local_file
 from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
@@ -27,7 +27,7 @@ from datasets_app.domain.traces.targets import Encoder
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME, open_output, unreadable_error
-from datasets_app.management.format_options import add_mapping_options, parse_mapping
+from datasets_app.management.format_options import mapping_options, parse_mapping
 from datasets_app.management.terminal import command_error
 
 TARGETS: dict[str, Encoder] = TEXT_TARGETS | {
@@ -63,31 +63,21 @@ exit codes:
 
 How to export from each tool: docs/formats.md"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--input", required=True, metavar="FILE", help="file to convert; - for standard input"
-        )
-        parser.add_argument(
-            "--out", required=True, metavar="FILE", help="file to write; - for standard output"
-        )
-        parser.add_argument(
-            "--to", choices=tuple(TARGETS), default="turns", help="default: turns, one a line"
-        )
-        parser.add_argument(
-            "--format",
+    arguments = (
+        option("--input FILE", "file to convert; - for standard input", required=True),
+        option("--out FILE", "file to write; - for standard output", required=True),
+        option("--to", "default: turns, one a line", choices=tuple(TARGETS), default="turns"),
+        option(
+            "--format FORMAT",
+            f"of the input; default: auto, recognized by its content; or {', '.join(ALL_FORMATS)}",
             choices=("auto", *ALL_FORMATS),
             default="auto",
-            metavar="FORMAT",
-            help=f"of the input; default: auto, recognized by its content; or {', '.join(ALL_FORMATS)}",
-        )
-        add_reading_options(parser)
-        add_mapping_options(parser, of_files=True)
-        parser.add_argument(
-            "--answered-only", action="store_true", help="leave out conversations without an answer"
-        )
-        parser.add_argument(
-            "--report", metavar="FILE", help="write the counts as JSON; - for standard output"
-        )
+        ),
+        *READING_OPTIONS,
+        *mapping_options(of_files=True),
+        option("--answered-only", "leave out conversations without an answer"),
+        option("--report FILE", "write the counts as JSON; - for standard output"),
+    )
 
     def handle(self, **options: Any) -> None:
         if options["out"] == "-" == options["report"]:

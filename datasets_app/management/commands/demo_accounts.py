@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from django.conf import settings
 
 from datasets_app.access.demo_accounts import FILE_NAME, create_demo_accounts
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
@@ -18,10 +18,7 @@ exit codes:
   0  the accounts exist
   2  they could not be created"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--if-none", action="store_true", help="only if there are no accounts, so that none is restored"
-        )
+    arguments = (option("--if-none", "only if there are no accounts, so that none is restored"),)
 
     def handle(self, *, if_none: bool, **_: Any) -> None:
         path = settings.VAR_DIR / FILE_NAME

@@ -1,8 +1,8 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from alignmenter_site.monitoring.doctor import examine
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.management.base import BaseCommand
 
@@ -17,8 +17,7 @@ exit codes:
   0  everything is ok
   1  something is wrong: each line that isn't ok says what to do"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one JSON object a line, for scripts")
+    arguments = (option("--json", "one JSON object a line, for scripts"),)
 
     def handle(self, *, json: bool, **_: Any) -> None:
         failed = False

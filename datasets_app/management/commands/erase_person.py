@@ -1,8 +1,8 @@
 import json
 import sys
-from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
@@ -40,11 +40,12 @@ exit codes:
   1  nobody of that name is in any dataset or file
   2  could not run: on hold, another job is changing a dataset"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("person", metavar="VALUE", help="user id, e-mail address or name; - to read it")
-        parser.add_argument("--reason", metavar="TEXT", help="why, for the audit log")
-        parser.add_argument("--dry-run", action="store_true", help="list the sessions, change nothing")
-        parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    arguments = (
+        option("person VALUE", "user id, e-mail address or name; - to read it"),
+        option("--reason TEXT", "why, for the audit log"),
+        option("--dry-run", "list the sessions, change nothing"),
+        option("--json", "print the result as one JSON object"),
+    )
 
     def handle(self, **options: Any) -> None:
         if not options["dry_run"] and not options["reason"]:

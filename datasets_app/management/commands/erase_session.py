@@ -1,8 +1,8 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.management.base import BaseCommand, run_job
@@ -31,19 +31,14 @@ exit codes:
   0  erased
   2  could not run: no such session, on hold, another job is changing the dataset"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("session_id", metavar="SESSION_ID")
-        parser.add_argument("--reason", metavar="TEXT", help="why, for the audit log")
-        parser.add_argument(
-            "--everywhere",
-            action="store_true",
-            help="also erase copies in other datasets, such as samples or loaded releases",
-        )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="print what would be erased, change nothing"
-        )
-        parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("session_id SESSION_ID"),
+        option("--reason TEXT", "why, for the audit log"),
+        option("--everywhere", "also erase copies in other datasets, such as samples or loaded releases"),
+        option("--dry-run", "print what would be erased, change nothing"),
+        option("--json", "print the result as one JSON object"),
+    )
 
     def handle(self, **options: Any) -> None:
         if not options["dry_run"] and not options["reason"]:

@@ -1,8 +1,8 @@
 import sys
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.scrubbing.marks import mark_not_personal
 
@@ -20,11 +20,10 @@ exit codes:
   0  done
   2  could not run: no such dataset, no value, or no reason"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument(
-            "--reason", metavar="TEXT", required=True, help="why it may stay, for the audit log"
-        )
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--reason TEXT", "why it may stay, for the audit log", required=True),
+    )
 
     def handle(self, *, name: str, reason: str, **_: Any) -> None:
         mark = mark_not_personal(get_dataset(name), term=sys.stdin.read(), actor=None, override=reason)

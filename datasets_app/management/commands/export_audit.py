@@ -1,4 +1,4 @@
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
@@ -6,10 +6,18 @@ from typing import Any
 
 from datasets_app.auditing.events import AuditFilter
 from datasets_app.auditing.export_audit import AUDIT_FORMATS, export_audit
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
+
+
+def _parse_day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a day; write it like 2026-01-31") from None
 
 
 class Command(BaseCommand):
@@ -26,16 +34,15 @@ exit codes:
   0  written, even if no event matches
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", metavar="FILE", required=True, help="- for standard output")
-        parser.add_argument("--format", choices=AUDIT_FORMATS, help="default: csv for FILE.csv, else jsonl")
-        parser.add_argument(
-            "--from", dest="since", type=_parse_day, metavar="DAY", help="first day, for example 2026-01-31"
-        )
-        parser.add_argument("--to", dest="until", type=_parse_day, metavar="DAY", help="last day")
-        parser.add_argument("--action", default="", help="only this action, for example download")
-        parser.add_argument("--dataset", default="", metavar="NAME", help="only events of this dataset")
-        parser.add_argument("--actor", default="", metavar="NAME", help="only events of this user")
+    arguments = (
+        option("--out FILE", "- for standard output", required=True),
+        option("--format", "default: csv for FILE.csv, else jsonl", choices=AUDIT_FORMATS),
+        option("--from DAY", "first day, for example 2026-01-31", dest="since", type=_parse_day),
+        option("--to DAY", "last day", dest="until", type=_parse_day),
+        option("--action ACTION", "only this action, for example download", default=""),
+        option("--dataset NAME", "only events of this dataset", default=""),
+        option("--actor NAME", "only events of this user", default=""),
+    )
 
     def handle(self, **options: Any) -> None:
         selection = AuditFilter(*(options[name] for name in AuditFilter._fields))
@@ -52,10 +59,3 @@ exit codes:
             self.stdout.write(
                 f"{options['out']}: {format_count(result.events, 'event')}. sha256 {result.sha256}"
             )
-
-
-def _parse_day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a day; write it like 2026-01-31") from None

@@ -1,10 +1,10 @@
-from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
@@ -58,30 +58,18 @@ exit codes:
         # Django's own --version, which prints the version of Django, gives way to ours.
         return super().create_parser(*args, conflict_handler="resolve", **kwargs)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument(
-            "--out", metavar="FILE", help="default: NAME with the format's ending; - for standard output"
-        )
-        parser.add_argument(
-            "--format", choices=EXPORT_FORMATS, default="turns", help="default: turns, one turn a line"
-        )
-        parser.add_argument("--persona", metavar="ID", help="only sessions of this persona")
-        parser.add_argument("--tag", metavar="TAG", help="only sessions in which a turn has this tag")
-        parser.add_argument("--split", choices=Session.Split.values, help="only sessions of this split")
-        parser.add_argument(
-            "--version", metavar="V", default="", dest="release", help="a release, for example 1.2.0"
-        )
-        parser.add_argument("--package", action="store_true", help="a folder or .zip with data and documents")
-        parser.add_argument(
-            "--no-labels", action="store_false", dest="labels", help="a package without the labels"
-        )
-        parser.add_argument(
-            "--override",
-            metavar="REASON",
-            default="",
-            help="export unscrubbed production data, for this reason",
-        )
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--out FILE", "default: NAME with the format's ending; - for standard output"),
+        option("--format", "default: turns, one turn a line", choices=EXPORT_FORMATS, default="turns"),
+        option("--persona ID", "only sessions of this persona"),
+        option("--tag TAG", "only sessions in which a turn has this tag"),
+        option("--split", "only sessions of this split", choices=Session.Split.values),
+        option("--version V", "a release, for example 1.2.0", default="", dest="release"),
+        option("--package", "a folder or .zip with data and documents"),
+        option("--no-labels", "a package without the labels", action="store_false", dest="labels"),
+        option("--override REASON", "export unscrubbed production data, for this reason", default=""),
+    )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])

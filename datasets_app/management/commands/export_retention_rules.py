@@ -1,6 +1,6 @@
-from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
 from datasets_app.retention.rules import export_retention_rules
@@ -13,8 +13,7 @@ exit codes:
   0  written
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
+    arguments = (option("--out FILE", "default: -, standard output", default="-"),)
 
     def handle(self, *, out: str, **_: Any) -> None:
         with open_output(out, self.stdout) as file:

@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.retention.holds import lift_hold, set_hold
 
@@ -17,10 +17,11 @@ exit codes:
   0  done
   2  could not run: no such dataset"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--reason", metavar="TEXT", required=True, help="why, for the audit log")
-        parser.add_argument("--lift", action="store_true", help="lift the hold")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--reason TEXT", "why, for the audit log", required=True),
+        option("--lift", "lift the hold"),
+    )
 
     def handle(self, *, name: str, reason: str, lift: bool, **_: Any) -> None:
         (lift_hold if lift else set_hold)(get_dataset(name), reason)

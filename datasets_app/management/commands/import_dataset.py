@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,7 +7,8 @@ from msgspec import UNSET
 
 from datasets_app.access import limit_access
 from datasets_app.catalog.gates import scan_and_describe
-from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, add_reading_options
+from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, READING_OPTIONS
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
@@ -21,8 +21,8 @@ from datasets_app.importing.parameters import ImportParameters
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (
-    add_label_options,
-    add_mapping_options,
+    LABEL_OPTIONS,
+    mapping_options,
     parse_label_rules,
     parse_mapping,
 )
@@ -52,54 +52,40 @@ exit codes:
   1  the file has problems: they are listed, nothing was saved
   2  could not run: no such file, wrong arguments, no database"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "files",
+    arguments = (
+        option(
+            "files FILE",
+            "file or folder of a Hugging Face dataset to import; - for standard input",
             nargs="+",
-            metavar="FILE",
-            help="file or folder of a Hugging Face dataset to import; - for standard input",
-        )
-        parser.add_argument("--name", required=True, help="the dataset; it is created if it does not exist")
-        parser.add_argument("--origin", choices=["synthetic", "production", "external"], help=ORIGIN_HELP)
-        parser.add_argument("--persona", metavar="ID", help="persona of sessions that name none")
-        parser.add_argument(
-            "--format",
+        ),
+        option("--name NAME", "the dataset; it is created if it does not exist", required=True),
+        option("--origin", ORIGIN_HELP, choices=["synthetic", "production", "external"]),
+        option("--persona ID", "persona of sessions that name none"),
+        option(
+            "--format FORMAT",
+            f"default: auto, detected automatically; or {', '.join(ALL_FORMATS)}",
             choices=["auto", *ALL_FORMATS],
             default="auto",
-            metavar="FORMAT",
-            help=f"default: auto, detected automatically; or {', '.join(ALL_FORMATS)}",
-        )
-        add_reading_options(parser)
-        add_mapping_options(parser, of_files=False)
-        add_label_options(parser)
-        parser.add_argument(
-            "--renumber",
-            action="store_true",
-            help="number turns 1, 2, 3 … where a file starts at 0 or has gaps",
-        )
-        parser.add_argument(
+        ),
+        *READING_OPTIONS,
+        *mapping_options(of_files=False),
+        *LABEL_OPTIONS,
+        option("--renumber", "number turns 1, 2, 3 … where a file starts at 0 or has gaps"),
+        option(
             "--on-error",
+            "abort: import nothing if a line is invalid; quarantine: import the valid sessions and "
+            "write the others to a file beside the input (default: abort)",
             choices=["abort", "quarantine"],
             default="abort",
-            help="abort: import nothing if a line is invalid; quarantine: import the valid sessions and "
-            "write the others to a file beside the input (default: abort)",
-        )
-        parser.add_argument(
-            "--append", action="store_true", help="skip identical sessions that the dataset already contains"
-        )
-        parser.add_argument(
-            "--override",
-            default="",
-            metavar="REASON",
-            help="import although the metadata file states another origin",
-        )
-        parser.add_argument(
-            "--grant",
-            metavar="USER",
-            action="append",
-            default=[],
-            help="let a person see new production data, which starts restricted; may be repeated",
-        )
+        ),
+        option("--append", "skip identical sessions that the dataset already contains"),
+        option("--override REASON", "import although the metadata file states another origin", default=""),
+        option(
+            "--grant USER",
+            "let a person see new production data, which starts restricted; may be repeated",
+            repeatable=True,
+        ),
+    )
 
     def handle(self, **options: Any) -> None:
         files = options["files"]

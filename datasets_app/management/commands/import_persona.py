@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from datasets_app.catalog.import_persona import import_persona
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME, read_text
@@ -21,9 +21,10 @@ exit codes:
   1  a file was refused (the others are imported)
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", metavar="FILE", nargs="+", help="a YAML file, or - for standard input")
-        parser.add_argument("--strict", action="store_true", help="also refuse personas with warnings")
+    arguments = (
+        option("files FILE", "a YAML file, or - for standard input", nargs="+"),
+        option("--strict", "also refuse personas with warnings"),
+    )
 
     def handle(self, *, files: list[str], strict: bool, **_: Any) -> None:
         refused = 0

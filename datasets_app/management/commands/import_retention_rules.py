@@ -1,6 +1,6 @@
-from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
@@ -18,8 +18,7 @@ exit codes:
   1  the file has errors (listed)
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="a retention.yaml, or - for standard input")
+    arguments = (option("file FILE", "a retention.yaml, or - for standard input"),)
 
     def handle(self, *, file: str, **_: Any) -> None:
         count = import_retention_rules(read_text(file), file_name=file)

@@ -1,8 +1,8 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.core.errors import UserError
 from datasets_app.domain.releases.run_report import InvalidReport, parse_report
 from datasets_app.domain.wording import format_count
@@ -28,10 +28,11 @@ exit codes:
         # Django's own --version, which prints the version of Django, gives way to ours.
         return super().create_parser(*args, conflict_handler="resolve", **kwargs)
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("report", metavar="FOLDER", type=Path, help="what alignmenter run wrote")
-        parser.add_argument("--dataset", metavar="NAME", required=True)
-        parser.add_argument("--version", metavar="V", required=True, dest="release", help="such as 1.2.0")
+    arguments = (
+        option("report FOLDER", "what alignmenter run wrote", type=Path),
+        option("--dataset NAME", required=True),
+        option("--version V", "such as 1.2.0", required=True, dest="release"),
+    )
 
     def handle(self, *, report: Path, dataset: str, release: str, **options: Any) -> None:
         found = find_release(get_dataset(dataset), release)

@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.management.base import BaseCommand
@@ -27,10 +27,11 @@ exit codes:
   0  done
   2  could not run: no such file or dataset, or a value that follows a pattern"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="one term a line; - for standard input")
-        parser.add_argument("--dataset", metavar="NAME", help="only in this dataset (default: in all)")
-        parser.add_argument("--remove", action="store_true", help="take these terms off the list")
+    arguments = (
+        option("file FILE", "one term a line; - for standard input"),
+        option("--dataset NAME", "only in this dataset (default: in all)"),
+        option("--remove", "take these terms off the list"),
+    )
 
     def handle(self, *, file: str, **options: Any) -> None:
         dataset = get_dataset(options["dataset"]) if options["dataset"] is not None else None

@@ -1,10 +1,10 @@
-from argparse import ArgumentParser
 from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.running import RunningJob
@@ -42,14 +42,11 @@ exit codes:
   0  done, also if there was nothing new
   2  could not run: no such source, its folder or address can't be read"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the source")
-        parser.add_argument(
-            "--since", metavar="DATE", help="begin at this date or time, and not where the last pull ended"
-        )
-        parser.add_argument(
-            "--dry-run", action="store_true", help="count what would be imported, up to the next day"
-        )
+    arguments = (
+        option("name NAME", "the source"),
+        option("--since DATE", "begin at this date or time, and not where the last pull ended"),
+        option("--dry-run", "count what would be imported, up to the next day"),
+    )
 
     def handle(self, **options: Any) -> None:
         source, since = get_source(options["name"]), _parse_time(options["since"])

@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
@@ -26,9 +26,10 @@ exit codes:
   1  some could not be erased (listed), or --dry-run found some
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--file", metavar="FILE", help="default: the file erasures under var")
-        parser.add_argument("--dry-run", action="store_true", help="only count them, change nothing")
+    arguments = (
+        option("--file FILE", "default: the file erasures under var"),
+        option("--dry-run", "only count them, change nothing"),
+    )
 
     def handle(self, *, file: str | None, dry_run: bool, **_: Any) -> None:
         path = Path(file) if file else None

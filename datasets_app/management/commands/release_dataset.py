@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +6,7 @@ from django.core.management.base import CommandError
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.written_text import check_written
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.domain.wording import format_count
@@ -39,16 +39,13 @@ exit codes:
   1  with --dry-run: there are blockers (listed)
   2  could not run, or there are blockers; nothing was released"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--bump", choices=BUMPS, help="the version bump (default: as proposed)")
-        parser.add_argument(
-            "--notes", metavar="TEXT", default="", help="introduces the entry in the changelog"
-        )
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="release despite blockers, for this reason"
-        )
-        parser.add_argument("--dry-run", action="store_true", help="only print what would be released")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--bump", "the version bump (default: as proposed)", choices=BUMPS),
+        option("--notes TEXT", "introduces the entry in the changelog", default=""),
+        option("--override REASON", "release despite blockers, for this reason", default=""),
+        option("--dry-run", "only print what would be released"),
+    )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])

@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.management.base import BaseCommand, run_job
 from datasets_app.management.commands.reapply_erasures import print_erased
@@ -26,12 +26,13 @@ exit codes:
   1  restored, but some of what was erased since could not be erased again (listed)
   2  could not run: everything is as before"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("place", metavar="FILE", help="a backup: a file, or s3://bucket/name")
-        parser.add_argument("--identity", metavar="FILE", required=True, help="the key that opens it")
-        parser.add_argument("--passphrase-file", metavar="FILE", help="opens a protected key")
-        parser.add_argument("--replace", action="store_true", help="replace the data of this installation")
-        parser.add_argument("--erasures", metavar="FILE", help="default: the file erasures under var")
+    arguments = (
+        option("place FILE", "a backup: a file, or s3://bucket/name"),
+        option("--identity FILE", "the key that opens it", required=True),
+        option("--passphrase-file FILE", "opens a protected key"),
+        option("--replace", "replace the data of this installation"),
+        option("--erasures FILE", "default: the file erasures under var"),
+    )
 
     def handle(self, *, place: str, replace: bool, **options: Any) -> None:
         # Only here, because they bring a library for encryption.

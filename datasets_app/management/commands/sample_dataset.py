@@ -1,8 +1,8 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.conversations.sampling import SAMPLE_GROUPINGS
 from datasets_app.domain.wording import format_count
@@ -36,22 +36,20 @@ exit codes:
   0  written
   2  could not run: no such dataset or file, not scrubbed, wrong arguments"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
-        parser.add_argument("--input", metavar="FILE", help="sample this file instead; - for standard input")
-        parser.add_argument("--size", type=int, required=True, metavar="N", help="number of sessions")
-        parser.add_argument(
-            "--by", choices=SAMPLE_GROUPINGS, default="session", help="default: session, at random"
-        )
-        parser.add_argument("--seed", type=int, default=42, metavar="N", help="default: 42")
-        parser.add_argument("--out", metavar="FILE", help="write this file (gzipped if it ends in .gz)")
-        parser.add_argument("--as", metavar="NAME", dest="new", help="create this dataset")
-        parser.add_argument(
-            "--override",
-            metavar="REASON",
+    arguments = (
+        option("name NAME", "the dataset", nargs="?"),
+        option("--input FILE", "sample this file instead; - for standard input"),
+        option("--size N", "number of sessions", type=int, required=True),
+        option("--by", "default: session, at random", choices=SAMPLE_GROUPINGS, default="session"),
+        option("--seed N", "default: 42", default=42),
+        option("--out FILE", "write this file (gzipped if it ends in .gz)"),
+        option("--as NAME", "create this dataset", dest="new"),
+        option(
+            "--override REASON",
+            "export unscrubbed production data, or copy erased sessions, for this reason",
             default="",
-            help="export unscrubbed production data, or copy erased sessions, for this reason",
-        )
+        ),
+    )
 
     def handle(self, **options: Any) -> None:
         if (options["name"] is None) == (options["input"] is None):

@@ -1,14 +1,15 @@
-from argparse import ArgumentParser, BooleanOptionalAction
+from argparse import BooleanOptionalAction
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
-from datasets_app.command_line.conversion import add_reading_options
+from datasets_app.command_line.conversion import READING_OPTIONS
+from datasets_app.command_line.options import option
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.management import dataset_scrubbing, file_scrubbing
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.format_options import add_mapping_options
-from datasets_app.management.policy_options import add_detection_options, build_policy
+from datasets_app.management.format_options import mapping_options
+from datasets_app.management.policy_options import DETECTION_OPTIONS, build_policy
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.defaults import make_default_policy
 
@@ -49,10 +50,56 @@ exit codes:
 
 Classes, keys and their rotation, languages: docs/scrubbing.md"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        _add_file_options(parser)
-        add_detection_options(parser)
-        _add_replacement_options(parser)
+    arguments = (
+        option("--input FILE", "a file of any format that is imported; - for standard input"),
+        *READING_OPTIONS,
+        *mapping_options(of_files=True, saves=False),
+        option("--out FILE", "write this file (.gz: gzipped; -: standard output)"),
+        option("--dataset NAME", "scrub this dataset in place instead of a file"),
+        option(
+            "--format FORMAT",
+            "format of the input (default: auto): any that is imported; the result is one turn a line",
+            choices=["auto", *ALL_FORMATS],
+            default="auto",
+        ),
+        option("--dry-run", "list what would be replaced, write nothing"),
+        option("--report FILE", "write counts, positions and verification as JSON, without values"),
+        option(
+            "--propose-terms FILE",
+            "write words found as names in many sessions, with counts, to this file, which only its owner "
+            "may read (-: standard output); they are raw text",
+        ),
+        option(
+            "--no-keep-brands",
+            "with a persona, the input is first searched for words that many sessions show to be brands or "
+            "products, which stay; this leaves the search out",
+            dest="keep_brands",
+            action="store_false",
+        ),
+        option(
+            "--processes N", "number of processes (default: one for each core; one for small files)", type=int
+        ),
+        *DETECTION_OPTIONS,
+        option(
+            "--placeholders",
+            "plain: [NAME]; numbered: [NAME_1] for the same person throughout a session",
+            choices=PLACEHOLDER_STYLES,
+            default="plain",
+        ),
+        option(
+            "--hash-session-ids",
+            "replace session ids with their HMAC-SHA-256 under ALIGNMENTER_HASH_KEY (default: of datasets "
+            "from production)",
+            action=BooleanOptionalAction,
+        ),
+        option(
+            "--fuzz-timestamps SECONDS",
+            "shift the timestamps of each session by one random offset of at most this",
+            default=0,
+        ),
+        option("--drop-timestamps", "remove all timestamps"),
+        option("--seed N", "with the same key: the same offsets again", type=int),
+    )
 
     def handle(self, **options: Any) -> None:
         if (options["input"] is None) == (options["dataset"] is None):
@@ -72,67 +119,3 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
         )
         scrubbing = file_scrubbing if options["dataset"] is None else dataset_scrubbing
         scrubbing.run(options, policy, self.stdout, self.stderr)
-
-
-def _add_file_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--input", metavar="FILE", help="a file of any format that is imported; - for standard input"
-    )
-    add_reading_options(parser)
-    add_mapping_options(parser, of_files=True, saves=False)
-    parser.add_argument("--out", metavar="FILE", help="write this file (.gz: gzipped; -: standard output)")
-    parser.add_argument("--dataset", metavar="NAME", help="scrub this dataset in place instead of a file")
-    parser.add_argument(
-        "--format",
-        choices=["auto", *ALL_FORMATS],
-        default="auto",
-        metavar="FORMAT",
-        help="format of the input (default: auto): any that is imported; the result is one turn a line",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="list what would be replaced, write nothing")
-    parser.add_argument(
-        "--report", metavar="FILE", help="write counts, positions and verification as JSON, without values"
-    )
-    parser.add_argument(
-        "--propose-terms",
-        metavar="FILE",
-        help="write words found as names in many sessions, with counts, to this file, which only its owner "
-        "may read (-: standard output); they are raw text",
-    )
-    parser.add_argument(
-        "--no-keep-brands",
-        dest="keep_brands",
-        action="store_false",
-        help="with a persona, the input is first searched for words that many sessions show to be brands or "
-        "products, which stay; this leaves the search out",
-    )
-    parser.add_argument(
-        "--processes",
-        type=int,
-        metavar="N",
-        help="number of processes (default: one for each core; one for small files)",
-    )
-
-
-def _add_replacement_options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--placeholders",
-        choices=PLACEHOLDER_STYLES,
-        default="plain",
-        help="plain: [NAME]; numbered: [NAME_1] for the same person throughout a session",
-    )
-    parser.add_argument(
-        "--hash-session-ids",
-        action=BooleanOptionalAction,
-        help="replace session ids with their HMAC-SHA-256 under ALIGNMENTER_HASH_KEY (default: of datasets "
-        "from production)",
-    )
-    parser.add_argument(
-        "--fuzz-timestamps",
-        type=int,
-        default=0,
-        metavar="SECONDS",
-        help="shift the timestamps of each session by one random offset of at most this",
-    )
-    parser.add_argument("--drop-timestamps", action="store_true", help="remove all timestamps")
-    parser.add_argument("--seed", type=int, metavar="N", help="with the same key: the same offsets again")

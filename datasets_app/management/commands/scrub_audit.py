@@ -1,8 +1,8 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url
 from datasets_app.domain.pii.audit_estimate import LeakEstimate
@@ -26,11 +26,12 @@ exit codes:
   0  done
   2  could not run: no such dataset, text that was not scrubbed, or no sample yet"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--n", type=int, metavar="N", help="draw a new sample of so many turns")
-        parser.add_argument("--seed", type=int, metavar="N", help="draw the same sample again")
-        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--n N", "draw a new sample of so many turns", type=int),
+        option("--seed N", "draw the same sample again", type=int),
+        option("--format", "default: text", choices=["text", "json"], default="text"),
+    )
 
     def handle(self, *, name: str, n: int | None, seed: int | None, format: str, **_: Any) -> None:
         dataset = get_dataset(name)

@@ -1,11 +1,11 @@
 import getpass
 import sys
-from argparse import ArgumentParser
 from typing import Any
 
 from django.contrib.auth import authenticate
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 from datasets_app.releasing.sharing.sign_review import describe_end, sign_review
@@ -46,12 +46,11 @@ exit codes:
   0  signed
   2  could not run: no such dataset, wrong password, no permission, no database"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dataset", metavar="NAME", help="the dataset")
-        parser.add_argument("--as", dest="username", required=True, metavar="USERNAME", help="your account")
-        parser.add_argument(
-            "--statement", default="", metavar="TEXT", help="a statement kept with the signature"
-        )
+    arguments = (
+        option("dataset NAME", "the dataset"),
+        option("--as USERNAME", "your account", dest="username", required=True),
+        option("--statement TEXT", "a statement kept with the signature", default=""),
+    )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["dataset"])

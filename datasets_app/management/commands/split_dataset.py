@@ -1,10 +1,10 @@
 import json
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.splits.report import format_report
@@ -46,36 +46,27 @@ exit codes:
 
 How sessions are placed and how to read the report: docs/splits.md"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--input", metavar="FILE", help="a conversation file; - for standard input")
-        parser.add_argument("--out-dir", metavar="DIR", help="folder for train, validation and test.jsonl")
-        parser.add_argument("--dataset", metavar="NAME", help="split this dataset instead of a file")
-        parser.add_argument(
-            "--format", choices=["auto", *FORMATS], default="auto", help="format of the input (default: auto)"
-        )
-        parser.add_argument(
-            "--ratios",
-            metavar="A,B,C",
-            help="percent in training, validation and test, or in training and test (default: 60,20,20)",
-        )
-        parser.add_argument("--seed", type=int, metavar="N", help="random seed (default: 42)")
-        parser.add_argument(
-            "--stratify", choices=STRATA, help="strata that keep the ratios (default: scenario)"
-        )
-        parser.add_argument(
-            "--similarity",
-            type=float,
-            metavar="S",
-            help="share of common word pairs from which two sessions are near-duplicates (default: "
+    arguments = (
+        option("--input FILE", "a conversation file; - for standard input"),
+        option("--out-dir DIR", "folder for train, validation and test.jsonl"),
+        option("--dataset NAME", "split this dataset instead of a file"),
+        option("--format", "format of the input (default: auto)", choices=["auto", *FORMATS], default="auto"),
+        option(
+            "--ratios A,B,C",
+            "percent in training, validation and test, or in training and test (default: 60,20,20)",
+        ),
+        option("--seed N", "random seed (default: 42)", type=int),
+        option("--stratify", "strata that keep the ratios (default: scenario)", choices=STRATA),
+        option(
+            "--similarity S",
+            "share of common word pairs from which two sessions are near-duplicates (default: "
             f"{DEFAULT_SIMILARITY:g})",
-        )
-        parser.add_argument(
-            "--report", metavar="FILE", help="write the report as JSON; - for standard output"
-        )
-        parser.add_argument("--again", action="store_true", help="split all of a dataset again")
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="with --again: why, for the audit log"
-        )
+            type=float,
+        ),
+        option("--report FILE", "write the report as JSON; - for standard output"),
+        option("--again", "split all of a dataset again"),
+        option("--override REASON", "with --again: why, for the audit log", default=""),
+    )
 
     def handle(self, **options: Any) -> None:
         _check_options(options)

@@ -1,6 +1,6 @@
-from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.command_line.options import option
 from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.importing.mappings import delete_mapping
 from datasets_app.management.base import BaseCommand
@@ -16,8 +16,7 @@ exit codes:
   0  listed, or deleted
   2  could not run: no mapping of this name"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--delete", metavar="NAME", help="delete this mapping")
+    arguments = (option("--delete NAME", "delete this mapping"),)
 
     def handle(self, **options: Any) -> None:
         if options["delete"]:

@@ -1,5 +1,4 @@
 import sys
-from argparse import ArgumentParser
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from datasets_app.catalog.rows.attach_sessions import attach_sessions
 from datasets_app.catalog.searching import estimate_turns, open_searching
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.command_line import validate
+from datasets_app.command_line.options import option
 from datasets_app.command_line.outputs import OUTPUTS, Output
 from datasets_app.command_line.streams import CommandFailure, Progress
 from datasets_app.core.limits import configured_limits
@@ -29,9 +29,10 @@ EPILOG = validate.EPILOG.format(
 class Command(BaseCommand):
     help = f"Check conversation or annotation files, or a dataset, and list what is wrong.\n{EPILOG}"
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        validate.add_arguments(parser)
-        parser.add_argument("--dataset", metavar="NAME", help="check this dataset instead of files")
+    arguments = (
+        *validate.OPTIONS,
+        option("--dataset NAME", "check this dataset instead of files"),
+    )
 
     def handle(self, **options: Any) -> None:
         _check_options(options)

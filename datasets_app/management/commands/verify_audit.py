@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +5,7 @@ from django.core.management.base import CommandError
 
 from datasets_app.auditing import verify_audit
 from datasets_app.auditing.heads import parse_heads, verify_and_append_head, verify_with_heads
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.audit_chain import Head, RecordedHead
 from datasets_app.domain.wording import format_count
@@ -31,24 +31,21 @@ exit codes:
   1  changed: every fault is listed
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--head", action="store_true", help="only print the current head of the log")
-        parser.add_argument(
-            "--expect",
-            metavar="POSITION:DIGEST",
-            action="append",
-            default=[],
-            help="a head recorded earlier, which the log must contain; may be repeated",
-        )
-        parser.add_argument(
-            "--heads",
-            metavar="FILE",
-            action="append",
-            default=[],
-            help="heads kept elsewhere: a copy of audit_heads, lines of syslog, or what a webhook received; "
+    arguments = (
+        option("--head", "only print the current head of the log"),
+        option(
+            "--expect POSITION:DIGEST",
+            "a head recorded earlier, which the log must contain; may be repeated",
+            repeatable=True,
+        ),
+        option(
+            "--heads FILE",
+            "heads kept elsewhere: a copy of audit_heads, lines of syslog, or what a webhook received; "
             "may be repeated",
-        )
-        parser.add_argument("--note", action="store_true", help="record the head if the log is unchanged")
+            repeatable=True,
+        ),
+        option("--note", "record the head if the log is unchanged"),
+    )
 
     def handle(self, **options: Any) -> None:
         if options["head"]:

@@ -1,9 +1,9 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.access.who_can_see import ALL, NO_ACCESS, REPLIES, iterate_viewers
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 
 
@@ -22,10 +22,11 @@ exit codes:
   0  listed
   2  could not run: no such dataset"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--all", action="store_true", help="also list who can't see it, and why not")
-        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--all", "also list who can't see it, and why not"),
+        option("--format", "default: text", choices=["text", "json"], default="text"),
+    )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])

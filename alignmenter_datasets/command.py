@@ -138,7 +138,9 @@ def _add_pull(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="a file or an existing folder"
     )
-    parser.add_argument("--format", choices=("turns", "openai", "sharegpt", "sessions", "csv", "parquet"))
+    parser.add_argument(
+        "--format", choices=("turns", "openai", "sharegpt", "sessions", "padded", "csv", "parquet")
+    )
     parser.add_argument(
         "--version",
         metavar="VERSION",

@@ -1,14 +1,13 @@
 """Whether a scrub leaves the scores of Alignmenter alone.
 
 Generated conversations, each with an invented value of some class of personal data, are scored by the real
-``alignmenter run --embedding hashed``: as they are, scrubbed, and with another invented value of the class.
-At most 1 % of the replies should move by more than 0.02.
+``alignmenter run --embedding hashed``: as they are, scrubbed, scrubbed and exported as ``padded``, and with
+another invented value of the class. At most 1 % of the replies should move by more than 0.02.
 
 What moves a reply is the density of the persona's words. The tool counts every run of letters and digits as a
 word: a path, an address or an IPv6 number has 4 to 11 of them, its placeholder one. No name moves, and hardly
-anything moves by its embedding. With a placeholder of as many runs, all in one piece, none of them moves;
-but it would tell how the value was built, and be no placeholder to whoever reads them. As several words, it
-moves the embedding instead. Needs ``make alignmenter``.
+anything moves by its embedding. A padded placeholder has as many runs as values of its class usually have,
+whatever the value was, all in one piece, because the embedding counts pieces. Needs ``make alignmenter``.
 """
 
 import argparse
@@ -29,6 +28,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.canary.carriers import list_sentences
 from datasets_app.domain.pii.canary.values import make_value
 from datasets_app.domain.pii.detector import KINDS
+from datasets_app.domain.pii.placeholders import pad_placeholders
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
@@ -66,26 +66,37 @@ def measure(folder: Path, sessions: int, seed: int) -> None:
     )
     turns = [turn for turn in ConversationFile(plain).turns() if isinstance(turn, TurnRecord)]
     planted, values = plant(turns, Random(seed))
-    kinds = {place: kind for place, (kind, _) in values.items()}
     before = score(folder, "raw", planted)
-    after = score(folder, "scrubbed", scrub(planted))
-    other = score(folder, "other", plant_others(planted, values, Random(seed + 1)))
+    scrubbed = scrub(planted)
+    ways = {
+        "plain placeholders": scrubbed,
+        "padded placeholders": [turn._replace(text=pad_placeholders(turn.text)) for turn in scrubbed],
+        "another value of its class": plant_others(planted, values, Random(seed + 1)),
+    }
+    kinds = {place: kind for place, (kind, _) in values.items() if place in before}
+    for way, changed in ways.items():
+        report(way, before, score(folder, way.split()[0], changed), kinds)
+
+
+def report(
+    way: str,
+    before: dict[tuple[str, int], float],
+    after: dict[tuple[str, int], float],
+    kinds: dict[tuple[str, int], str],
+) -> None:
+    """``kinds`` are the classes of the values by reply."""
     moves = {place: abs(after[place] - found) for place, found in before.items()}
     moved = [place for place, move in moves.items() if move > MAX_MOVE]
     share = len(moved) / len(moves)
-    with_value = [place for place in moves if place in kinds]
     by_kind = Counter(kinds.get(place, "none planted") for place in moved)
     print(
-        f"scrub_scores: {len(moved):,} of {len(moves):,} replies moved by more than {MAX_MOVE}: {share:.2%} "
-        f"(wanted: at most {MAX_SHARE:.0%}){'' if share <= MAX_SHARE else ' NOT MET'}"
+        f"scrub_scores, {way}: {len(moved):,} of {len(moves):,} replies moved by more than {MAX_MOVE}: "
+        f"{share:.2%} (wanted: at most {MAX_SHARE:.0%}){'' if share <= MAX_SHARE else ' NOT MET'}"
     )
-    moved_of_those = sum(place in kinds for place in moved)
     print(
-        f"scrub_scores: {moved_of_those:,} of {len(with_value):,} replies with a value moved, at most by "
-        f"{max(moves.values()):.3f}; by class {dict(by_kind.most_common())}"
+        f"    of {len(kinds):,} replies with a value; at most by {max(moves.values()):.3f}; "
+        f"by class {dict(by_kind.most_common())}"
     )
-    by_others = sum(abs(other[place] - before[place]) > MAX_MOVE for place in with_value)
-    print(f"scrub_scores: another value of its class instead moves {by_others:,} of them")
 
 
 def plant(

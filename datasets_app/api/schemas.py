@@ -174,7 +174,7 @@ class FinishIn(Input):
 class ExportIn(Input):
     """A file, a stored version, or a package of either."""
 
-    format: Literal["turns", "openai", "sharegpt", "sessions", "csv", "parquet"] | None = None
+    format: Literal["turns", "openai", "sharegpt", "sessions", "padded", "csv", "parquet"] | None = None
     version: str | None = Field(None, max_length=40)
     package: bool = False
     split: Split | None = None

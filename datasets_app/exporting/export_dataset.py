@@ -28,15 +28,16 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, encode_chat
-from datasets_app.domain.conversations.jsonl import encode_session
+from datasets_app.domain.conversations.jsonl import encode_session, encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.formulas import escape_cell
 from datasets_app.domain.metadata.metadata import render_metadata
+from datasets_app.domain.pii.placeholders import pad_placeholders
 from datasets_app.domain.quality.kept_terms import NO_TERMS, TermSearch
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
 
-EXPORT_FORMATS = ("turns", *CHAT_FORMATS, "sessions", "csv", "parquet")
+EXPORT_FORMATS = ("turns", *CHAT_FORMATS, "sessions", "padded", "csv", "parquet")
 CSV_COLUMNS = [
     "session_id",
     "turn_index",
@@ -49,6 +50,7 @@ CSV_COLUMNS = [
     "extra",
 ]
 TURN_BATCH_SIZE = 1000
+_FORMAT_NOTES = {"padded": ["placeholders padded to as many words as such values usually have"]}
 PARQUET_GZIP_CONFLICT = "Parquet is already compressed; export it without gzip."
 
 
@@ -186,7 +188,11 @@ def export_to_path(
             sessions=result.sessions,
             turns=result.turns,
             sha256=result.sha256,
-            modifications=[*selection_notes(selection), *note_excluded(dataset)],
+            modifications=[
+                *selection_notes(selection),
+                *note_excluded(dataset),
+                *_FORMAT_NOTES.get(format, ()),
+            ],
         )
         if selection != ALL_SESSIONS:
             stated = facts.subset_metadata(stated)
@@ -209,6 +215,10 @@ def _make_session_writer(
             yield len(turns), 1, encode(turns)
 
     return write
+
+
+def _encode_padded(turns: list[TurnRecord]) -> bytes:
+    return b"".join(encode_turn(turn._replace(text=pad_placeholders(turn.text))) for turn in turns)
 
 
 def _write_csv(dataset: Dataset, selection: Selection) -> Blocks:
@@ -244,6 +254,7 @@ _WRITERS: dict[str, Callable[[Dataset, Selection], Blocks]] = {
     "turns": read_lines,
     "csv": _write_csv,
     "sessions": _make_session_writer(encode_session),
+    "padded": _make_session_writer(_encode_padded),
     **{name: _make_session_writer(partial(encode_chat, chat=chat)) for name, chat in CHAT_FORMATS.items()},
 }
 

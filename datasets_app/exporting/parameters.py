@@ -43,6 +43,7 @@ class ExportParameters(OverridableParameters, frozen=True):
         "format": {
             **FORMAT_LABELS,
             "sessions": "JSONL for calibrate analyze-scenarios, one session a line",
+            "padded": "JSONL for alignmenter run, with scores as before the scrub",
             "csv": "CSV for spreadsheets",
             "parquet": "Parquet, one turn per row",
         },

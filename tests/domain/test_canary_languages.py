@@ -1,7 +1,9 @@
 """Planted values in the language of the texts around them: names, sentences, and a result by language."""
 
+import re
 import unicodedata
 from random import Random
+from statistics import median
 from string import Formatter
 
 import pytest
@@ -15,6 +17,7 @@ from datasets_app.domain.pii.canary.survival import survives
 from datasets_app.domain.pii.canary.survival_text import describe_survival
 from datasets_app.domain.pii.canary.values import PlantedValue, make_value
 from datasets_app.domain.pii.network.languages import load_measured
+from datasets_app.domain.pii.placeholders import USUAL_WORDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 
@@ -33,6 +36,8 @@ SCRIPTS = {
 FEWEST = {"NAME": 4, "user": 3, "assistant": 2, "any": 1, "answers": 2} | dict.fromkeys(
     (detector.PHONE, detector.ADDRESS, detector.DATE_OF_BIRTH, detector.EMAIL), 2
 )
+# What lexicons of personas are mostly written in.
+WESTERN = ("en", "de", "fr", "es", "pt", "it", "nl")
 THAI = ("สวัสดีค่ะ สินค้าของฉันยังไม่มาถึงเลย ช่วยตรวจสอบให้หน่อยได้ไหมคะ", "ขอบคุณค่ะ เราจะตรวจสอบให้ทันที")
 GERMAN = ("Guten Tag, meine Bestellung ist noch nicht angekommen.", "Das tut mir leid, ich sehe gleich nach.")
 
@@ -225,3 +230,10 @@ def test_of_many_languages_the_most_frequent_are_named() -> None:
     said = describe_survival({**stated, "languages": languages})
     assert said.count(" of ") == 11
     assert said.endswith("3 other languages 3 of 33.")
+
+
+def test_padded_placeholders_have_as_many_words_as_values_of_their_class_usually_have() -> None:
+    for kind in detector.KINDS:
+        made = [make_value(kind, Random(seed), code) for code in WESTERN for seed in range(60)]
+        words = median(len(re.findall(r"[\w']+", value.text)) for value in made)
+        assert abs(USUAL_WORDS.get(kind, 1) - words) <= 1, kind

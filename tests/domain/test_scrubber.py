@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.placeholders import pad_placeholders
 from datasets_app.domain.pii.policy import Policy, PolicyError, parse_kinds
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.scrubber import MAX_ROUNDS, Scrubber
@@ -451,6 +452,17 @@ def test_scrubbing_twice_changes_nothing_more(
     again = scrubber.scrub([SessionInput(once.turns, once.attached, once.id_hashed)])[0]
     assert again.turns == once.turns
     assert not again.findings
+
+
+@pytest.mark.parametrize("number", ["", "_3"])
+def test_padded_placeholders_are_placeholders(number: str) -> None:
+    said = " ".join(f"My value is [{label}{number}]." for label in Policy().labels)
+    padded = pad_placeholders(said)
+    assert f"[MAC{number}:x:x:x:x:x]" in padded
+    assert pad_placeholders(padded) == padded
+    session = conversation(padded)
+    assert not Scrubber(Policy(), key=KEY).count_remaining([session])
+    assert scrubbed(session, Policy()).turns == session.turns
 
 
 @settings(max_examples=75 * EXAMPLES_FACTOR)

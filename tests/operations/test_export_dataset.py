@@ -161,6 +161,17 @@ def test_sharegpt_speakers_come_out_as_they_went_in(tmp_path: Path) -> None:
     ]
 
 
+def test_padded_placeholders_are_in_texts_alone_and_said(tmp_path: Path) -> None:
+    metadata = {"note": "[EMAIL]"}
+    lines = [make_turn(text="Mail [EMAIL], dear [NAME_2].", metadata=metadata)]
+    stored = make_dataset(tmp_path, lines)
+    [turn] = objects(exported(stored, format="padded"))
+    [plain] = objects(exported(stored))
+    assert turn == plain | {"text": "Mail [EMAIL:x:x:x], dear [NAME_2:x]."}
+    export_to_path(stored, tmp_path / "out.jsonl", format="padded")
+    assert "placeholders padded" in (tmp_path / "out.meta.yaml").read_text()
+
+
 def test_csv_is_safe_to_open_in_a_spreadsheet(tmp_path: Path) -> None:
     texts = [
         '=HYPERLINK("//example.org")',

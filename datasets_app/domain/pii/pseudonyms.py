@@ -11,9 +11,9 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 
 
 def build_placeholder_pattern(labels: Iterable[str]) -> re.Pattern[str]:
-    """Matches every placeholder of these labels, numbered ones too; group 1 is label, 2 the number."""
+    """Matches every placeholder of these labels, also numbered and padded; group 1 is label, 2 the number."""
     words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
-    return re.compile(rf"\[({words})(?:_([1-9]\d{{0,8}}))?\]")
+    return re.compile(rf"\[({words})(?:_([1-9]\d{{0,8}}))?(?::x){{0,9}}\]")
 
 
 def format_placeholder(kind: str) -> str:

@@ -98,13 +98,21 @@ def label_all_replies(campaign: Campaign, name: str, label: int = 1, limit: int 
 _INCONSISTENCIES_SQL = """
 SELECT 'open is not overlap less active ones', i.id FROM annotations_app_campaignitem i
 JOIN annotations_app_campaign c ON c.id = i.campaign_id
-WHERE i.open <> CASE WHEN i.gold THEN 0
-                     WHEN NOT i.calibration AND c.calibration_replies > 0 AND c.calibrated_at IS NULL
-                     THEN 0 ELSE CASE WHEN i.calibration THEN (
-    SELECT count(*) FROM annotations_app_campaignmember m WHERE m.campaign_id = c.id AND m.active
-) ELSE c.overlap + i.extra END - (
-    SELECT count(*) FROM annotations_app_assignment a
-    WHERE a.item_id = i.id AND NOT a.repeat AND a.state IN ('leased', 'labelled')) END
+WHERE NOT i.calibration AND i.open <> CASE
+    WHEN i.gold OR c.calibration_replies > 0 AND c.calibrated_at IS NULL THEN 0
+    ELSE c.overlap + i.extra - (
+        SELECT count(*) FROM annotations_app_assignment a
+        WHERE a.item_id = i.id AND NOT a.repeat AND a.state IN ('leased', 'labelled')) END
+UNION ALL
+-- Of a calibration round everybody has a place, as long as they are annotators.
+SELECT 'open is not those who have yet to label it', i.id FROM annotations_app_campaignitem i
+JOIN annotations_app_campaign c ON c.id = i.campaign_id
+WHERE i.calibration AND c.calibrated_at IS NULL AND i.open <> (
+    SELECT count(*) FROM annotations_app_campaignmember m
+    WHERE m.campaign_id = c.id AND m.active AND NOT EXISTS (
+        SELECT FROM annotations_app_assignment a
+        WHERE a.item_id = i.id AND a.annotator_id = m.user_id AND NOT a.repeat
+          AND a.state IN ('leased', 'labelled')))
 UNION ALL
 SELECT 'label and assignment differ', a.id FROM annotations_app_assignment a
 LEFT JOIN annotations_app_annotation n ON n.id = a.annotation_id

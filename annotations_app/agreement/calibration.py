@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from annotations_app.agreement.criteria import measure_criteria
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.calibration import open_rest
+from annotations_app.criteria.disputes import list_asked
 from annotations_app.domain.agreement.agreement_report import HeadlineStats
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Judgment
 from datasets_app.core.errors import UserError
@@ -100,7 +101,9 @@ def list_differences(campaign: Campaign) -> list[Difference]:
         of_turn = said.get(turn, [])
         questions = dict.fromkeys(question for _, compared in of_turn for question in compared)
         different = [
-            question for question in questions if len({compared.get(question) for _, compared in of_turn}) > 1
+            question
+            for question in questions
+            if len({compared[question] for _, compared in of_turn if question in compared}) > 1
         ]
         if different:
             found.append(Difference(turn, different, [one for one, _ in of_turn]))
@@ -123,15 +126,16 @@ def _read_labels(campaign: Campaign, turns: list[int]) -> _SaidByTurn:
 def _read_judged(campaign: Campaign, turns: list[int]) -> _SaidByTurn:
     found: _SaidByTurn = defaultdict(list)
     judged = Judgment.objects.filter(campaign=campaign, kind=Judgment.Kind.LABEL, turn__in=turns)
+    asked = set(list_asked(campaign))
     for one in judged.select_related("rater", "schema").order_by("rater__name"):
         answers: dict[str, str] = {}
-        compared: dict[str, str] = {}
+        compared: dict[str, str | None] = {}
         for criterion in one.schema.content.criteria:
             stored = one.answers.get(criterion.key)
-            if stored is None:
-                continue
-            answers[criterion.question] = describe_stored(criterion, stored)
-            if criterion.kind != Kind.TEXT:
-                compared[criterion.question] = answers[criterion.question]
+            if stored is not None:
+                answers[criterion.question] = describe_stored(criterion, stored)
+            # What was answered to another version of the question is shown, but isn't compared.
+            if criterion.kind != Kind.TEXT and f"{one.schema_id} {criterion.key}" in asked:
+                compared[criterion.question] = answers.get(criterion.question)
         found[one.turn_id].append((Said(one.rater.name or "", answers, one.notes), compared))
     return found

@@ -6,12 +6,15 @@ from django.db.models import QuerySet
 
 from datasets_app.core.queries import execute
 
-# Gold items and repeats occupy no place.
+# Gold items and repeats occupy no place. In a calibration round everybody has one of their own, which nobody
+# else can take once they were removed.
 _FREE_PLACES_SQL = """
 UPDATE annotations_app_campaignitem i SET open = i.open + given_back.places, returned_at = clock_timestamp()
 FROM (
-    SELECT item_id, count(*) AS places FROM annotations_app_assignment
-    WHERE id = ANY(%s) AND NOT repeat GROUP BY item_id
+    SELECT a.item_id, count(*) AS places FROM annotations_app_assignment a
+    JOIN annotations_app_campaignitem o ON o.id = a.item_id
+    JOIN annotations_app_campaignmember m ON m.campaign_id = a.campaign_id AND m.user_id = a.annotator_id
+    WHERE a.id = ANY(%s) AND NOT a.repeat AND (m.active OR NOT o.calibration) GROUP BY a.item_id
 ) given_back
 WHERE i.id = given_back.item_id AND NOT i.gold
 """

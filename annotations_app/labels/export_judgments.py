@@ -35,6 +35,8 @@ _FIELDS = (
     *("notes", "timestamp", "confidence", "extra", *_RATER_FIELDS, "kind", "codes", "texts"),
     *("schema", "evidence", "swapped", "dataset__name", "campaign__other_dataset__name"),
 )
+# Why a reply has no answer to a criterion in a file with one for each, by how many replies.
+Undecided = Counter[str]
 # Who doesn't see the other dataset of a pair doesn't get its name.
 HIDDEN_SOURCE = "another dataset"
 
@@ -97,14 +99,14 @@ def export_judgments(
 
     def write(lines: IO[bytes], tally: TextTally) -> ExportedAnswers:
         is_left_out = Q(turn__session__excluded=True) | Q(turn__session__split=policies.LOCKED_SPLIT)
-        counts, undecided, notes = Counter[str](), Counter[str](), Counter[str]()
+        counts, undecided, notes = Counter[str](), Undecided(), Counter[str]()
         hidden = _hides_other(scope, actor)
         chosen = _select_decisions(scope, is_left_out, labels, undecided, hidden=hidden)
         for piece in encode(_file_decisions(chosen, tally, counts, report_progress), notes):
             lines.write(piece)
         report_progress(counts["labels"], counts["labels"])
         left_out = scope.rows().filter(is_left_out).count()
-        omissions = _describe_omissions(left_out, undecided, labels) + describe_notes(notes)
+        omissions = _describe_omissions(left_out, undecided) + describe_notes(notes)
         return ExportedAnswers(counts["labels"], counts["answers"], omissions)
 
     def finish(exported: ExportedAnswers) -> None:
@@ -136,12 +138,12 @@ def _file_decisions(
         yield filed
 
 
-def _describe_omissions(left_out: int, undecided: Mapping[str, int], labels: str) -> list[str]:
+def _describe_omissions(left_out: int, undecided: Mapping[str, int]) -> list[str]:
     counted = format_count(left_out, "label")
     omissions = [f"{counted} of excluded sessions or the locked test split: left out"] if left_out else []
     return omissions + [
-        f"{format_count(count, 'reply', 'replies')} without an answer to {key} by {labels}: left out"
-        for key, count in sorted(undecided.items())
+        f"{format_count(count, 'reply', 'replies')} {why}: left out"
+        for why, count in sorted(undecided.items())
     ]
 
 
@@ -152,7 +154,7 @@ def _hides_other(scope: JudgmentScope, actor: Any) -> bool:
 
 
 def _select_decisions(
-    scope: JudgmentScope, is_left_out: Q, labels: str, undecided: Counter[str], *, hidden: bool
+    scope: JudgmentScope, is_left_out: Q, labels: str, undecided: Undecided, *, hidden: bool
 ) -> Iterator[Decision]:
     rows = scope.rows()
     if labels == "all":
@@ -162,7 +164,7 @@ def _select_decisions(
         # As adjudicated labels, those of any campaign.
         rows = rows | scope._replace(campaign=None).rows(Judgment.Kind.ADJUDICATED)
     for _, group in groupby(read_decisions(rows.exclude(is_left_out), hidden=hidden), key=_find_reply):
-        yield from _decide_reply(list(group), scope.schema.content, labels, undecided)
+        yield from _decide_reply(list(group), scope.schema, labels, undecided)
 
 
 def _find_reply(decision: Decision) -> tuple[Any, ...]:
@@ -171,20 +173,33 @@ def _find_reply(decision: Decision) -> tuple[Any, ...]:
 
 
 def _decide_reply(
-    decisions: list[Decision], schema: Schema, labels: str, undecided: Counter[str]
+    decisions: list[Decision], schema: LabelSchema, labels: str, undecided: Undecided
 ) -> Iterator[Decision]:
     if adjudicated := [decision for decision in decisions if decision.is_adjudicated]:
         yield adjudicated[-1]
         return
     is_unanimous = labels == "adjudicated"
-    chosen, missing = choose_answers(schema, (one.answers for one in decisions), unanimous=is_unanimous)
-    undecided.update(missing)
+    comparable = [_keep_comparable(decision, schema.content) for decision in decisions]
+    chosen, missing = choose_answers(schema.content, comparable, unanimous=is_unanimous)
+    undecided.update(f"without an answer to {key} by {labels}" for key in missing)
+    answered, kept = (
+        {key for one in some for key in one.codes}
+        for some in ((decision.answers for decision in decisions), comparable)
+    )
+    undecided.update(f"answered under another version of {key}" for key in answered - kept)
     first, name = decisions[0].record, "unanimous" if is_unanimous else labels
     record = LabelRecord(first.text, None, first.persona_id, first.session_id, first.turn_index, name)
     if sides := (first.extra or {}).get(PAIR):
         record = record._replace(extra={PAIR: sides})
     if chosen.codes:
-        yield Decision(record, chosen, decisions[-1].schema)
+        yield Decision(record, chosen, schema)
+
+
+def _keep_comparable(decision: Decision, schema: Schema) -> Answers:
+    """Without answers to criteria that have changed between the versions: their codes mean something else."""
+    digests = {one.digest for one in schema.criteria}
+    same = {one.key for one in decision.schema.content.criteria if one.digest in digests}
+    return Answers({key: code for key, code in decision.answers.codes.items() if key in same}, {})
 
 
 def _name_sides(swapped: bool | None, own: str, other: str | None, *, hidden: bool) -> dict[str, Any]:

@@ -117,6 +117,39 @@ def test_annotators_come_and_go(campaign: Campaign) -> None:
     assert len(label_all_replies(campaign, "ana")) == 7
 
 
+def test_labels_of_who_was_removed_hold_up_no_round(campaign: Campaign) -> None:
+    """Queued again, they would leave places that nobody can take."""
+    for name in PEOPLE:
+        label_all_replies(campaign, name)
+    edit_campaign(campaign, changes={"annotators": ["ana", "ben"], "guidelines": "New."}, actor=None)
+    campaign = reload(campaign)
+    assert requeue_stale(campaign, actor=None) == 9
+    assert not find_inconsistencies()
+    assert measure_round(campaign).missing == 6
+    for name in ("ana", "ben"):
+        label_all_replies(campaign, name)
+    assert measure_round(campaign).missing == 0
+    announce_campaigns()
+    assert not reload(campaign).is_calibrating
+
+
+def test_answers_to_another_version_of_a_question_are_no_difference(dataset: Dataset) -> None:
+    asked = (
+        "{schema: mood, criteria: [{key: mood, question: Which mood?, kind: choice, answers: [calm, loud]}]}"
+    )
+    schema = import_schema(asked).schema
+    campaign = make_campaign(dataset, "ana", "ben", overlap=2, calibration_replies=1, schema=schema)
+    submit(lease_for(campaign, "ana").current, label=None, answers={"mood": "calm"})
+    later = import_schema(asked.replace("[calm, loud]", "[quiet, calm, loud]")).schema
+    edit_campaign(campaign, changes={"schema": later}, actor=None)
+    campaign = reload(campaign)
+    submit(lease_for(campaign, "ben").current, label=None, answers={"mood": "quiet"})
+    assert list_differences(campaign) == []
+    assert requeue_stale(campaign, actor=None) == 1
+    submit(lease_for(campaign, "ana").current, label=None, answers={"mood": "loud"})
+    assert len(list_differences(campaign)) == 1
+
+
 def test_gold_and_repeats_wait_for_the_end_of_the_round(dataset: Dataset) -> None:
     plain = make_campaign(dataset, "lena", name="earlier")
     for one in label_all_replies(plain, "lena", limit=4):

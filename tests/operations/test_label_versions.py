@@ -232,6 +232,21 @@ def test_judges_and_rates_read_no_code_by_another_version(quality: Campaign) -> 
     assert read_people(quality, asked["tone"])[1].tolist() == [2]
 
 
+@pytest.mark.parametrize("labels", ["majority", "adjudicated"])
+def test_one_answer_for_each_reply_counts_no_code_of_another_version(quality: Campaign, labels: str) -> None:
+    judge_all(quality, "cold")
+    quality = change(quality, schema=import_schema(SECOND).schema)
+    assert requeue_stale(quality, actor=None) == 8
+    submit(lease_for(quality, "ana").current, label=None, answers={"correct": 1, "tone": "neutral"})
+    out, scope = BytesIO(), JudgmentScope(quality.dataset, quality.schema, quality)
+    exported = export_judgments(scope, out=out, labels=labels)
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert {line["schema"] for line in lines} == {"quality@2"}
+    assert [line["value"] for line in lines if line["criterion"] == "correct"] == [1] * 4
+    assert [line["value"] for line in lines if line["criterion"] == "tone"] == ["neutral"]
+    assert exported.omissions == ["3 replies answered under another version of tone: left out"]
+
+
 def test_an_adjudicated_answer_replaces_those_of_annotators(quality: Campaign) -> None:
     """As docs/judges.md says, and as it is with the built-in criterion."""
     assert judge_all(quality, "cold") == 8

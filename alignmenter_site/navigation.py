@@ -21,6 +21,16 @@ def _changelist_item(title: str, icon: str, app: str, model: str) -> dict[str, A
     }
 
 
+def _section_of(request: Any) -> str:
+    """Where the breadcrumbs of a page begin: pages about the labels of a dataset belong to datasets."""
+    crumbs = getattr(request, "crumbs", None)
+    return str(crumbs[0][1] or request.path) if crumbs else str(request.path)
+
+
+def _is_campaign_page(request: Any) -> bool:
+    return _section_of(request).startswith(reverse("admin:annotations_app_campaign_changelist"))
+
+
 def _is_dataset_page(request: Any) -> bool:
     """Whether this is a page of datasets. "Generate", "Terms to keep" and "Erase a person" have entries of
     their own in the sidebar."""
@@ -28,7 +38,7 @@ def _is_dataset_page(request: Any) -> bool:
         reverse(f"admin:datasets_app_dataset_{page}")
         for page in ("changelist", "generate", "terms", "erase_person")
     )
-    return request.path.startswith(datasets) and not request.path.startswith(tuple(others))
+    return _section_of(request).startswith(datasets) and not request.path.startswith(tuple(others))
 
 
 def _is_job_page(request: Any) -> bool:
@@ -127,7 +137,10 @@ UNFOLD: dict[str, Any] = {
                         "link": reverse_lazy("annotate:campaigns"),
                         "permission": _has_permissions("annotations_app.annotate"),
                     },
-                    _changelist_item("Campaigns", "how_to_vote", "annotations_app", "campaign"),
+                    {
+                        **_changelist_item("Campaigns", "how_to_vote", "annotations_app", "campaign"),
+                        "active": _is_campaign_page,
+                    },
                     _changelist_item("Labels", "label", "annotations_app", "annotation"),
                     _changelist_item("Personas", "theater_comedy", "datasets_app", "persona"),
                 ],

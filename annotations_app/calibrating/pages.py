@@ -87,12 +87,16 @@ def _read_report(request: HttpRequest, scope: AgreementScope, file: Any) -> dict
     return {
         "report": report,
         "written_by": KINDS[report.kind],
-        "figures": [(name.replace("_", " "), value) for name, value in report.figures.items()],
+        "figures": [(_name_figure(name), value) for name, value in report.figures.items()],
         "wrong": wrong[:MAX_SHOWN],
         "more": max(0, len(report.errors) - (0 if withheld else MAX_SHOWN)) + report.unlisted,
         "turns": turns,
         "withheld": withheld,
     }
+
+
+def _name_figure(name: str) -> str:
+    return {"roc_auc": "ROC AUC"}.get(name, name.replace("_", " ").capitalize())
 
 
 def _requeue(request: HttpRequest, scope: AgreementScope) -> HttpResponse:

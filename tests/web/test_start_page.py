@@ -212,6 +212,24 @@ def _queries(client: Any, address: str) -> int:
     return len(queries)
 
 
+def test_the_sidebar_marks_where_the_breadcrumbs_begin(sign_in: Any, dataset: Dataset) -> None:
+    client = sign_in("superuser")
+
+    def list_marked(name: str, *arguments: int) -> list[str]:
+        html = client.get(reverse(f"admin:{name}", args=arguments)).content.decode()
+        sidebar = html[html.index('id="nav-sidebar-apps"') : html.index('id="header-inner"')]
+        links = re.findall(r"<a ([^>]*)>(.*?)</a>", sidebar, re.DOTALL)
+        return [
+            re.sub(r"<[^>]*>", " ", text).split()[-1] for marks, text in links if "aria-current=" in marks
+        ]
+
+    assert list_marked("annotations_app_campaign_dataset_labels", dataset.pk) == ["Datasets"]
+    assert list_marked("datasets_app_dataset_change", dataset.pk) == ["Datasets"]
+    assert list_marked("annotations_app_campaign_changelist") == ["Campaigns"]
+    assert list_marked("annotations_app_campaign_add") == ["Campaigns"]
+    assert list_marked("datasets_app_dataset_generate") == ["Generate"]
+
+
 def test_icons_of_the_navigation_are_not_read_out(sign_in: Any) -> None:
     html = start_page(sign_in("superuser"))
     icons = re.findall(r'<span class="material-symbols-outlined md-18 mr-3[^>]*>', html)

@@ -89,6 +89,7 @@ def test_labels_of_the_most_disputed_replies_have_no_interval(tmp_path: Path) ->
     [rate] = estimate_quality(campaign).rates
     assert rate.people.low is None
     assert "no random sample" in explain_rate(rate)
+    assert explain_rate(rate).endswith("in random order.")
 
 
 def test_replies_that_were_skipped_are_counted(campaign: Campaign) -> None:

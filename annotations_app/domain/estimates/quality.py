@@ -9,7 +9,7 @@ from datasets_app.domain.wording import format_count
 
 UNCOUNTED_ORDER = (
     "no interval: replies are labeled in the order “most disputed first”, so those labeled so far are no "
-    "random sample. Label all of them, or measure a campaign in random order."
+    "random sample. Label all of them, or measure a campaign in random order"
 )
 
 

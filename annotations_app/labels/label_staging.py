@@ -255,6 +255,7 @@ class StagedLabels:
     ) -> None:
         self.dataset, self.schemas, self.kind = dataset, schemas, kind
         self._values: dict[str, Any] = {"dataset": dataset.pk, "kind": kind, "match_texts": match_texts}
+        self._has_answers = False
 
     def stage(self, labels: Iterable[LabelRecord]) -> int:
         """Stage the labels; returns their number. Passes on exceptions of the iterable."""
@@ -262,6 +263,7 @@ class StagedLabels:
         with open_copy(_COPY_ROWS) as copy:
             for label in labels:
                 copy.write_row(_label_row(label) + self._answer_row(label))
+                self._has_answers |= label.answer is not None
                 count += 1
         return count
 
@@ -274,26 +276,34 @@ class StagedLabels:
             cursor.execute(_JOIN_BY_PLACE, self._values)
             sessions_added = self._join_remaining(cursor)
             cursor.execute(_KEEP_PLACE, self._values)
-            decisions = answer_staging.group_answers()
-            if errors := list(answer_staging.check_decisions(self.schemas)):
-                raise IncompleteDecisions(errors)
+            decisions = self._group_answers() if self._has_answers else 0
             is_adjudicated = self.kind == Annotation.Kind.ADJUDICATED
             if is_adjudicated:
-                self._refuse_contradictions(cursor)
+                self._refuse_contradictions(cursor, decisions)
             cursor.execute(_MARK_NEW, self._values)
             if is_adjudicated:
                 cursor.execute(_KEEP_FIRST)
                 cursor.execute(_WITHDRAW_REPLACED)
             cursor.execute(_INSERT_NEW, self._values)
             added = cursor.rowcount
-            added += answer_staging.save_decisions(self._values, adjudicated=is_adjudicated)
+            if decisions:
+                added += answer_staging.save_decisions(self._values, adjudicated=is_adjudicated)
             cursor.execute(_COUNT_LABELS)
             labels, text_differs = cursor.fetchone()
         return SavedLabels(added, labels + decisions - added, sessions_added, text_differs)
 
-    def _refuse_contradictions(self, cursor: Any) -> None:
+    def _group_answers(self) -> int:
+        decisions = answer_staging.group_answers()
+        if errors := list(answer_staging.check_decisions(self.schemas)):
+            raise IncompleteDecisions(errors)
+        return decisions
+
+    def _refuse_contradictions(self, cursor: Any, decisions: int) -> None:
         cursor.execute(_FIND_CONTRADICTIONS, {"limit": MAX_CONTRADICTIONS})
-        found = cursor.fetchall(), answer_staging.find_contradictions(MAX_CONTRADICTIONS)
+        found = [
+            cursor.fetchall(),
+            answer_staging.find_contradictions(MAX_CONTRADICTIONS) if decisions else [],
+        ]
         lines = sorted(line for rows in found for line, _ in rows)[:MAX_CONTRADICTIONS]
         if lines:
             raise ContradictoryLabels(lines, sum(rows[0][1] for rows in found if rows))

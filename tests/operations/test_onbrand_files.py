@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotations_app.agreement.measure import measure_agreement, measure_files
 from annotations_app.domain.agreement.agreement_text import format_report
@@ -109,7 +111,9 @@ def test_a_file_is_byte_for_byte_as_it_was(name: str, talks: Dataset, tmp_path: 
 
 
 def test_what_was_exported_comes_back(talks: Dataset) -> None:
-    """The files of that version are imported as the labels that they were made of."""
+    """The files of that version are the labels that they were made of; nothing looks for answers in them."""
     path = FOLDER / "before" / "calm_all.jsonl"
-    saved = import_annotations(path, dataset_name="talks").saved
+    with CaptureQueriesContext(connection) as queries:
+        saved = import_annotations(path, dataset_name="talks").saved
     assert (saved.added, saved.known) == (0, path.read_bytes().count(b"\n"))
+    assert not [query for query in queries if " staged_judgment " in str(query["sql"])]

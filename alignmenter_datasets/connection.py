@@ -25,7 +25,7 @@ class Connection:
     def __init__(self, url: str, token: str, *, allow_http: bool = False, attempts: int = ATTEMPTS) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise ClientError(f"{url!r} is no address of a server, such as https://datasets.example.com.")
+            raise ClientError(f"{url!r} isn't the address of a server, such as https://datasets.example.com.")
         if parts.scheme == "http" and parts.hostname not in _LOCAL and not allow_http:
             raise ClientError("The token would be sent unencrypted: use https://, or pass allow_http=True.")
         if not token.strip() or any(character.isspace() for character in token.strip()):

@@ -57,7 +57,9 @@ def add_sanitize(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--classes", nargs="+", choices=KINDS, default=KINDS, metavar="CLASS", help="default: all"
     )
-    parser.add_argument("--allow", action="append", default=[], metavar="TERM", help="stays; again and again")
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="TERM", help="a value to keep; repeatable"
+    )
     parser.add_argument(
         "--hash-session-ids", action="store_true", help=f"by HMAC-SHA-256 under {KEY_VARIABLE}"
     )

@@ -67,7 +67,7 @@ class Address:
                 probe.bind(address)
         except socket.gaierror:
             raise SupervisorError(
-                f"ALIGNMENTER_HOST {self.host} is no address of this machine: "
+                f"ALIGNMENTER_HOST {self.host} isn't an address of this machine: "
                 "ALIGNMENTER_HOST=127.0.0.1 make run"
             ) from None
         except OSError as error:

@@ -148,7 +148,7 @@ def _chown_tree(directory: Path, account: Account) -> None:
     if found.st_uid == account.uid:
         return
     if not stat.S_ISDIR(found.st_mode):
-        raise NotADirectoryError(f"{directory} is no directory")
+        raise NotADirectoryError(f"{directory} isn't a directory")
     for parent, directories, files in os.walk(directory):
         for name in directories + files:
             os.chown(os.path.join(parent, name), account.uid, account.gid, follow_symlinks=False)

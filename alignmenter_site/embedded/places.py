@@ -128,7 +128,7 @@ def ensure_private_directory(path: Path, mode: int = 0o700) -> None:
         found = path.lstat()
     if not stat.S_ISDIR(found.st_mode):
         raise EmbeddedServiceError(
-            f"{path} is in the way: it is no directory. Move it, {OTHER_SERVERS_HINT}."
+            f"{path} is in the way: it isn't a directory. Move it, {OTHER_SERVERS_HINT}."
         )
     if found.st_uid != os.geteuid():
         raise EmbeddedServiceError(

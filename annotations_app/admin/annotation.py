@@ -191,7 +191,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
 
     @display(description="Labeled")
     def show_timestamp(self, annotation: Annotation) -> str:
-        """How long ago; as the file has it if that names no time zone, or is no time."""
+        """How long ago; as the file has it if that names no time zone, or isn't a time."""
         given = annotation.timestamp or ""
         try:
             at = datetime.fromisoformat(given)

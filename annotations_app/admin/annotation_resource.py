@@ -249,7 +249,7 @@ def _row_to_object(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _convert_number(key: str, cell: Any, kind: type) -> dict[str, Any]:
-    """``"1"`` and 1.0 → 1, where ``kind`` is int; what is no number is left for the reader to refuse."""
+    """``"1"`` and 1.0 → 1, where ``kind`` is int; what isn't a number is left for the reader to refuse."""
     if not isinstance(cell, (str, float)):
         return {}
     try:

@@ -118,8 +118,8 @@ def adjudicate(
     earlier one is withdrawn, not erased.
 
     For a campaign with a schema, ``answers`` to its criteria as files have them. Raises UserError if the turn
-    is no reply, or if most labels (of the campaign, if given) say otherwise and ``reason`` is empty, or holds
-    personal data.
+    isn't a reply, or if most labels (of the campaign, if given) say otherwise and ``reason`` is empty, or
+    holds personal data.
     """
     notes = _clean_reason(reason)
     if turn.role != Turn.Role.ASSISTANT:

@@ -175,8 +175,9 @@ class LabelExportIn(Input):
 
 
 class LabelImportOut(Schema):
-    """`saved` counts labels by what became of them; `unmapped` are answers that are no label; `personal_data`
-    are values by type in notes and other fields, if the dataset was scrubbed: scrub it again."""
+    """`saved` counts labels by what became of them; `unmapped` are answers that aren't labels;
+    `personal_data` are values by type in notes and other fields, if the dataset was scrubbed: scrub it
+    again."""
 
     dataset: str
     saved: dict[str, int]

@@ -34,7 +34,7 @@ def lock_member(campaign_pk: int, user: Any) -> CampaignMember:
         .first()
     )
     if found is None:
-        raise UserError("You are no annotator of this campaign; ask who leads it.")
+        raise UserError("You aren't an annotator of this campaign; ask who leads it.")
     return found
 
 

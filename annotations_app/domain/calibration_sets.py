@@ -115,7 +115,7 @@ def check_samples(samples: Iterable[Sample]) -> tuple[dict[str, PartCounts], lis
 
 
 def check_alpha(alpha: Statistic, *, is_settled: bool) -> list[Finding]:
-    """``is_settled``: what people disputed was resolved or left out, so their agreement is no obstacle."""
+    """``is_settled``: what people disputed was resolved or left out, so their agreement isn't an obstacle."""
     if alpha.value is None:
         text = "Nobody knows how reliable the labels are: too few replies have two annotators."
         return [Finding("alpha_unknown", False, text, "Have some replies labeled by two annotators.")]

@@ -58,8 +58,8 @@ def quote_evidence(evidence: Evidence | None, text: str) -> list[str]:
 
 
 def take_offsets(extra: Mapping[str, Any] | None, text: str) -> tuple[Evidence | None, dict[str, Any] | None]:
-    """Evidence from the field of a line with its text, and the other fields. What are no offsets in this text
-    stays a field."""
+    """Evidence from the field of a line with its text, and the other fields. What isn't an offset in this
+    text stays a field."""
     fields = dict(extra or {})
     said = fields.pop(FIELD, None)
     if not isinstance(said, list) or not 0 < len(said) <= MAX_SPANS:

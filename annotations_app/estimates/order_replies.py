@@ -68,7 +68,7 @@ def _require_random_order(campaign: Campaign) -> None:
     if campaign.order not in (Campaign.Order.RANDOM, Campaign.Order.USEFUL):
         raise UserError(
             f"{campaign.name} is labeled in the order “{campaign.get_order_display()}”, so its labels so far "
-            "are no random sample. Ask for the most useful replies in a campaign in random order."
+            "aren't a random sample. Ask for the most useful replies in a campaign in random order."
         )
     if campaign.other_dataset_id or campaign.is_calibrating:
         kind = "compares pairs of replies" if campaign.other_dataset_id else "is in its calibration round"

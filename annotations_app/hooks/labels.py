@@ -177,7 +177,7 @@ def _select_shared(record: LabelRecord) -> LabelRecord:
 
 def round_to_day(timestamp: str) -> str | None:
     """The day in UTC of a time in ISO 8601: the minute and the time zone would tell which person was at work.
-    None for what is no time."""
+    None for what isn't a time."""
     try:
         at = datetime.fromisoformat(timestamp)
         return (at.astimezone(UTC) if at.tzinfo else at).date().isoformat()

@@ -18,7 +18,7 @@ WITH labeled AS MATERIALIZED (
 _FROM_TURNS = """
 FROM labeled t JOIN datasets_app_session s ON s.dataset_id = t.dataset_id AND s.id = t.session_id
 """
-# What is no label, no name, no number of the right kind stays with the turn only: it is a key
+# What isn't a label, a name or a number of the right kind stays with the turn only: it is a key
 # like any other there (``label`` may be an intent), and must not make an import fail.
 _INSERT_ANNOTATIONS_SQL = f"""
 {_TURNS.format(condition=f"extra->'label' IN ({json_values(ON_BRAND)})")}

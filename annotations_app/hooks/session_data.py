@@ -143,7 +143,7 @@ class _Placed(SessionData):
 
 
 class _Labels(_Placed):
-    """References are pairs of a label and of its unknown keys that are no text to look at."""
+    """References are pairs of a label and of its unknown keys that aren't text to look at."""
 
     def read_said(self, dataset: int, sessions: Sequence[int]) -> SaidBySession:
         """Labels with notes or unknown keys, those that repeat the turn's time (they came with the turn, in a

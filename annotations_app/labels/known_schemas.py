@@ -50,7 +50,7 @@ class KnownSchemas:
             raise make_field_error("persona_id", expected, label.persona_id)
 
     def encode(self, answer: Answer) -> StoredAnswer:
-        """Raises InvalidRecord for an unknown schema or criterion, and for what is no answer to it."""
+        """Raises InvalidRecord for an unknown schema or criterion, and for what isn't an answer to it."""
         if answer.schema not in self._documents:
             raise make_field_error(
                 "schema",

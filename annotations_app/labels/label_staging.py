@@ -225,7 +225,7 @@ class ContradictoryLabels(Exception):
 
 
 class IncompleteDecisions(Exception):
-    """Answers under a schema that are no decision: ``errors`` by their first lines."""
+    """Answers under a schema that aren't decisions: ``errors`` by their first lines."""
 
     def __init__(self, errors: list[LineError]) -> None:
         super().__init__()

@@ -89,7 +89,7 @@ def open_tool_labels(
         )
         if file.format in FORMATS:
             return None
-        assert isinstance(file, ConvertedFile)  # what is no format of ours is converted  # nosec B101
+        assert isinstance(file, ConvertedFile)  # what isn't a format of ours is converted  # nosec B101
         labels = ToolLabels(file, rules, persona)
     except UnreadableFile as error:
         raise UserError(f"{name} {error}") from None

@@ -99,7 +99,7 @@ class JobRunAdmin(ReadOnlyAdmin):
     list_select_related = ["actor"]
 
     def get_queryset(self, request: HttpRequest) -> Any:
-        # An upload that isn't imported is no job yet: the import page lists it.
+        # An upload that isn't imported isn't a job yet: the import page lists it.
         uploads = JobFile.objects.filter(job_run=OuterRef("pk"), kind=JobFile.Kind.UPLOAD).exclude(file="")
         is_preview = Q(state=JobRun.State.PREPARED, operation="import_dataset") & Exists(uploads)
         return super().get_queryset(request).visible_to(request.user).exclude(is_preview)

@@ -109,7 +109,7 @@ def read_cursor(after: str) -> int:
     if not after:
         return 0
     if not (after.isascii() and after.isdigit() and len(after) < 19):
-        raise ApiError(422, "invalid", "after is no cursor of a page.", errors=[{"loc": ["query", "after"]}])
+        raise ApiError(422, "invalid", "Invalid cursor in after.", errors=[{"loc": ["query", "after"]}])
     return int(after)
 
 

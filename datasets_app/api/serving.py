@@ -112,7 +112,7 @@ def _check_body(request: Any) -> None:
 
 
 def _has_half_character(body: bytes) -> bool:
-    """Which can be neither stored nor written. What is no JSON at all is refused later."""
+    """Which can be neither stored nor written. What isn't JSON at all is refused later."""
     if not _SURROGATE.search(body):
         return False
     try:

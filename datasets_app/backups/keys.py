@@ -34,7 +34,7 @@ def create_key_file(path: Path, passphrase: str = "") -> str:
 
 
 def read_recipients(texts: Iterable[str]) -> list[Any]:
-    """Raises :class:`UserError` if there is none, or one that is no public key."""
+    """Raises :class:`UserError` if there is none, or one that isn't a public key."""
     recipients = []
     for number, text in enumerate(texts, 1):
         try:

@@ -47,9 +47,9 @@ examples:
   {program} --pii-only --strict data/*.jsonl --allow support@acme.example
   zcat logs.jsonl.gz | {program} - --format github{more}
 
---pii-only takes any JSONL and tells personal data, nothing else. Values that may stand
-in the files are given with --allow, or one a line in .alignmenter-allow of the directory
-it is started in (lines that begin with # are remarks).
+--pii-only takes any JSONL and reports personal data only. Values that are allowed in the
+files are given with --allow, or one a line in .alignmenter-allow of the current directory
+(lines that begin with # are comments).
 
 exit codes:
   0  clean: no errors (and with --strict no warnings either)
@@ -72,12 +72,12 @@ OPTIONS = (
     ),
     option(
         "--allow TERM",
-        "a value that may stand in the files, and every part of it; again and again (with --pii-only)",
+        "a value that is allowed in the files, whole or in part; repeatable (with --pii-only)",
         repeatable=True,
     ),
     option(
         "--persona FILE",
-        "persona YAML whose name, brand and lexicon are no people; again and again (without --pii-only)",
+        "persona YAML whose name, brand and lexicon aren't people; repeatable (without --pii-only)",
         repeatable=True,
     ),
     option("--no-names", "don't look for names of people: a model does that, some thousand lines a second"),
@@ -257,5 +257,5 @@ def _read_allow_list() -> list[str]:
     try:
         lines = ALLOW_LIST_PATH.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise CommandFailure(f"{ALLOW_LIST_PATH}: is no text in UTF-8") from None
+        raise CommandFailure(f"{ALLOW_LIST_PATH}: isn't text in UTF-8") from None
     return [term for line in lines if (term := line.strip()) and not term.startswith("#")]

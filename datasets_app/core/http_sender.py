@@ -109,7 +109,7 @@ def send(
     tick: Callable[[], None] = lambda: None,
 ) -> Answer:  # fmt: skip
     """The answer; its content is read only if ``max_bytes`` allows any. Raises TimeoutError,
-    :class:`AnswerTooLarge`, http.client.HTTPException for what is no complete answer, OSError, and what
+    :class:`AnswerTooLarge`, http.client.HTTPException for what isn't a complete answer, OSError, and what
     ``tick`` raises."""
     exchange = _Exchange(request, address, max_bytes)
     thread = threading.Thread(target=exchange.run, daemon=True)

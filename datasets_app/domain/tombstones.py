@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from datasets_app.domain.pii.session_ids import hash_session_id
 
-# Shorter conversations, such as "Hello?", are no evidence: many people write the same.
+# Shorter conversations, such as "Hello?", aren't evidence: many people write the same.
 MIN_CONTENT_CHARACTERS = 40
 _ID, _CONTENT, _DATASET = b"tombstone id\0", b"tombstone content\0", b"tombstone dataset\0"
 

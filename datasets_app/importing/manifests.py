@@ -28,7 +28,7 @@ def apply_manifest(dataset: Dataset, data: Path) -> None:
         entries = read_manifest(content if len(content) <= MAX_BYTES else b"")
     except ValueError:
         raise UserError(
-            f"{path.name} is no manifest of Alignmenter, so nothing was imported. Fix or remove it."
+            f"{path.name} isn't a manifest of Alignmenter, so nothing was imported. Fix or remove it."
         ) from None
     if _digest_lines(data) != entries[-1]["digest"]:
         raise UserError(

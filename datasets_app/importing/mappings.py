@@ -32,7 +32,7 @@ def get_mapping(name: str) -> dict[str, str]:
 def save_mapping(name: str, columns: Mapping[str, str]) -> None:
     """Save ``columns`` under a name, in place of an earlier mapping. Raises UserError."""
     if not is_mapping_name(name):
-        raise UserError(f"{name!r} is no name for a column mapping. {MAPPING_NAME_RULE}")
+        raise UserError(f"{name!r} isn't a name for a column mapping. {MAPPING_NAME_RULE}")
     try:
         check_columns(columns)
     except UnreadableFile as error:

@@ -105,7 +105,7 @@ class NumberMessage(Job):
 
 
 class NumberQueue(DjangoRQ):
-    """The queue as workers read it: an entry that is no text would end them."""
+    """The queue as workers read it: an entry that isn't text would end them."""
 
     @classmethod
     def lmove(cls, connection: Any, queue_key: str, timeout: int | None) -> tuple[str, Any] | None:

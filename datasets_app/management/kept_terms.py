@@ -38,14 +38,14 @@ def write_proposals(
 
 
 def read_scrubbed_terms(file_name: str) -> Iterator[MissedMark]:
-    """Marks of the terms in the first column of each line that is no remark."""
+    """Marks of the terms in the first column of each line that isn't a remark."""
     for _, term in _read_terms(file_name):
         if mark := make_missed_mark(NAME, term, hash_key()):
             yield mark
 
 
 def read_kept_terms(file_name: str) -> tuple[str, ...]:
-    """The first column of each line that is no remark. Refuses values of pattern classes."""
+    """The first column of each line that isn't a remark. Refuses values of pattern classes."""
     terms: list[str] = []
     for number, term in _read_terms(file_name):
         if kind := find_pattern_kind(term):
@@ -60,7 +60,7 @@ def read_kept_terms(file_name: str) -> tuple[str, ...]:
 
 
 def _read_terms(file_name: str) -> Iterator[tuple[int, str]]:
-    """The number of each line that is no remark, and its first column."""
+    """The number of each line that isn't a remark, and its first column."""
     for number, line in enumerate(read_text(file_name).removeprefix("\ufeff").splitlines(), 1):
         term = " ".join(line.partition("\t")[0].split())
         if not term or term.startswith("#"):

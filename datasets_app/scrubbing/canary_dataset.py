@@ -75,7 +75,7 @@ def canary_file(
     seed: int = DEFAULT_SEED,
     report_progress: ProgressCallback = ignore_progress,
 ) -> Survival:
-    """The same for a file, with ``policy``. Raises UserError, also for lines that are no turns."""
+    """The same for a file, with ``policy``. Raises UserError, also for lines that aren't turns."""
     _check_count(count)
     try:
         scrubber = Scrubber(_strip_policy(policy), key=_NO_KEY, persona_terms=persona_terms)

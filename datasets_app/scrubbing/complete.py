@@ -154,7 +154,7 @@ def _scrub_job(job: JobRun, scrubber: Scrubber) -> None:
 
 
 def _scrub_json(scrubber: Scrubber, value: Any, *, telling: bool = False) -> Any:
-    """JSON with the strings scrubbed that may tell something; a digest is no credential."""
+    """JSON with the strings scrubbed that may tell something; a digest isn't a credential."""
     if isinstance(value, dict):
         return {
             key: _scrub_json(scrubber, item, telling=telling or key in _SENSITIVE_KEYS)

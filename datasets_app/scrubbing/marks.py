@@ -1,4 +1,4 @@
-"""What people say of findings: this is no personal data, and that was missed. Kept, and applied to all."""
+"""What people say of findings: this isn't personal data, and that was missed. Kept, and applied to all."""
 
 from collections.abc import Iterable
 from typing import Any

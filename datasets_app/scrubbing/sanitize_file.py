@@ -80,7 +80,7 @@ def scan_file(
     processes: int = 1,
     report_progress: ProgressCallback = ignore_progress,
 ) -> SanitizeResult:
-    """What a scrub would find; writes nothing. Raises UserError, with the lines that are no turns."""
+    """What a scrub would find; writes nothing. Raises UserError, with the lines that aren't turns."""
     setup = _search_brands(file, setup, processes, report_progress)
     result = SanitizeResult(brands=setup.policy.brands or ())
     with _open_pool(processes, setup) as pool:

@@ -60,7 +60,7 @@ def _refuse_size(rows: int, columns: int) -> None:
 
 
 def check_workbook(raw: bytes) -> None:
-    """Raises TableFileError if the file is no workbook, or one that is expensive to parse."""
+    """Raises TableFileError if the file isn't a workbook, or one that is expensive to parse."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             parts = archive.infolist()

@@ -123,7 +123,7 @@ class Names:
         return first if slot == "first" else last
 
     def fill_ordinary(self, slot: str, language: str) -> str:
-        """What is no value: an identifier of code or of a thing, a date, a number (``n``, ``d``), or what
+        """What isn't a value: an identifier of code or of a thing, a date, a number (``n``, ``d``), or what
         streets and towns are called by (``base``, ``town``)."""
         if slot == "code":
             return self._identifiers.make_code()

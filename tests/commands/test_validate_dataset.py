@@ -432,7 +432,7 @@ def test_what_is_allowed_may_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert [line.split()[1] for line in run(*arguments).lines] == ["W406"]
     assert run(*arguments, "--no-names").code == 0
     (tmp_path / ".alignmenter-allow").write_bytes(b"\xff\xfe\0")
-    with pytest.raises(CommandError, match="is no text in UTF-8"):
+    with pytest.raises(CommandError, match="isn't text in UTF-8"):
         run(*arguments)
 
 

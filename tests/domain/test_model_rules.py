@@ -84,7 +84,7 @@ def test_what_is_wrong_is_told_without_repeating_it() -> None:
     assert "2 turns instead of 6" in problems('{"turns": [1, 2]}', planned)
     assert "turn 2 is not by the assistant" in problems(answer(planned, turn2={"role": "user"}), planned)
     assert "turn 3 is empty" in problems(answer(planned, turn3={"text": " \n"}), planned)
-    assert "turn 4 is no object with a role and a text" in problems(
+    assert "turn 4 isn't an object with a role and a text" in problems(
         answer(planned, turn4={"text": 7}), planned
     )
     assert "personal data (email)" in problems(

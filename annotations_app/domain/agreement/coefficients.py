@@ -47,10 +47,10 @@ def item_sums(counts: CountArray, weighting: Weighting) -> FloatArray:
     """What an item adds to the sums: (items, categories) → (items, 4 + 4 categories), and three more columns
     unless the scale is nominal.
 
-    Columns: 1; whether it is no single; share of its pairs of labels that agree, by the scale's weights;
-    these pairs by m - 1; then by category r_c of all items, r_c of items that are no singles, r_c/m of all,
-    r_c/m of no singles; then pairs by m - 1 with the weights of alpha, and shares of pairs with those of each
-    kappa.
+    Columns: 1; whether it has several labels; share of its pairs of labels that agree, by the scale's
+    weights; these pairs by m - 1; then by category r_c of all items, r_c of items with several labels, r_c/m
+    of all, r_c/m of items with several labels; then pairs by m - 1 with the weights of alpha, and shares of
+    pairs with those of each kappa.
     """
     number, categories = counts.shape
     given = counts.sum(axis=1, dtype=np.float64)

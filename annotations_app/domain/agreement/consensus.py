@@ -109,7 +109,7 @@ def _maximize(
         counted[truth] = np.bincount(cell, posterior[truth][item], len(cell_counts))
         # The probabilities of an item's truths add up to one: what is left is the first's.
         counted[0] -= counted[truth]
-    # What an annotator never says is no possibility to reckon with.
+    # What an annotator never says is too unlikely to count.
     counted = np.where(cell_counts > 0, counted.clip(min=MIN_PROBABILITY), 0)
     confusion = counted.reshape(categories, -1, categories).transpose(1, 0, 2)
     sums = confusion.sum(axis=2, keepdims=True)

@@ -45,7 +45,7 @@ def _write_annotation(decision: FiledDecision) -> dict[str, Any]:
     results = [_write_result(criterion, value) for criterion, value in decision.answers]
     text = encode_line(details).decode().rstrip("\n")
     annotation: dict[str, Any] = {"result": [*results, _make_result(DETAILS, "textarea", "text", [text])]}
-    # Label Studio refuses who is no member; it knows members by their addresses.
+    # Label Studio refuses who isn't a member; it knows members by their addresses.
     if "@" in (details.get("annotator") or ""):
         annotation["completed_by"] = {"email": details["annotator"]}
     if "timestamp" in details:

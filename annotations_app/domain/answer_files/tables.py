@@ -88,7 +88,7 @@ def read(row: Any) -> Iterator[ReadDecision]:
 
 
 def _read_number(cell: Any, kind: type) -> Any:
-    """What is no number is left for the reader to refuse."""
+    """What isn't a number is left for the reader to refuse."""
     try:
         number = float(cell)
         return number if kind is float else int(number) if number.is_integer() else cell

@@ -2,7 +2,7 @@
 
 What a turn has no place for is kept, and comes out again: keys of the line under
 ``extra["conversation"]`` of the first turn, keys of a message under ``extra["message"]``, and
-messages that are no turns (system prompts, tool calls and their results) under
+messages that aren't turns (system prompts, tool calls and their results) under
 ``extra["messages_before"]`` of the turn they precede, or ``extra["messages_after"]`` of the last.
 Written in the other format, they are translated.
 """
@@ -140,7 +140,7 @@ def _parse_turns(value: dict[str, Any], chat: ChatFormat, session_id: str, line:
 
 
 def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, Any]] | None:
-    """(role, text, what else the message holds), or None for a message that is no turn."""
+    """(role, text, what else the message holds), or None for a message that isn't a turn."""
     if type(message) is not dict:
         raise InvalidRecord(
             "E110", f"every message must be an object, got {describe_value(message)}", chat.messages
@@ -152,7 +152,7 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
     if role is None and not find_role(speaker):
         raise InvalidRecord(
             "E103",
-            f"{chat.role} {describe_value(speaker)} is no known role; map it: sender:ROLE=user",
+            f"{chat.role} {describe_value(speaker)} isn't a known role; map it: sender:ROLE=user",
             chat.role,
         )
     content = message.get(chat.text)
@@ -199,7 +199,7 @@ def _show_part(part: dict[str, Any]) -> str:
 
 
 def _spell(content: Any, role: str) -> str | None:
-    """The text of a turn that was read from this content; None for what is no text."""
+    """The text of a turn that was read from this content; None for what isn't text."""
     if type(content) is str:
         return find_spoken(role, content)
     if type(content) is not list:
@@ -228,14 +228,14 @@ def _build_message(turn: TurnRecord, chat: ChatFormat) -> dict[str, Any]:
 
 
 def _restore_messages(turn: TurnRecord, key: str, chat: ChatFormat) -> list[dict[str, Any]]:
-    """Messages that are no turns, in this format, whichever of the two they were read from."""
+    """Messages that aren't turns, in this format, whichever of the two they were read from."""
     kept = (turn.extra or {}).get(key)
     translated = (_convert_message(message, chat) for message in (kept if isinstance(kept, list) else ()))
     return [message for message in translated if message is not None]
 
 
 def _convert_message(message: Any, chat: ChatFormat) -> dict[str, Any] | None:
-    """None for what is no message: a line that held it could not be read again."""
+    """None for what isn't a message: a line that held it could not be read again."""
     if not isinstance(message, dict):
         return None
     if isinstance(message.get(chat.role), str):

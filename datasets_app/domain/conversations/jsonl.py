@@ -30,7 +30,7 @@ _LINE_END_ESCAPES = {
 
 
 class InvalidRecord(Exception):
-    """An object that is no valid record, with the parts of its LineError."""
+    """An object that isn't a valid record, with the parts of its LineError."""
 
     def __init__(self, code: str, message: str, field: str | None = None) -> None:
         super().__init__(message)

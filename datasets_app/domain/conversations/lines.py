@@ -91,7 +91,7 @@ def read_numbered_lines(
     Calls ``on_block`` now and then, also where a file has nothing but blank lines; it may raise to stop.
 
     A line over ``limits.line_bytes`` becomes a :class:`LineError` and is passed over without
-    being held. Raises :class:`UnreadableFile` for what is no UTF-8 text, or is truncated.
+    being held. Raises :class:`UnreadableFile` for what isn't UTF-8 text, or is truncated.
     """
     number, carry, held, first = 0, b"", 0, True
     for block in _read_blocks(stream, limits):
@@ -167,7 +167,7 @@ def _check_start(block: bytes) -> bytes:
         raise UnreadableFile("is UTF-16 without a byte-order mark; convert it to UTF-8")
     # A NUL inside a JSON line is that line's error, and is reported with its number.
     if b"\0" in head and not head.startswith(b"{"):
-        raise UnreadableFile("is no text file (it has NUL bytes); expected JSONL in UTF-8")
+        raise UnreadableFile("isn't a text file (it has NUL bytes); expected JSONL in UTF-8")
     return block
 
 

@@ -71,7 +71,7 @@ class LabelRecord(NamedTuple):
 
 
 class LineError(NamedTuple):
-    """A line that is no record: ``code`` is documented in docs/checks.md.
+    """A line that isn't a record: ``code`` is documented in docs/checks.md.
 
     ``session_id`` is the conversation the line belongs to as far as can be told: its own if
     that much can be read, else that of the line before it.

@@ -1,4 +1,4 @@
-"""What exports call those who speak, and what is no speech: one table for every reader."""
+"""What exports call those who speak, and what isn't speech: one table for every reader."""
 
 import re
 from collections.abc import Container, Mapping
@@ -76,7 +76,7 @@ _WITHDRAWN_AT = frozenset("deleted_at deleted_on deleted_date_time deletion_time
 
 
 def find_withheld(message: Mapping[str, Any], but: Container[str] = ()) -> str:
-    """Why a message is no part of the conversation, by its flags: NOTE, WITHDRAWN, or "".
+    """Why a message isn't part of the conversation, by its flags: NOTE, WITHDRAWN, or "".
     Keys in ``but`` mean something else."""
     for key, value in message.items():
         name = _split_words(key)

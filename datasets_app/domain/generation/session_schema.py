@@ -14,7 +14,7 @@ from datasets_app.domain.wording import format_count
 # Tells by its wording whether a reply is a refusal.
 #
 # Covers English, and the commonest forms of some other languages that personas speak; not other scripts. It
-# checks what a model was told to write and is no general classifier.
+# checks what a model was told to write and isn't a general classifier.
 _NEGATION = (
     r"(?:can(?:'|no)t|can not|couldn't|could not|won't|will not|am not able|are not able|'m not able"
     r"|'re not able|unable|'m not going|am not going|not willing|not comfortable)"
@@ -137,7 +137,7 @@ def _find_form_problems(turns: list[Any], wanted: int) -> Iterator[str]:
         yield f"{format_count(len(turns), 'turn')} instead of {wanted}"
     for number, turn in enumerate(turns[:wanted], 1):
         if not isinstance(turn, dict) or not isinstance(turn.get("text"), str):
-            yield f"turn {number} is no object with a role and a text"
+            yield f"turn {number} isn't an object with a role and a text"
         elif turn.get("role") != ROLES[(number - 1) % 2]:
             yield f"turn {number} is not by the {ROLES[(number - 1) % 2]}"
 

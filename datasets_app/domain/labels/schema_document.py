@@ -37,7 +37,7 @@ _ANSWER_KEYS = ("value", "name", "help", "key")
 
 
 class InvalidSchema(ValueError):
-    """A document that is no schema; the message says where and why."""
+    """A document that isn't a schema; the message says where and why."""
 
 
 def parse_schema(text: str) -> Schema:

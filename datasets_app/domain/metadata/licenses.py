@@ -22,7 +22,7 @@ _ID_BY_LOWERCASE = {name.lower(): name for name in HUB_NAMES}
 
 
 def find_spdx_id(license_name: str) -> str | None:
-    """``cc-by-4.0`` → ``CC-BY-4.0``; None for what is no id that is known here."""
+    """``cc-by-4.0`` → ``CC-BY-4.0``; None for what isn't an id that is known here."""
     return _ID_BY_LOWERCASE.get(" ".join(license_name.split()).lower())
 
 

@@ -16,7 +16,7 @@ _NEEDS_ESCAPES = re.compile("[\r\x7f-\xa0\u2028\u2029\ufeff]")
 
 
 class YamlError(ValueError):
-    """The text is no YAML that is read here; the message says where and why."""
+    """The text isn't YAML that is read here; the message says where and why."""
 
 
 class _Loader(yaml.CSafeLoader):
@@ -83,7 +83,7 @@ def _check_events(text: str, allow_aliases: bool) -> None:
             if not allow_aliases:
                 raise YamlError(f"aliases (*{event.anchor}) are not read here; write the value out")
             if event.anchor not in anchors:
-                raise YamlError(f"*{event.anchor} is no value that ends before it")
+                raise YamlError(f"*{event.anchor} isn't a value that ends before it")
             unfolded, levels = anchors[event.anchor]
             values += unfolded
         elif isinstance(event, yaml.ScalarEvent):

@@ -28,7 +28,7 @@ DECLINED, CUT_OFF = "the model declined to answer", "the answer was cut off befo
 
 # A truncated answer doubles the limit, for models that reason before they write.
 _MAX_ANSWER_FACTOR = 16
-# This many consecutive failures are no accident.
+# This many consecutive failures aren't an accident.
 _MAX_CONSECUTIVE_FAILURES = 20
 _MAX_CONNECTION_TRIES = 3
 

@@ -12,8 +12,8 @@ MAX_NAME_CHARACTERS = 500
 MAX_CHARACTERS = 1 << 20
 
 PERSONA_CODES = {
-    "E700": "file is no persona",
-    "E701": "lexicon entry is no text",
+    "E700": "file isn't a persona",
+    "E701": "lexicon entry isn't text",
     "W702": "lexicon entry of several words",
     "W703": "lexicon entry with punctuation",
     "W704": "persona without exemplars",
@@ -27,7 +27,7 @@ _MAX_QUOTED_CHARACTERS = 60
 
 
 class PersonaError(ValueError):
-    """The text is no persona: ``field`` says where, with what was ``expected`` and ``found``.
+    """The text isn't a persona: ``field`` says where, with what was ``expected`` and ``found``.
 
     ``field`` is empty if the text as a whole can't be read; where that is said by the reader of
     YAML, with the line and the column, ``expected`` and ``found`` are empty too.

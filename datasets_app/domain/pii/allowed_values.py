@@ -10,7 +10,7 @@ from datasets_app.domain.pii.policy import Policy
 
 
 class AllowedValues:
-    """``persona_terms`` are those of :mod:`persona_terms`, which are no people."""
+    """``persona_terms`` are those of :mod:`persona_terms`, which aren't people."""
 
     def __init__(
         self,

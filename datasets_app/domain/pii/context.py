@@ -1,6 +1,6 @@
 """Values that only the conversation reveals: a turn answers the question before it.
 
-"kavisri" alone is no name that any list has; after "May I have your name, please?" it is one. The
+"kavisri" alone isn't a name that any list has; after "May I have your name, please?" it is one. The
 same goes for numbers, addresses and passwords that a turn requests.
 """
 

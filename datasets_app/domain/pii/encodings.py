@@ -128,7 +128,7 @@ def _decode_base64(value: str) -> str:
 
 
 def _read_text(raw: bytes) -> str:
-    """Empty for bytes that are no text."""
+    """Empty for bytes that aren't text."""
     try:
         said = raw.decode()
     except ValueError:

@@ -110,7 +110,7 @@ class KeptNames:
     def cut_terms(
         self, text: str, match: Match, is_person: IsPerson, short_forms: Collection[str] = ()
     ) -> list[Match]:
-        """The parts of a name in ``text`` that are no terms to keep; the match itself if none is. In the chat
+        """The parts of a name in ``text`` that aren't terms to keep; the match itself if none is. In the chat
         of a persona, what is spoken of as a thing isn't one either, nor is a brand where nothing speaks of a
         person."""
         return [
@@ -220,7 +220,7 @@ def _find_places(
 
 def _names_product(text: str, tokens: list[re.Match[str]], place: _Place, number: int) -> bool:
     """Whether a word directly behind a persona's brand is a product of it: the Max of Luma Max. No person is
-    called so, if the brand is no first name."""
+    called so, if the brand isn't a first name."""
     term = place.term
     if not term.is_persona or place.end != number or look_up_word(term.words[0]).first:
         return False
@@ -228,7 +228,7 @@ def _names_product(text: str, tokens: list[re.Match[str]], place: _Place, number
 
 
 def _is_ordinary(word: str) -> bool:
-    """Whether a word beside a brand is no surname: the Sleep of Casper Sleep."""
+    """Whether a word beside a brand isn't a surname: the Sleep of Casper Sleep."""
     fact = look_up_word(word)
     return fact.common > 0 and not fact.first and fact.last < 2
 

@@ -242,7 +242,7 @@ def get_kind_by_key(key: str, value: Any) -> str | None:
     """The class of whatever stands under ``key``, if the key alone tells it.
 
     ``value`` is the string or whole number there: a number is never a password, and a wallet may hold money;
-    without digits it is no identity number.
+    without digits it isn't an identity number.
     """
     kind = _find_kind(key)
     if kind is None:

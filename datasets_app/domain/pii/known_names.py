@@ -34,7 +34,7 @@ _GLUE_BEFORE, _GLUE_BEHIND = re.compile(r"[\w/\\@#=+.-]\Z"), re.compile(r"[\w/\\
 _NOT_SHOWN = str.maketrans("łøđıħ", "lodih")
 # How a letter with a sign is written where there is none: müller, mueller.
 _SPELLINGS = (("ä", "ae"), ("ö", "oe"), ("ø", "oe"), ("ü", "ue"), ("å", "aa"), ("ß", "ss"), ("æ", "ae"))
-# "Hi Will, …", but not "hi will you …": after a greeting, what goes on is no name.
+# "Hi Will, …", but not "hi will you …": after a greeting, what goes on isn't a name.
 _GOES_ON = re.compile(
     r"\s(?:i|you|u|we|he|she|it|they|this|that|there|these|the|a|an|my|your|our|do|be|try|have|not|also)\b",
     re.IGNORECASE,

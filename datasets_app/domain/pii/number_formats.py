@@ -10,7 +10,7 @@ MIN_EXAMPLES, MAX_EXAMPLES = 3, 50
 MIN_DIGITS = 3
 # Without a letter of its own a number must be longer than any date or telephone number.
 MIN_DIGITS_WITHOUT_LETTERS = 13
-# Where the letters differ, too: "May-2024" is no number of an order.
+# Where the letters differ, too: "May-2024" isn't a number of an order.
 MIN_DIGITS_WITHOUT_FIXED_LETTERS = 5
 MAX_EXAMPLE_CHARACTERS = 60
 _DIGITS, _LETTERS, _MIXED = "digit", "letter", "letter or digit"

@@ -1,4 +1,4 @@
-"""The terms of a persona that are no people: its id, names, brand, lexicon, proper nouns of its texts.
+"""The terms of a persona that aren't people: its id, names, brand, lexicon, proper nouns of its texts.
 
 Names of people that a text uses as an example ("Thanks, Maria!") are not among them.
 """
@@ -72,7 +72,7 @@ def _list_strings(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _expand_name(name: str) -> Iterator[str]:
-    """A name, and the words of it that are no ordinary ones; in an id they have lost their capitals."""
+    """A name, and the words of it that aren't ordinary ones; in an id they have lost their capitals."""
     if name:
         yield name
     for part in _PART.findall(name.replace("_", " ")):

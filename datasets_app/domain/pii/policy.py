@@ -127,7 +127,7 @@ class Policy:
 
     @property
     def custom_labels(self) -> tuple[str, ...]:
-        """The labels of patterns, recognizers and deny-lists that are no classes of ours."""
+        """The labels of patterns, recognizers and deny-lists that aren't classes of ours."""
         labels = [label for label, _ in self.patterns]
         labels += [item.kind for item in self.recognizers]
         labels += [mark.kind for mark in self.missed]

@@ -37,7 +37,7 @@ class RemainingValue(NamedTuple):
 class Scrubber:
     """Scrubs sessions under one policy. ``key`` is the installation's, for hashes and marks.
 
-    ``persona_terms`` are those of :mod:`persona_terms`, which are no people. With them, what a text speaks of
+    ``persona_terms`` are those of :mod:`persona_terms`, which aren't people. With them, what a text speaks of
     as a thing stays, unless ``keeps_things`` is False. Raises :class:`PolicyError` or an error of the name
     model where the policy can't be carried out.
     """

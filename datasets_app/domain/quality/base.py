@@ -15,7 +15,7 @@ class Check:
     """One rule with one code. A check defines those hooks it needs, and no others:
 
     * ``turn(turn)`` for each turn, ``session_end()`` after the last of each session, ``end()``;
-    * ``line_error(error)`` for each line that is no turn;
+    * ``line_error(error)`` for each line that isn't a turn;
     * ``label(record)`` for each label of an annotation file;
     * ``metadata(metadata)`` for what is known of the whole file or dataset.
 

@@ -6,7 +6,7 @@ class Context(Check):
     """``metadata.context`` of a reply is an object: Alignmenter stops at anything else."""
 
     code = "E212"
-    title = "metadata.context is no object"
+    title = "metadata.context isn't an object"
 
     def turn(self, turn: TurnRecord) -> Findings:
         context = (turn.metadata or {}).get("context")

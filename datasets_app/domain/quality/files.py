@@ -35,7 +35,7 @@ class FileChecker:
 
     Afterwards ``kind`` is that of the file, or None if it can't be read; ``findings()`` then says why.
     ``with_metadata`` also checks the ``.meta.yaml`` next to the file. With ``name_models`` names of people
-    are searched for too, which takes many times as long; ``persona_terms`` are no people, and ``kept`` is
+    are searched for too, which takes many times as long; ``persona_terms`` aren't people, and ``kept`` is
     what the ``.meta.yaml`` states besides. ``search_batches`` is that of :func:`run_checks`.
     """
 

@@ -1,4 +1,4 @@
-"""What is no personal data in a dataset although a detector finds it, as the metadata of its files states it.
+"""What isn't personal data in a dataset although a detector finds it, as the metadata of its files states it.
 
 The server knows the decisions of people, the brands of a scrub and its personas; the check of an
 exported file knows its text and its ``.meta.yaml``. So the metadata says which of these terms the text has,
@@ -21,7 +21,7 @@ _TURNS_PER_BATCH = 1000
 
 
 class KeptTerms(NamedTuple):
-    """``values`` may be of any class, ``names`` are no people, nor are ``personas``, the terms of personas;
+    """``values`` may be of any class, ``names`` aren't people, nor are ``personas``, the terms of personas;
     with ``keeps_things`` nor is what a text speaks of as of a thing."""
 
     values: tuple[str, ...] = ()

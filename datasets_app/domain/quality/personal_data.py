@@ -23,14 +23,14 @@ from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
 
 SEARCH_BATCH_SIZE = 1_000
 _PLACEHOLDERS = build_placeholder_pattern(Policy().labels)
-# Those who label are known to those who keep the file, and a persona is no person.
+# Those who label are known to those who keep the file, and a persona isn't a person.
 _FIELDS_ALLOWING_NAMES = frozenset({"persona_id", "annotator", "labeler"})
 
 SearchedRecord = TurnRecord | LabelRecord
 
 
 class NameOptions(NamedTuple):
-    """What makes a check for names: name models, and what they find that is no person."""
+    """What makes a check for names: name models, and what they find that isn't a person."""
 
     models: tuple[str, ...] = ()
     kept: KeptTerms = NOTHING_KEPT
@@ -57,7 +57,7 @@ class PersonalDataCheck(Check):
     options: ClassVar[NameOptions] = NameOptions()
 
     def drop_kept(self, text: str, match: Match) -> Iterable[Match]:
-        """The parts of a value that are no terms to keep."""
+        """The parts of a value that aren't terms to keep."""
         return (match,)
 
 

@@ -1,7 +1,7 @@
 """Finds personal data in any JSONL file, for git hooks.
 
 Every string and key is searched, whether lines are turns, labels, chats or those of other programs. A line
-that is no valid JSON object is searched as plain text.
+that isn't a valid JSON object is searched as plain text.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ from datasets_app.domain.quality.personal_data import NameOptions, PersonalDataC
 
 
 class NamesOfPeople(PersonalDataCheck):
-    """The terms to keep and those of personas are no people."""
+    """The terms to keep and those of personas aren't people."""
 
     code = "W406"
     title = "name of a person"

@@ -32,7 +32,7 @@ SKETCH_BYTES = 128
 _BATCH_SESSIONS, _BATCH_CHARACTERS = 512, 1 << 22
 _MAX_CACHED_WORDS = 1 << 20
 
-# [NAME], [EMAIL_2]: what a scrub leaves is no word of anybody.
+# [NAME], [EMAIL_2]: what a scrub leaves isn't a word of anybody.
 _PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]*\]")
 _DIGITS = re.compile(r"\d+")
 # Thai, Lao, Burmese, Khmer, kana and Han have no space between words: there a word is a character.

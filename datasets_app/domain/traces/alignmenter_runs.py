@@ -25,7 +25,7 @@ INDEX = "archive.json"
 SQLITE = b"SQLite format 3\0"
 MAX_DATABASE_BYTES = 512 << 20  # as Alignmenter's own limit
 NOT_CAPTURED = "turns that were not captured"
-_DAMAGED = "is no complete Alignmenter run; export it again: alignmenter archive-export RUN --out FILE"
+_DAMAGED = "isn't a complete Alignmenter run; export it again: alignmenter archive-export RUN --out FILE"
 
 
 def is_transcript(value: Any) -> bool:

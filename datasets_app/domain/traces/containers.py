@@ -199,7 +199,7 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
             stream.seek(0)
         return "lines" if is_line_layout(head) else "document"
     if b"\0" in text:
-        raise UnreadableFile("is no text file (it has NUL bytes)")
+        raise UnreadableFile("isn't a text file (it has NUL bytes)")
     decoded = head.decode(errors="replace").removeprefix("\ufeff")
     if _is_chat(decoded) or split_markup(decoded) or find_markup(decoded.lstrip().partition("\n")[0]):
         return "text"
@@ -207,7 +207,7 @@ def _find_layout(head: bytes, stream: IO[bytes]) -> str:
 
 
 def _is_bracketed_text(text: bytes) -> bool:
-    """ "[12.05.24, 10:11:12] Anna: …" and "[INST] …" are no JSON."""
+    """ "[12.05.24, 10:11:12] Anna: …" and "[INST] …" aren't JSON."""
     dated = re.match(rb"\[\s?\d{1,4}\s?(?:[./-]\s?\d{1,2}[./-]|\xe5\xb9\xb4|\xeb\x85\x84)", text)
     return bool(dated or split_markup(text.decode(errors="replace")))
 

@@ -77,7 +77,7 @@ class ConvertOptions(NamedTuple):
     """``assistant`` is the name of the participant who is the assistant; ``mapping`` names columns of a
     table, the order of its dates, and what its senders are. ``labeled_texts`` makes a reply of each labeled
     text
-    that is no conversation."""
+    that isn't a conversation."""
 
     assistant: str = ""
     mapping: Mapping[str, str] = {}
@@ -96,7 +96,7 @@ def read_convert_options(assistant: str, columns: str) -> ConvertOptions:
 
 
 def check_columns(columns: Any) -> None:
-    """Raises UnreadableFile for what is no mapping of the fields of a table."""
+    """Raises UnreadableFile for what isn't a mapping of the fields of a table."""
     if not isinstance(columns, Mapping) or not all(type(column) is str for column in columns.values()):
         raise UnreadableFile('a mapping names columns, such as {"text": "Body", "role": "Author"}')
     table_columns.check_mapping(columns, columns.values())

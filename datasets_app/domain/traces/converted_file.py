@@ -1,4 +1,4 @@
-"""A file of any format as a :class:`ConversationFile`: what is no conversation JSONL is converted first."""
+"""A file of any format as a :class:`ConversationFile`: what isn't conversation JSONL is converted first."""
 
 import tempfile
 from array import array
@@ -162,7 +162,7 @@ def open_conversation_file(
 
 
 def _open_member(path: Path, limits: Limits, name: str, options: ConvertOptions) -> ConversationFile:
-    """A file of an archive, which is no archive and must be in a known format."""
+    """A file of an archive, which isn't an archive and must be in a known format."""
     format = detect_any_format(path, limits)
     if format == ArchiveConversion.format:
         raise UnreadableFile("is an archive within the archive; unpack it first")
@@ -221,7 +221,7 @@ def detect_any_format(path: Path, limits: Limits = DEFAULT_LIMITS, *, names_colu
 
 
 def _check_syntax(path: Path, limits: Limits) -> None:
-    """Raises UnreadableFile with line and column for a file whose beginning is no JSON."""
+    """Raises UnreadableFile with line and column for a file whose beginning isn't JSON."""
     with open_source(path, limits) as source:
         for item in islice(source.documents(), 1000):
             if isinstance(item, LineError):
@@ -229,7 +229,7 @@ def _check_syntax(path: Path, limits: Limits) -> None:
 
 
 def _check_markup(path: Path, limits: Limits) -> None:
-    """Raises UnreadableFile for a file in a chat template that is no conversation."""
+    """Raises UnreadableFile for a file in a chat template that isn't a conversation."""
     with open_source(path, limits) as source:
         is_text = source.layout == "text"
         documents = [] if is_text else peek_documents(source.documents(), MAX_PEEKED)

@@ -11,7 +11,7 @@ from datasets_app.domain.traces.values import to_seconds
 
 DAY_FIRST, MONTH_FIRST = "day-first", "month-first"
 DATE_ORDERS = (DAY_FIRST, MONTH_FIRST)
-# Numbers outside of 1990 to 2100 are no dates, but seconds of a call, rows or serials of spreadsheets.
+# Numbers outside of 1990 to 2100 aren't dates, but seconds of a call, rows or serials of spreadsheets.
 MIN_SECONDS, MAX_SECONDS = 631_152_000, 4_102_444_800
 MAX_SHAPE_CHARACTERS = 30
 MAX_DATE_CHARACTERS = 100
@@ -56,7 +56,7 @@ class DateReader:
         self._zone = find_stated_zone(name)
 
     def read(self, value: Any) -> float | None:
-        """None for what is no date. Raises AmbiguousDate and UnknownZone."""
+        """None for what isn't a date. Raises AmbiguousDate and UnknownZone."""
         if type(value) in (int, float):
             return _in_range(to_seconds(value))
         text = value.strip() if type(value) is str else ""

@@ -78,7 +78,7 @@ class _Reader(HTMLParser):
             self.parts.append(data)
 
     def handle_comment(self, data: str) -> None:
-        """Comments are no text."""
+        """Comments aren't text."""
 
     def unknown_decl(self, data: str) -> None:
-        """Conditional sections of Word and Outlook are no text."""
+        """Conditional sections of Word and Outlook aren't text."""

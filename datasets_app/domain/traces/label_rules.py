@@ -70,7 +70,7 @@ def _normalize(value: str) -> str:
 
 
 def read_value(label: Mapping[str, Any]) -> str | None:
-    """The value of a label as PostgreSQL's ->> writes it; None for what is no short scalar."""
+    """The value of a label as PostgreSQL's ->> writes it; None for what isn't a short scalar."""
     value = label.get("value")
     if type(value) is bool:
         return "true" if value else "false"

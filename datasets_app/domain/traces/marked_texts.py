@@ -36,7 +36,7 @@ def join_texts(question: Any, answer: Any) -> list[Message]:
 
 
 def explain_texts(value: Any) -> str:
-    """Why a record with texts in a chat template is no conversation; empty if none is in one."""
+    """Why a record with texts in a chat template isn't a conversation; empty if none is in one."""
     for key, text in [("", value)] if type(value) is str else as_dict(value).items():
         if type(text) is str and (name := find_markup(text)):
             return (

@@ -80,7 +80,7 @@ def _count_in(file: IO[bytes], is_match: IsMatch, budget: _Budget, depth: int) -
     head = file.read(16)
     file.seek(0)
     if head.startswith(_NOT_TEXT) or depth > MAX_DEPTH:
-        raise UnreadableFile("is no text")
+        raise UnreadableFile("isn't text")
     if head.startswith(b"\x1f\x8b"):
         with gzip.open(file) as unpacked:
             return _count_in(unpacked, is_match, budget, depth + 1)  # type: ignore[arg-type]

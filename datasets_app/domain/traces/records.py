@@ -90,7 +90,7 @@ class Conversation(NamedTuple):
 
 
 class LabeledText(NamedTuple):
-    """A labeled text that is no conversation. ``place`` may have a session_id, turn_index and persona_id."""
+    """A labeled text, not a conversation. ``place`` may have a session_id, turn_index and persona_id."""
 
     text: str
     labels: list[dict[str, Any]]
@@ -99,7 +99,7 @@ class LabeledText(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Something of the file that is no part of a conversation."""
+    """Something of the file that isn't part of a conversation."""
 
     reason: str
     line: int = 0

@@ -25,7 +25,7 @@ def find_repetition(turns: Sequence[TurnRecord]) -> int:
 
 
 def _find_again(turns: Sequence[TurnRecord], keys: Sequence[object]) -> list[int]:
-    """The lines of turns whose key an earlier line has; None is no key."""
+    """The lines of turns whose key an earlier line has; None isn't a key."""
     seen: set[object] = set()
     found = []
     ranked = sorted(zip(turns, keys, strict=True), key=lambda pair: pair[0].line)

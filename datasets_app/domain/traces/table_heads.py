@@ -16,7 +16,7 @@ MAX_NAME_CHARACTERS = 80
 
 
 def find_delimiter(head: str) -> str:
-    """The delimiter of a CSV file that begins like this; empty if it is no table."""
+    """The delimiter of a CSV file that begins like this; empty if it isn't a table."""
     stated = STATED_DELIMITER.match(head)
     if stated:
         head = head[stated.end() :]

@@ -276,7 +276,7 @@ def _guess_role(word: str) -> str:
 
 
 def split_tags(value: Any) -> list[str] | None:
-    """ "billing; vip" → ["billing", "vip"]. None for what are no tags."""
+    """ "billing; vip" → ["billing", "vip"]. None for what isn't tags."""
     if type(value) in (int, float):
         value = str(value)
     items = _TAGS.split(value) if type(value) is str else value

@@ -83,7 +83,7 @@ def read_csv(stream: IO[bytes], encoding: str = "", note: Noting = ignore) -> It
         number = next((number for number, raw in enumerate(stream, 1) if not _is_utf8(raw)), 0)
         raise WrongEncoding(number) from None
     except csv.Error as error:
-        raise UnreadableFile(f"is no valid CSV: {error}") from None
+        raise UnreadableFile(f"isn't valid CSV: {error}") from None
 
 
 def _number_rows(rows: Any) -> Iterator[tuple[int, list[str]]]:
@@ -181,7 +181,7 @@ def read_xlsx(path: Path, limits: Limits, note: Noting = ignore) -> Iterator[Doc
 
 
 def _measure_workbook(path: Path, limits: Limits) -> None:
-    """The library keeps all of a row, and of what is no row, in memory."""
+    """The library keeps all of a row, and of what isn't a row, in memory."""
     with zipfile.ZipFile(path) as archive:
         parts = {part.filename: part.file_size for part in archive.infolist()}
         if (

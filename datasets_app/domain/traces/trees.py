@@ -62,7 +62,7 @@ def _climb(nodes: Mapping[str, Node], name: str) -> list[Node]:
 def leave_out_branches(messages: list[Message]) -> list[Message]:
     """The messages; where one was edited or answered again, those of the other branches are left out.
 
-    Messages of both sides below one are no branches, but a thread whose messages name its first one.
+    Messages of both sides below one aren't branches, but a thread whose messages name its first one.
     """
     nodes: dict[str, Node] = {}
     children: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A conversation → turns: what is no turn goes into the metadata of the one that follows."""
+"""A conversation → turns: what isn't a turn goes into the metadata of the one that follows."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -95,7 +95,7 @@ def decode_cut(value: Any) -> tuple[Any, bool]:
 
 
 def _salvage(text: str) -> Any:
-    """What a beginning of JSON says as far as it goes; None for what is no beginning of any."""
+    """What a beginning of JSON says as far as it goes; None for what isn't a beginning of any."""
     closers: list[str] = []
     good, at, expects_key = "", 0, False
     while match := _CUT_TOKEN.match(text, at):
@@ -185,7 +185,7 @@ def as_name(value: Any) -> str:
 
 
 def is_boolean(value: Any) -> bool:
-    """Whether this is no id, but an answer to a question, also as tables write it."""
+    """Whether this isn't an id, but an answer to a question, also as tables write it."""
     return type(value) is bool or (type(value) is str and value.strip().lower() in ("true", "false"))
 
 

@@ -43,7 +43,7 @@ exit codes:
         except InvalidReport as error:
             raise explain_invalid(error) from None
         except OSError as error:
-            raise UserError(f"{report} is no report of alignmenter run: {error.strerror}.") from None
+            raise UserError(f"{report} isn't a report of alignmenter run: {error.strerror}.") from None
         run, is_new = import_run(found, parsed)
         replies = format_count(len(run.reply_scores), "scored reply", "scored replies")
         missing = f", {run.missing_replies:,} no longer in the dataset" if run.missing_replies else ""

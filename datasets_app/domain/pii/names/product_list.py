@@ -1,4 +1,4 @@
-"""The packaged lists of products and of software, and how surely each entry is no person."""
+"""The packaged lists of products and of software, and how surely each entry isn't a person."""
 
 import re
 from collections import defaultdict

@@ -40,7 +40,7 @@ statistic test theorem tiling transform transformation tree triangle triangulati
 """
 METHODS = frozenset(_METHODS_TEXT.split())
 HEADS = NOUNS | METHODS
-# Directly behind any word: what belongs to it is no person.
+# Directly behind any word: what belongs to it isn't a person.
 _MACHINE_NOUNS_TEXT = """
 adapter adapters algorithm algorithms api apis backend binding bindings bugfix bugfixes causality cli cluster
 clusters codebase coefficient compiler config conjecture connector connectors container containers daemon

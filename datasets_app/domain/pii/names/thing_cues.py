@@ -287,7 +287,7 @@ def _weigh_name(text: str, start: int, end: int) -> int:
     weight -= _weigh_adjective(text, start, words)
     if len(words) == 1 and is_compound(words[0]):
         weight -= WEAK
-    # What speaks for a thing is no evidence by itself: rare names of people are in no list either.
+    # What speaks for a thing isn't evidence by itself: rare names of people are in no list either.
     return weight if "&" in text[start:end] else max(0, weight)
 
 
@@ -307,7 +307,7 @@ def _weigh_head(text: str, start: int, end: int) -> int:
 
 
 def _weigh_noun(word: str, name: str, owned: bool = False) -> int:
-    """A noun of the list, or in capitals any ordinary word that is no surname, behind a name."""
+    """A noun of the list, or in capitals any ordinary word that isn't a surname, behind a name."""
     plain, capital = word.lower(), word[0].isupper()
     if capital != name[0].isupper() or (owned and not capital):
         return 0

@@ -98,7 +98,7 @@ def find_assigned_values(text: str, has_long_words: bool = True) -> Iterator[Spa
             continue
         word = next(name for name in _RULES if match[name] is not None)
         span = _find_value(text, match)
-        # What is no value may be the word that matters: "token: password is …".
+        # What isn't a value may be the word that matters: "token: password is …".
         if span and _is_credential(_RULES[word], match, text, span):
             yield span
             place = span[1]
@@ -136,7 +136,7 @@ def _is_credential(rule: "_Rule", match: re.Match[str], text: str, span: Span) -
     return rule.after_verb(value, ends) if match["verb"] is not None else rule.after_space(value, ends)
 
 
-# --- what is no value -------------------------------------------------------------------------
+# --- what isn't a value -------------------------------------------------------------------------
 
 _PLACEHOLDER_VALUE = re.compile(
     r"[*•·.xX#?_\-=]+|<.*|\$\{?[\w.:-]*\}?|\$\(.*|\{+.*|%[\w.]+%?|\[.*|@\w+@?|.{0,2}|change[-_ ]?me"
@@ -225,7 +225,7 @@ def _may_be_password(value: str, ends: bool, *, min_letters: int, max_term: int)
 
 
 def _is_password_after_space(value: str, ends: bool) -> bool:
-    """After "password" alone: only what is no word at all."""
+    """After "password" alone: only what isn't a word at all."""
     if " " in value or _TECHNICAL_TERM.fullmatch(value):
         return False
     if len(value) < 6 or len(_LOWER_UPPER.findall(value)) >= 3:

@@ -309,7 +309,7 @@ def _match_full_date(text: str, place: int) -> Span | None:
 
 
 def _find_own_birth_year(text: str, cue: re.Match[str], start: int) -> Span | None:
-    """The year of "I was born in 1985"; a band or a style that was born is no person."""
+    """The year of "I was born in 1985"; a band or a style that was born isn't a person."""
     end = match_year(text, start)
     if end is None and start - cue.end() > 1:
         end = match_short_year(text, start)

@@ -48,9 +48,9 @@ from datasets_app.domain.pii.rules.emails import find_spelled_emails
 from datasets_app.domain.pii.rules.technical import blank_protected, drop_protected, find_protected
 
 ALL_KINDS = frozenset(PATTERN_KINDS)
-# What makes an address of the web personal; its folders are no paths of a file system.
+# What makes an address of the web personal; its folders aren't paths of a file system.
 _KINDS_IN_URLS = ALL_KINDS - {URL, HOST, PATH}
-# Without its surroundings, code says nothing of people; its folders and machines are no findings.
+# Without its surroundings, code says nothing of people; its folders and machines aren't findings.
 _CERTAIN_IN_CODE = ALL_KINDS - JUDGED_KINDS - {URL, HOST, PATH}
 _NUMBERS_AND_ADDRESSES = frozenset(patterns.SHAPED_KINDS)
 

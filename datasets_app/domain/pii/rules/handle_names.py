@@ -40,7 +40,7 @@ _MIN_OF_WORDS, _MAX_WORDS = 8, 4
 
 
 _TITLED = re.compile(r"(?:mr|mrs|dr|xx|lil|its?|the|iam)(?P<word>[a-z]{4,})")
-# Of compounds that are no names: self-service, read-only, sign-up, multi-factor.
+# Of compounds that aren't names: self-service, read-only, sign-up, multi-factor.
 _PREFIXES = frozenset(
     "self multi non pre post anti semi auto cyber sub super inter intra trans counter cross over under half "
     "full all any re co bi tri micro macro mini mid meta pseudo quasi ultra infra check follow read".split()

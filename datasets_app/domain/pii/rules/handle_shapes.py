@@ -121,7 +121,7 @@ def _may_be_name(token: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_name(part: str) -> bool:
-    """Whether a part is a name that is no word: a first name, a last name, or two together."""
+    """Whether a part is a name that isn't a word: a first name, a last name, or two together."""
     if len(part) < _MIN_NAME:
         return False
     first, last, common = look_up_word(part)

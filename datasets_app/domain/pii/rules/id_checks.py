@@ -42,7 +42,7 @@ def _make_presidio_check(name: str) -> Callable[[str], bool]:
     entities = recognizer.supported_entities
 
     def check(value: str) -> bool:
-        """A value whose digits don't agree is no result."""
+        """A value whose digits don't agree isn't a result."""
         return any(
             result.start == 0 and result.end == len(value) for result in recognizer.analyze(value, entities)
         )

@@ -25,7 +25,7 @@ _FREQUENT_WORDS = (
 )
 # The words of a cue in one ("driverslicense") count from this length: "sa id" is no "said".
 _MIN_JOINED_CHARACTERS = 5
-# Scripts that don't separate words, or whose words have signs in them that are no letters.
+# Scripts that don't separate words, or whose words have signs in them that aren't letters.
 _UNDIVIDED_SCRIPTS = lazy_re.compile("[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NUMBER_WORD = re.compile(
     r"(?:['’]?s\b)?(?:[\s_-]{0,2}\bid\b)?[\s_./(-]{0,2}"

@@ -1,4 +1,4 @@
-"""Technical text that is no person's: told by its form alone, in any language, before anything is judged.
+"""Technical text that isn't a person's: told by its form alone, in any language, before anything is judged.
 
 Template variables, masked values, digests, public ids of API objects, user agents and versions, product
 codes behind the word that announces them, identifiers in backquotes. What a checksum or a format decides (an
@@ -88,7 +88,7 @@ _MAY_HOLD = re.compile(
 
 
 class Protected(NamedTuple):
-    """``text[start:end]`` is no value of these ``kinds``."""
+    """``text[start:end]`` isn't a value of these ``kinds``."""
 
     start: int
     end: int

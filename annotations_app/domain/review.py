@@ -20,7 +20,7 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class InvalidTask(ValueError):
-    """A line that isn't a review task; the message says why."""
+    """A line that is no review task; the message says why."""
 
 
 class ReviewCriterion(NamedTuple):
@@ -87,7 +87,7 @@ def read_task(line: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise InvalidTask("is not valid JSON") from None
     if not matches(value) or type(value["criterion"]) is not dict:
-        raise InvalidTask("isn't a review task: export them with `alignmenter review-export RUN --out FILE`")
+        raise InvalidTask("is no review task: export them with `alignmenter review-export RUN --out FILE`")
     asked = value["criterion"]
     texts = (value["review_key"], asked.get("id"), asked.get("rubric") or "")
     if not all(type(text) is str for text in texts) or (

@@ -36,9 +36,9 @@ def unfold(levels: int, width: int) -> str:
     [
         (unfold(9, 9), "more than 1,000,000 values"),
         (unfold(120, 1), "nested deeper than 100 levels"),
-        ("&a [*a]", "no value that ends before it"),
-        ("a: &a {b: &c [1, *a]}\nd: *c", "no value that ends before it"),
-        ("a: *b", "no value that ends before it"),
+        ("&a [*a]", "isn't a value that ends before it"),
+        ("a: &a {b: &c [1, *a]}\nd: *c", "isn't a value that ends before it"),
+        ("a: *b", "isn't a value that ends before it"),
         ("a: " + ":".join(["1"] * 300_000), "a number has more than 400 characters"),
         ("a: 0x" + "f" * 5000, "a number has more than 400 characters"),
     ],

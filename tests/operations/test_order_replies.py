@@ -135,7 +135,7 @@ def test_other_orders_pairs_and_campaigns_without_a_judge_are_refused(tmp_path: 
     data = make_replies(tmp_path, 10)
     by_session = make_campaign(data, "ana", order="session")
     give_verdicts(by_session)
-    with pytest.raises(UserError, match="are no random sample"):
+    with pytest.raises(UserError, match="aren't a random sample"):
         order_replies(by_session)
     without = make_campaign(data, "ana", name="round-2")
     with pytest.raises(UserError, match="Run a judge first"):

@@ -146,7 +146,7 @@ def test_the_provenance_of_a_manifest_goes_on_with_releases(tmp_path: Path) -> N
     with pytest.raises(UserError, match="the digests differ"):
         import_dataset(source, name="talks", options=ImportOptions())
     write(tmp_path, [], "talks.jsonl.manifest.json")
-    with pytest.raises(UserError, match="is no manifest"):
+    with pytest.raises(UserError, match="isn't a manifest"):
         import_dataset(source, name="talks", options=ImportOptions())
     assert not Dataset.objects.exists()
     write(tmp_path, manifest, "talks.jsonl.manifest.json")

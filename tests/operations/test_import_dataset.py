@@ -199,7 +199,7 @@ def test_a_label_in_a_line_is_an_annotation_as_well(tmp_path: Path) -> None:
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"{\x00}\x00", "UTF-16"),
         (b"PK\x03\x04 and so on", "zip archive"),
-        (b"\x7fELF\x00\x00\x01", "no text file"),
+        (b"\x7fELF\x00\x00\x01", "isn't a text file"),
         (gzip.compress(encode_jsonl(make_sessions(500)))[:-900], "cut off"),
         (b"\x1f\x8b but no gzip at all", "damaged"),
     ],

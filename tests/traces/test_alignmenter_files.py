@@ -89,13 +89,13 @@ def test_captured_runs_come_in_as_they_are(tmp_path: Path) -> None:
 
 def test_damaged_or_hostile_runs_are_refused_in_a_sentence(tmp_path: Path) -> None:
     view = make_run(tmp_path, "ALTER TABLE records RENAME TO r", "CREATE VIEW records AS SELECT * FROM r")
-    with pytest.raises(UnreadableFile, match="no complete Alignmenter run"):
+    with pytest.raises(UnreadableFile, match="a complete Alignmenter run"):
         convert(view)
     view.unlink()
     with pytest.raises(UnreadableFile, match="digest differs"):
         convert(make_archive(tmp_path, digest="0" * 64))
     cut = write(tmp_path, (tmp_path / "run.sqlite3").read_bytes()[:5000], "cut.sqlite3")
-    with pytest.raises(UnreadableFile, match="no complete Alignmenter run"):
+    with pytest.raises(UnreadableFile, match="a complete Alignmenter run"):
         convert(cut)
     (tmp_path / "run.sqlite3").unlink()
     _, report = convert(make_run(tmp_path, records=[*RECORDS, "{broken", {"session_id": "s", "text": 1}]))

@@ -1,5 +1,4 @@
 import sys
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
@@ -7,6 +6,7 @@ from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
 from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.estimates.measure import find_runs
 from annotations_app.judges.certify import certify_judge, describe_certificate
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.management.base import BaseCommand
 
@@ -36,25 +36,18 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN")
-        parser.add_argument("--judge", metavar="NAME", required=True, help="a judge, or NAME@VERSION")
-        parser.add_argument("--criterion", metavar="KEY", default="", help="needed if several are yes/no")
-        parser.add_argument(
-            "--threshold",
-            type=float,
-            default=DEFAULT_THRESHOLD,
-            metavar="SHARE",
-            help="what both rates must reach (default: 0.8)",
-        )
-        parser.add_argument(
-            "--epsilon",
-            type=float,
-            default=DEFAULT_EPSILON,
-            metavar="SHARE",
-            help="may it replace an annotator? by how much it may be worse, for what it saves: 0.1 for crowd "
+    arguments = (
+        option("campaign CAMPAIGN"),
+        option("--judge NAME", "a judge, or NAME@VERSION", required=True),
+        option("--criterion KEY", "needed if several are yes/no", default=""),
+        option("--threshold SHARE", "what both rates must reach (default: 0.8)", default=DEFAULT_THRESHOLD),
+        option(
+            "--epsilon SHARE",
+            "may it replace an annotator? by how much it may be worse, for what it saves: 0.1 for crowd "
             "workers, 0.15 for trained people, 0.2 for experts (default: 0.15)",
-        )
+            default=DEFAULT_EPSILON,
+        ),
+    )
 
     def handle(
         self, *, campaign: str, judge: str, criterion: str, threshold: float, epsilon: float, **_: Any

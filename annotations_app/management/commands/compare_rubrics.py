@@ -1,10 +1,10 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.rubrics.compare import RubricVerdicts, compare_rubrics, import_grades
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
@@ -33,10 +33,11 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--grades", metavar="FILE", help="a report of rubric-grade (-: stdin)")
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--grades FILE", "a report of rubric-grade (-: stdin)"),
+        option("--format", "output format", choices=("text", "json"), default="text"),
+    )
 
     def handle(self, *, name: str, grades: str | None, **options: Any) -> None:
         dataset = get_dataset(name)

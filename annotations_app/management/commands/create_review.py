@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +5,7 @@ from annotations_app.labels.persona_facts import get_persona
 from annotations_app.models.campaign import DEFAULT_SEED
 from annotations_app.review.create import create_review_campaigns
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
@@ -33,25 +33,21 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("tasks", metavar="FILE", type=Path, help="review tasks")
-        parser.add_argument("--dataset", metavar="NAME", required=True)
-        parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
-        parser.add_argument(
-            "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
-        )
-        parser.add_argument(
-            "--overlap", type=int, default=1, metavar="N", help="annotators for each reply (default: 1)"
-        )
-        parser.add_argument(
-            "--audit",
-            type=int,
-            metavar="N",
-            help="only tasks that the machine didn't pass, and N others of each criterion, drawn at random "
+    arguments = (
+        option("tasks FILE", "review tasks", type=Path),
+        option("--dataset NAME", required=True),
+        option("--persona ID", "a persona_id", required=True),
+        option("--annotators USER,…", "user names, separated by commas", required=True),
+        option("--overlap N", "annotators for each reply (default: 1)", default=1),
+        option(
+            "--audit N",
+            "only tasks that the machine didn't pass, and N others of each criterion, drawn at random "
             "(default: all tasks)",
-        )
-        parser.add_argument("--seed", type=int, default=DEFAULT_SEED, metavar="N", help="of the draw")
-        parser.add_argument("--override", metavar="REASON", default="", help="why to judge unscrubbed data")
+            type=int,
+        ),
+        option("--seed N", "of the draw", default=DEFAULT_SEED),
+        option("--override REASON", "why to judge unscrubbed data", default=""),
+    )
 
     def handle(self, *, tasks: Path, dataset: str, persona: str, annotators: str, **options: Any) -> None:
         found = get_dataset(dataset)

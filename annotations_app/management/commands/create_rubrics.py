@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.labels.persona_facts import get_persona
 from annotations_app.rubrics.create import REASONS, create_rubric_campaigns
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
@@ -31,16 +31,13 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        parser.add_argument("--persona", metavar="ID", required=True, help="a persona_id")
-        parser.add_argument(
-            "--annotators", metavar="USER,…", required=True, help="user names, separated by commas"
-        )
-        parser.add_argument(
-            "--overlap", type=int, default=2, metavar="N", help="annotators for each case (default: 2)"
-        )
-        parser.add_argument("--override", metavar="REASON", default="", help="why to judge unscrubbed data")
+    arguments = (
+        option("name NAME", "the dataset"),
+        option("--persona ID", "a persona_id", required=True),
+        option("--annotators USER,…", "user names, separated by commas", required=True),
+        option("--overlap N", "annotators for each case (default: 2)", default=2),
+        option("--override REASON", "why to judge unscrubbed data", default=""),
+    )
 
     def handle(self, *, name: str, persona: str, annotators: str, **options: Any) -> None:
         dataset = get_dataset(name)

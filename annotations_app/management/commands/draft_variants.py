@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.cases.parameters import VariantParameters
 from annotations_app.cases.tasks import run_drafting
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.domain.wording import format_count
@@ -31,15 +31,16 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="a dataset of cases")
-        parser.add_argument("--model", required=True, metavar="NAME", help="openai: and the model's name")
-        parser.add_argument("--base-url", metavar="URL", help="default: the first configured endpoint")
-        parser.add_argument("--kinds", default="", metavar="KIND,…", help="default: all that are missing")
-        parser.add_argument("--case", default="", metavar="CASE", help="default: all cases")
-        parser.add_argument("--temperature", type=float, metavar="T", help="default: the model's own")
-        parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
-        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
+    arguments = (
+        option("name NAME", "a dataset of cases"),
+        option("--model NAME", "openai: and the model's name", required=True),
+        option("--base-url URL", "default: the first configured endpoint"),
+        option("--kinds KIND,…", "default: all that are missing", default=""),
+        option("--case CASE", "default: all cases", default=""),
+        option("--temperature T", "default: the model's own", type=float),
+        option("--concurrency N", default=DEFAULT_CONCURRENCY),
+        option("--max-tokens-total N", "stop before more are used", type=int),
+    )
 
     def handle(self, *, name: str, kinds: str, **options: Any) -> None:
         dataset = get_dataset(name)

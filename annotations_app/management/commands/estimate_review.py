@@ -1,5 +1,4 @@
 import json
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +6,7 @@ from annotations_app.domain.review_audit import ReviewEstimate, Stratum, describ
 from annotations_app.review.estimate import estimate_review
 from annotations_app.review.tasks_file import describe_repeated
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 
 HELP = """\
@@ -29,10 +29,11 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("tasks", metavar="FILE", type=Path, help="review tasks, as they were exported")
-        parser.add_argument("--dataset", metavar="NAME", required=True)
-        parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
+    arguments = (
+        option("tasks FILE", "review tasks, as they were exported", type=Path),
+        option("--dataset NAME", required=True),
+        option("--format", "output format", choices=("text", "json"), default="text"),
+    )
 
     def handle(self, *, tasks: Path, dataset: str, **options: Any) -> None:
         found, repeated = estimate_review(tasks, get_dataset(dataset))

@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.judges.judges import get_judge
+from datasets_app.command_line.options import option
 from datasets_app.domain.metadata.yaml_text import dump_yaml
 from datasets_app.management.base import BaseCommand
 
@@ -20,8 +20,7 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("judge", metavar="NAME", help="a judge, or NAME@VERSION")
+    arguments = (option("judge NAME", "a judge, or NAME@VERSION"),)
 
     def handle(self, *, judge: str, **options: Any) -> None:
         self.stdout.write(dump_yaml(get_judge(judge).document), ending="")

@@ -1,10 +1,10 @@
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from annotations_app.review.export import export_review
 from annotations_app.review.tasks_file import describe_repeated
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
@@ -28,14 +28,13 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("tasks", metavar="FILE", type=Path, help="review tasks, as they were exported")
-        parser.add_argument("--dataset", metavar="NAME", required=True)
-        parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
-        parser.add_argument(
-            "--previous", metavar="FILE", type=Path, help="the file that was imported before this one"
-        )
-        parser.add_argument("--override", metavar="REASON", default="", help="why to export unscrubbed data")
+    arguments = (
+        option("tasks FILE", "review tasks, as they were exported", type=Path),
+        option("--dataset NAME", required=True),
+        option("--out FILE", "default: -, standard output", default="-"),
+        option("--previous FILE", "the file that was imported before this one", type=Path),
+        option("--override REASON", "why to export unscrubbed data", default=""),
+    )
 
     def handle(self, *, tasks: Path, dataset: str, out: str, **options: Any) -> None:
         found = get_dataset(dataset)

@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.criteria.schemas import get_schema
+from datasets_app.command_line.options import option
 from datasets_app.domain.labels.schema_document import dump_schema
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
@@ -14,9 +14,10 @@ exit codes:
   0  written
   2  could not run: there is no such schema, or the file can't be written"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="its latest version; NAME@2 is the second")
-        parser.add_argument("--out", metavar="FILE", default="-", help="default: -, standard output")
+    arguments = (
+        option("name NAME", "its latest version; NAME@2 is the second"),
+        option("--out FILE", "default: -, standard output", default="-"),
+    )
 
     def handle(self, *, name: str, out: str, **_: Any) -> None:
         text = dump_schema(get_schema(name).content)

@@ -1,10 +1,10 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.judges.form_jury import form_jury
 from annotations_app.judges.parameters import JuryParameters
 from annotations_app.management.judging import report_outcome
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.domain.wording import format_count
@@ -32,29 +32,21 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN")
-        parser.add_argument("--name", required=True, metavar="NAME", help="of the jury")
-        parser.add_argument(
-            "--members", required=True, metavar="JUDGE,…", help="judges, or NAME@VERSION, the cheapest first"
-        )
-        parser.add_argument(
-            "--certainty",
+    arguments = (
+        option("campaign CAMPAIGN"),
+        option("--name NAME", "of the jury", required=True),
+        option("--members JUDGE,…", "judges, or NAME@VERSION, the cheapest first", required=True),
+        option(
+            "--certainty P",
+            "ask a member only where those before it are less sure (default: ask all)",
             type=float,
-            metavar="P",
-            help="ask a member only where those before it are less sure (default: ask all)",
-        )
-        parser.add_argument(
-            "--swap", action="store_true", help="judge each pair both ways round: an answer must be the same"
-        )
-        parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
-        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
-        parser.add_argument(
-            "--max-cost", type=float, metavar="AMOUNT", help="stop before it costs more, at members' prices"
-        )
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="why to send raw text to members' endpoints"
-        )
+        ),
+        option("--swap", "judge each pair both ways round: an answer must be the same"),
+        option("--concurrency N", default=DEFAULT_CONCURRENCY),
+        option("--max-tokens-total N", "stop before more are used", type=int),
+        option("--max-cost AMOUNT", "stop before it costs more, at members' prices", type=float),
+        option("--override REASON", "why to send raw text to members' endpoints", default=""),
+    )
 
     def handle(self, *, campaign: str, members: str, override: str, **options: Any) -> None:
         found = get_campaign(campaign)

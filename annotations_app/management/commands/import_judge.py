@@ -1,7 +1,7 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.judges.judges import import_judge
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
 
@@ -20,8 +20,7 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="a YAML file (-: stdin)")
+    arguments = (option("file FILE", "a YAML file (-: stdin)"),)
 
     def handle(self, *, file: str, **options: Any) -> None:
         imported = import_judge(read_text(file), file_name=file)

@@ -1,4 +1,3 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from django.db import transaction
@@ -10,6 +9,7 @@ from annotations_app.criteria.schemas import (
     read_ready_made,
     save_schema,
 )
+from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME, read_text
 from datasets_app.management.terminal import command_error
@@ -25,16 +25,15 @@ exit codes:
   0  imported
   2  could not run: a file was refused, and nothing is imported"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("files", metavar="FILE", nargs="*", help="a YAML file, or - for standard input")
-        parser.add_argument(
-            "--ready-made",
-            metavar="NAME",
-            action="append",
+    arguments = (
+        option("files FILE", "a YAML file, or - for standard input", nargs="*"),
+        option(
+            "--ready-made NAME",
+            f"one that comes with the application: {', '.join(READY_MADE_NAMES)}; repeatable",
+            repeatable=True,
             choices=READY_MADE_NAMES,
-            default=[],
-            help=f"one that comes with the application: {', '.join(READY_MADE_NAMES)}; repeatable",
-        )
+        ),
+    )
 
     def handle(self, *, files: list[str], ready_made: list[str], **_: Any) -> None:
         if not (files or ready_made):

@@ -1,10 +1,10 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.judges.improve_judge import DEFAULT_TRIES, improve_judge
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import ImproveParameters
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.management.base import BaseCommand, run_job
 
@@ -30,19 +30,14 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN")
-        parser.add_argument("--judge", metavar="NAME", required=True, help="a judge, or NAME@VERSION")
-        parser.add_argument(
-            "--criterion", metavar="KEY", default="", help="whose agreement counts, if there are several"
-        )
-        parser.add_argument(
-            "--tries", type=int, default=DEFAULT_TRIES, metavar="N", help=f"default: {DEFAULT_TRIES}"
-        )
-        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="why to send raw text to the judge's endpoint"
-        )
+    arguments = (
+        option("campaign CAMPAIGN"),
+        option("--judge NAME", "a judge, or NAME@VERSION", required=True),
+        option("--criterion KEY", "whose agreement counts, if there are several", default=""),
+        option("--tries N", f"default: {DEFAULT_TRIES}", default=DEFAULT_TRIES),
+        option("--max-tokens-total N", "stop before more are used", type=int),
+        option("--override REASON", "why to send raw text to the judge's endpoint", default=""),
+    )
 
     def handle(self, *, campaign: str, judge: str, override: str, **options: Any) -> None:
         found, chosen = get_campaign(campaign), get_judge(judge)

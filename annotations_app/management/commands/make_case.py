@@ -1,5 +1,4 @@
 import json
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +6,7 @@ from annotations_app.cases.make_case import CaseOptions, draft_by_rules, make_ca
 from annotations_app.cases.parameters import CaseParameters
 from annotations_app.cases.send_case import send_case
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import Variant
@@ -38,16 +38,17 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dataset", metavar="NAME", help="the dataset of the conversation")
-        parser.add_argument("session", metavar="SESSION", help="its session_id")
-        parser.add_argument("--turn", type=int, required=True, metavar="N", help="the reply")
-        parser.add_argument("--first", type=int, default=1, metavar="N", help="the first turn to keep")
-        parser.add_argument("--into", metavar="NAME", required=True, help="the dataset of cases")
-        parser.add_argument("--rubric", default="", metavar="TEXT", help="what a good answer does")
-        parser.add_argument("--failure-mode", default="", metavar="TEXT", help="what was wrong")
-        parser.add_argument("--variants", type=Path, metavar="FILE", help="default: drafts by rules")
-        parser.add_argument("--annotators", default="", metavar="USER,…", help="who judges the replies")
+    arguments = (
+        option("dataset NAME", "the dataset of the conversation"),
+        option("session SESSION", "its session_id"),
+        option("--turn N", "the reply", type=int, required=True),
+        option("--first N", "the first turn to keep", default=1),
+        option("--into NAME", "the dataset of cases", required=True),
+        option("--rubric TEXT", "what a good answer does", default=""),
+        option("--failure-mode TEXT", "what was wrong", default=""),
+        option("--variants FILE", "default: drafts by rules", type=Path),
+        option("--annotators USER,…", "who judges the replies", default=""),
+    )
 
     def handle(self, *, dataset: str, session: str, turn: int, **options: Any) -> None:
         source = get_dataset(dataset)

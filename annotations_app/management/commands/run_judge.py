@@ -1,5 +1,4 @@
 import sys
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
@@ -8,6 +7,7 @@ from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import JudgeParameters
 from annotations_app.judges.run_jury import run_rater
 from annotations_app.management.judging import report_outcome
+from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.management.base import BaseCommand, run_job
@@ -37,28 +37,16 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("campaign", metavar="CAMPAIGN")
-        parser.add_argument(
-            "--judge", metavar="NAME", default=OFFLINE, help="a judge, or NAME@VERSION (default: offline)"
-        )
-        parser.add_argument(
-            "--repeat", type=int, default=1, metavar="K", help="judge each reply K times (default: 1)"
-        )
-        parser.add_argument(
-            "--swap", action="store_true", help="judge each pair both ways round: an answer must be the same"
-        )
-        parser.add_argument("--concurrency", type=int, default=DEFAULT_CONCURRENCY, metavar="N")
-        parser.add_argument("--max-tokens-total", type=int, metavar="N", help="stop before more are used")
-        parser.add_argument(
-            "--max-cost",
-            type=float,
-            metavar="AMOUNT",
-            help="stop before it costs more, at the judge's prices",
-        )
-        parser.add_argument(
-            "--override", metavar="REASON", default="", help="why to send raw text to the judge's endpoint"
-        )
+    arguments = (
+        option("campaign CAMPAIGN"),
+        option("--judge NAME", "a judge, or NAME@VERSION (default: offline)", default=OFFLINE),
+        option("--repeat K", "judge each reply K times (default: 1)", default=1),
+        option("--swap", "judge each pair both ways round: an answer must be the same"),
+        option("--concurrency N", default=DEFAULT_CONCURRENCY),
+        option("--max-tokens-total N", "stop before more are used", type=int),
+        option("--max-cost AMOUNT", "stop before it costs more, at the judge's prices", type=float),
+        option("--override REASON", "why to send raw text to the judge's endpoint", default=""),
+    )
 
     def handle(self, *, campaign: str, judge: str, override: str, **options: Any) -> None:
         found, chosen = get_campaign(campaign), get_judge(judge)

@@ -51,11 +51,11 @@ def estimate_leaks(strata: Iterable[StratumCount]) -> LeakEstimate:
 
 
 @lru_cache(maxsize=4096)
-def find_limits(hits: int, tries: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def find_limits(hits: int, tries: int) -> tuple[float, float]:
     """The exact two-sided limits of a share, after Clopper and Pearson; (0, 1) without a try."""
     if not tries:
         return 0.0, 1.0
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low = 0.0 if not hits else _solve(lambda p: 1 - _cumulate(hits - 1, tries, p), tail)
     high = 1.0 if hits == tries else _solve(lambda p: 1 - _cumulate(hits, tries, p), 1 - tail)
     return low, high

@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.catalog.sharing_requirements import load_requirements
-from datasets_app.command_line.options import add_options
+from datasets_app.command_line.options import add_options, option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.intervals import count_needed
 from datasets_app.domain.pii.canary.measure import KindSurvival, Survival
@@ -48,27 +48,26 @@ exit codes:
   1  it may be more
   2  could not run: no such dataset or file, no text in it, wrong arguments"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", nargs="?", help="the dataset")
-        parser.add_argument("--input", metavar="FILE", help="use this file instead; - for standard input")
-        parser.add_argument(
-            "--n",
-            type=int,
+    arguments = (
+        option("name NAME", "the dataset", nargs="?"),
+        option("--input FILE", "use this file instead; - for standard input"),
+        option(
+            "--n N",
+            f"number of values, evenly of all types (default: {DEFAULT_VALUES})",
             default=DEFAULT_VALUES,
-            metavar="N",
             dest="count",
-            help=f"number of values, evenly of all types (default: {DEFAULT_VALUES})",
-        )
-        parser.add_argument(
-            "--upper",
-            metavar="SHARE",
-            help="the most that may survive, as 1%% or 0.01: the limit of the upper bound (default: what "
+        ),
+        option(
+            "--upper SHARE",
+            "the most that may survive, as 1%% or 0.01: the limit of the upper bound (default: what "
             "sharing the dataset requires, else 1%%)",
-        )
-        parser.add_argument(
-            "--seed", type=int, default=DEFAULT_SEED, metavar="N", help="the same seed plants the same values"
-        )
-        parser.add_argument("--format", choices=["text", "json"], default="text", help="default: text")
+        ),
+        option("--seed N", "the same seed plants the same values", default=DEFAULT_SEED),
+        option("--format", "default: text", choices=["text", "json"], default="text"),
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
         files = parser.add_argument_group("for files", "A dataset has its own settings.")
         add_options(files, DETECTION_OPTIONS)
 

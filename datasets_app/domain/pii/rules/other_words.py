@@ -13,8 +13,8 @@ _JSON_KEY = re.compile(r"\"\s?:\s?\"?\Z")
 _MAX_NEAR_CHARACTERS = 200
 
 
-def is_of_thing(text: str, start: int, end: int, reach: int = 3) -> bool:
-    """Without any word, in code, JSON or an address of the web, or up to ``reach`` words behind one such as
+def is_of_thing(text: str, start: int, end: int) -> bool:
+    """Without any word, in code, JSON or an address of the web, or up to three words behind one such as
     "order"."""
     if text[end : end + 1] == ")" and _CALL.search(text, max(0, start - 2), start):
         return True
@@ -24,5 +24,5 @@ def is_of_thing(text: str, start: int, end: int, reach: int = 3) -> bool:
     after = text[end : end + _MAX_NEAR_CHARACTERS]
     if not any(map(str.isalpha, before + after)):
         return True
-    words = text[max(0, start - 24) : start].lower().replace(":", " ").split()[-reach:]
+    words = text[max(0, start - 24) : start].lower().replace(":", " ").split()[-3:]
     return not OTHER_WORDS.isdisjoint(words) or ("://" in before and "://" in before.split()[-1])

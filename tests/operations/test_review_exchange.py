@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotations_app.domain.review import Opinion, fill_task, read_task, settle
@@ -132,6 +132,8 @@ TASKS = st.fixed_dictionaries(
 )
 
 
+# As many as the exchange is promised for.
+@settings(max_examples=1000)
 @given(TASKS, st.lists(st.tuples(TEXT, st.sampled_from(["met", "violated"]), TEXT), min_size=1, max_size=4))
 def test_nothing_but_the_annotation_of_a_task_changes(task: Any, said: list[Any]) -> None:
     line = json.dumps(task, ensure_ascii=False, separators=(",", ":"))

@@ -87,6 +87,18 @@ def test_the_frame_works_by_keyboard_and_covers_no_title(phone_page: Page, trans
     expect(page.get_by_role("link", name="Alignmenter Datasets")).not_to_be_visible()
 
 
+def test_a_row_of_a_list_opens_what_it_is_about(page: Page, transactional_db: None, tmp_path: Any) -> None:
+    """Wherever it is clicked, but not on its check box."""
+    dataset = make_replies(tmp_path, 1)
+    page.goto(reverse("admin:datasets_app_dataset_changelist"))
+    row = page.locator("#result_list tr.data-row")
+    row.get_by_role("checkbox").check()
+    expect(row.get_by_role("checkbox")).to_be_checked()
+    place = box(row.locator("td").last)
+    page.mouse.click(place["x"] + place["width"] - 4, place["y"] + 4)
+    page.wait_for_url(f"**{reverse('admin:datasets_app_dataset_change', args=[dataset.pk])}")
+
+
 def test_what_is_too_wide_once_a_phone_is_turned_scrolls_by_keyboard(
     page: Page, transactional_db: None
 ) -> None:

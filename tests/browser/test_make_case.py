@@ -93,6 +93,8 @@ def test_from_a_trace_to_an_exported_case(
     keys.press("t")
     expect(page.get_by_role("heading", name="Make a test case", exact=True)).to_be_visible()
     assert find_violations_in_both_schemes(page) == []
+    mark = "box => getComputedStyle(box, '::after').content"
+    assert page.get_by_role("checkbox", checked=True).first.evaluate(mark) == "none"
     keys.type("Apologizes and says where the parcel is")
     keys.press("Tab")
     keys.type("no apology")

@@ -6,7 +6,8 @@ Sessions are unlike each other, and 200 of 2,000 replies have a label of people.
 true rate in 93 to 97 %; with a look after each label they ever miss in at most 5 %, and are 1.3 times as wide
 at the end; a judge that knows nothing widens none by more than 5 %; of judges below the threshold at most 5 %
 are certified, of those ten points above it 80 %; prompts that are accepted lower the accuracy on the locked
-test significantly in at most 2.5 %.
+test significantly in at most 2.5 %. Intervals of win rates of pairs hold the truth in 93 to 97 %; a bias to
+the side shown as A is reported where there is one, else in about 5 %.
 """
 
 import argparse
@@ -20,7 +21,14 @@ from annotations_app.domain.estimates.rates import Estimate, estimate_from_peopl
 from annotations_app.domain.estimates.usefulness import Draws, measure_usefulness
 from tests.domain.crowds import measure_width, simulate_labels
 from tests.domain.ratings import make_label_table
-from tests.domain.simulated_campaigns import TRUE_RATE, ask_most_useful, draw_in_order, simulate_replies
+from tests.domain.simulated_campaigns import (
+    TRUE_RATE,
+    TRUE_WIN_RATE,
+    ask_most_useful,
+    draw_in_order,
+    simulate_pairs,
+    simulate_replies,
+)
 from tests.domain.simulated_proposals import try_prompts
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -47,12 +55,30 @@ def main() -> None:
     for useful in (False, True):
         _measure_looks(campaigns // 4, useful=useful)
     _measure_plans(campaigns // 4)
+    _measure_pairs(campaigns)
     for rates in ((0.79, 0.95), (0.9, 0.9)):
         chance = np.random.default_rng(3)
         share = np.mean([_certify(chance, *rates) for _ in range(campaigns)])
         print(f"judges with rates {rates[0]} and {rates[1]}: {100 * share:.1f} % certified at 0.8")
     for fixing in (0.0, 0.3):
         _measure_proposals(campaigns, fixing)
+
+
+def _measure_pairs(campaigns: int) -> None:
+    chance = np.random.default_rng(34)
+    for sessions in (40, 100):
+        found = [simulate_pairs(chance, sessions=sessions) for _ in range(campaigns)]
+        held = np.mean([one.win_rate.low <= TRUE_WIN_RATE <= one.win_rate.high for one in found])
+        biased = np.mean([one.is_side_biased for one in found])
+        planted = [
+            simulate_pairs(chance, win=0.5, bias=0.2, sessions=sessions) for _ in range(campaigns // 10)
+        ]
+        reported = np.mean([one.is_side_biased for one in planted])
+        print(
+            f"pairs in {sessions} sessions: intervals held the truth in {100 * held:.1f} %; "
+            f"a planted side bias was reported in {100 * reported:.1f} %, one that isn't there in "
+            f"{100 * biased:.1f} %"
+        )
 
 
 def _measure_proposals(campaigns: int, fixing: float) -> None:

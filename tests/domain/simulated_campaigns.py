@@ -2,10 +2,14 @@
 
 import numpy as np
 
+from annotations_app.domain.agreement.preference import Preference, measure_preference
 from annotations_app.domain.estimates.rates import BoolArray, FloatArray, Replies
 from annotations_app.domain.estimates.usefulness import Draws, draw_at_random, measure_usefulness
+from datasets_app.domain.labels.preference import BOTH_BAD, SIDE_A, SIDE_B, TIE
 
 TRUE_RATE = 0.7
+# Of pairs: one in ten is a tie and one in twenty bad on both sides, which count half.
+TRUE_WIN_RATE = 0.15 * 0.5 + 0.85 * 0.6
 
 
 def simulate_replies(
@@ -71,3 +75,22 @@ def ask_most_useful(
         order = draws.order()
         chosen = order[~done[order]][: min(left, step if done.any() else first)]
         label[chosen] = truth[chosen]
+
+
+def simulate_pairs(
+    chance: np.random.Generator, *, win: float = 0.6, bias: float = 0.0, sessions: int = 100
+) -> Preference:
+    """Sessions of one to six pairs with two annotators each; replies of a session win or lose together. In so
+    many cases of 1 (``bias``) an annotator takes A without looking."""
+    sizes = chance.integers(1, 7, size=sessions)
+    pair_session = np.repeat(np.arange(sessions), sizes)
+    # A session's own probability: its mean is the truth.
+    own = chance.beta(3 * win, 3 * (1 - win), size=sessions)
+    swapped = np.repeat(chance.random(len(pair_session)) < 0.5, 2)
+    session = np.repeat(pair_session, 2)
+    draw = chance.random(len(session))
+    first_is_better = chance.random(len(session)) < own[session]
+    code = np.where(first_is_better ^ swapped, SIDE_A, SIDE_B)
+    code = np.where(draw < 0.1, TIE, np.where(draw < 0.15, BOTH_BAD, code))
+    code = np.where(chance.random(len(code)) < bias, SIDE_A, code)
+    return measure_preference(code, swapped, session, resamples=1000, seed=7)

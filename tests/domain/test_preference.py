@@ -5,32 +5,14 @@ import pytest
 
 from annotations_app.domain.agreement.preference import Preference, measure_preference
 from datasets_app.domain.labels.preference import BOTH_BAD, SIDE_A, SIDE_B, TIE
+from tests.domain.simulated_campaigns import TRUE_WIN_RATE, simulate_pairs
 
 CAMPAIGNS = 1000
 
 
-def simulate(
-    chance: np.random.Generator, *, win: float = 0.6, bias: float = 0.0, sessions: int = 100
-) -> Preference:
-    """Sessions of one to six pairs with two annotators each; replies of a session win or lose together. In so
-    many cases of 1 (``bias``) an annotator takes A without looking."""
-    sizes = chance.integers(1, 7, size=sessions)
-    pair_session = np.repeat(np.arange(sessions), sizes)
-    # A session's own probability: its mean is the truth.
-    own = chance.beta(3 * win, 3 * (1 - win), size=sessions)
-    swapped = np.repeat(chance.random(len(pair_session)) < 0.5, 2)
-    session = np.repeat(pair_session, 2)
-    draw = chance.random(len(session))
-    first_is_better = chance.random(len(session)) < own[session]
-    code = np.where(first_is_better ^ swapped, SIDE_A, SIDE_B)
-    code = np.where(draw < 0.1, TIE, np.where(draw < 0.15, BOTH_BAD, code))
-    code = np.where(chance.random(len(code)) < bias, SIDE_A, code)
-    return measure_preference(code, swapped, session, resamples=1000, seed=7)
-
-
 def test_95_of_100_intervals_hold_the_truth() -> None:
-    chance, truth = np.random.default_rng(34), 0.15 * 0.5 + 0.85 * 0.6
-    found = [simulate(chance) for _ in range(CAMPAIGNS)]
+    chance, truth = np.random.default_rng(34), TRUE_WIN_RATE
+    found = [simulate_pairs(chance) for _ in range(CAMPAIGNS)]
     held = sum(one.win_rate.low <= truth <= one.win_rate.high for one in found)  # type: ignore[operator]
     assert 0.93 * CAMPAIGNS <= held <= 0.97 * CAMPAIGNS
     # Without a bias the test errs as often as it says.
@@ -39,7 +21,7 @@ def test_95_of_100_intervals_hold_the_truth() -> None:
 
 def test_a_planted_side_bias_is_reported_and_moves_no_win_rate() -> None:
     chance = np.random.default_rng(35)
-    found = [simulate(chance, win=0.5, bias=0.2) for _ in range(100)]
+    found = [simulate_pairs(chance, win=0.5, bias=0.2) for _ in range(100)]
     assert sum(one.is_side_biased for one in found) >= 95
     assert np.mean([one.side_a.value for one in found]) == pytest.approx(0.6, abs=0.01)
     assert np.mean([one.win_rate.value for one in found]) == pytest.approx(0.5, abs=0.01)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.answer_files.formats import FORMATS
+from annotations_app.domain.evidence import digest_text
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.import_annotations import import_annotations
@@ -23,7 +24,7 @@ from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset
 from tests.api.calls import Caller, make_user
-from tests.campaigns import make_persona, make_replies
+from tests.campaigns import lease_for, make_campaign, make_persona, make_replies, submit
 from tests.factories import make_dataset, make_sessions, write_jsonl
 from tests.strategies import EXAMPLES_FACTOR, names, texts, timestamps
 from tests.traces.reading import write
@@ -199,6 +200,47 @@ def export(dataset: Dataset, schema: LabelSchema, format: str) -> tuple[str, lis
     out = BytesIO()
     done = export_judgments(JudgmentScope(dataset, schema), out=out, format=format)
     return out.getvalue().decode(errors="replace"), done.omissions
+
+
+CONDITIONAL = """\
+schema: reasons
+criteria:
+  - {key: safe, question: Is it safe?, kind: yes_no}
+  - {key: rules, question: Which rules?, kind: tags, answers: [privacy, harm], when: {safe: 0}}
+  - {key: why, question: Why?, kind: text, when: {safe: 0}}
+  - {key: mood, question: Which mood?, kind: choice, answers: [calm, {value: 7, name: Loud}]}
+  - {key: helpful, question: How helpful?, kind: ordinal, answers: [1, 2, 3]}
+  - {key: minutes, question: How many minutes?, kind: number, optional: true}
+  - {key: solved, question: Is it solved?, kind: yes_no, of: session}
+"""
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_campaign_comes_back_in_an_empty_dataset(tmp_path: Path, dataset: Dataset, format: str) -> None:
+    """With marked words, notes, times, confidence, and answers that only some replies have."""
+    schema = import_schema(CONDITIONAL).schema
+    campaign = make_campaign(dataset, "ana", "ben", overlap=2, schema=schema)
+    for number, name in enumerate(("ana", "ben")):
+        while current := lease_for(campaign, name).current:
+            said: dict[str, Any] = {"safe": number, "mood": 7, "helpful": 3, "solved": 1}
+            if not number:
+                said |= {"rules": [], "why": "Two\nlines, =1+1", "minutes": 2.5, "mood": "calm"}
+            marked = {"digest": digest_text(current.item.turn.text), "spans": [[0, 4], [6, 9]]}
+            submit(current, label=None, answers=said, notes="A note.", confidence=0.75, evidence=marked)
+    assert Judgment.objects.filter(evidence__isnull=False).count() == 6
+    before = BytesIO()
+    done = export_judgments(JudgmentScope(dataset, schema, campaign), out=before)
+    assert (done.decisions, done.answers) == (6, 3 * 7 + 3 * 4)
+    path = tmp_path / f"labels.{FORMATS[format].ending}"
+    with path.open("wb") as file:
+        export_judgments(JudgmentScope(dataset, schema, campaign), out=file, format=format)
+    for known in (0, 6):
+        saved = import_annotations(path, dataset_name="empty", create=True).saved
+        assert (saved.added, saved.known) == (6 - known, known)
+    empty = Dataset.objects.get(name="empty")
+    gates.scan_and_describe(empty)
+    export_judgments(JudgmentScope(empty, schema), out=(after := BytesIO()))
+    assert sorted(after.getvalue().splitlines()) == sorted(before.getvalue().splitlines())
 
 
 def test_each_tool_gets_its_own_form(tmp_path: Path, dataset: Dataset, schema: LabelSchema) -> None:

@@ -36,14 +36,19 @@ def find_serious_violations(page: Page, context: str | None = None) -> list[str]
 def find_violations_in_both_schemes(page: Page, context: str | None = None) -> list[str]:
     """The same for a page that is light, and then what its dark colors change, without loading it again."""
     found = find_serious_violations(page, context)
-    _show_scheme(page, "dark")
-    rules = {"type": "rule", "values": COLOR_RULES}
-    found += _run_axe(page, context, {"resultTypes": ["violations"], "runOnly": rules})
-    _show_scheme(page, "light")
+    show_scheme(page, "dark")
+    found += find_color_violations(page, context)
+    show_scheme(page, "light")
     return found
 
 
-def _show_scheme(page: Page, scheme: Any) -> None:
+def find_color_violations(page: Page, context: str | None = None) -> list[str]:
+    """What a color scheme can change, for a page of which the rest was looked at."""
+    rules = {"type": "rule", "values": COLOR_RULES}
+    return _run_axe(page, context, {"resultTypes": ["violations"], "runOnly": rules})
+
+
+def show_scheme(page: Page, scheme: Any) -> None:
     """The admin reads the scheme when it loads, and sets a class. Changes of color are ended, not awaited: in
     a window behind another one they would never end."""
     page.emulate_media(color_scheme=scheme)

@@ -69,9 +69,10 @@ def test_a_schema_comes_back_from_its_own_document(safety: Schema) -> None:
 
 def test_each_answer_has_a_key_of_its_own(safety: Schema) -> None:
     keys = [[level.key for level in one.criterion.levels] or [one.key] for one in safety.questions]
-    assert keys[0] == ["0", "1"]
-    assert keys[1] == list("qwe")
-    assert keys[2] == list("adghj")
+    # Where a digit is read, it is also pressed; "Yes" has 1 only if no scale does.
+    assert keys[2] == list("12345")
+    assert keys[0] == ["q", "w"]
+    assert keys[1] == list("adg")
     assert keys[3][2] == "x"
     every = [key for row in keys for key in row if key]
     assert len(every) == len(set(every))

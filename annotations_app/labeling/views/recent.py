@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext, gettext_noop
 
 from annotations_app.domain.evidence import list_page_spans
 from annotations_app.labeling.reveal import RevealedVerdict
@@ -76,7 +76,8 @@ def _build_judged(assignment: Assignment, schema: Schema) -> RecentDecision:
 def name_pair(assignment: Assignment) -> str:
     """Of two replies: the beginning of either would tell whose it is."""
     turn = assignment.item.turn
-    return f"{turn.session.session_id}, {turn.turn_index}"
+    number = gettext("turn %(number)s") % {"number": turn.turn_index}
+    return f"{turn.session.session_id}, {number}"
 
 
 def shorten_text(text: str) -> str:

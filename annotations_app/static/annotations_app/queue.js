@@ -98,7 +98,6 @@ notes.addEventListener("keydown", (event) => {
     const closes = event.key === "Escape" || (event.key === "Enter" && !event.shiftKey);
     if (event.isComposing || !closes) return;
     event.preventDefault();
-    event.stopPropagation();
     openNote(false);
     focusReply();
     announce(notes.value.trim() ? gettext("Note saved with your decision.") : gettext("No note."));
@@ -115,7 +114,6 @@ byId("criteria")?.addEventListener("keydown", (event) => {
     const closes = event.key === "Escape" || (event.key === "Enter" && !event.shiftKey);
     if (event.isComposing || !closes || !isTyped(event.target)) return;
     event.preventDefault();
-    event.stopPropagation();
     focusReply();
 });
 

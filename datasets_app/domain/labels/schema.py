@@ -164,7 +164,14 @@ def assign_keys(questions: tuple[Question, ...]) -> tuple[Question, ...]:
     """Give each answer a key of its own, as far as there are keys: those that the schema names first, a digit
     for each level of that number, or a row of the keyboard that is free."""
     taken = {level.key for question in questions for level in question.criterion.levels if level.key}
-    return tuple(_assign_keys(question, taken) for question in questions)
+    # Who reads "1" presses 1: before a "Yes" that is 1 in files.
+    scales = {one: _assign_keys(one, taken) for one in questions if _shows_digits(one)}
+    return tuple(scales.get(one) or _assign_keys(one, taken) for one in questions)
+
+
+def _shows_digits(question: Question) -> bool:
+    levels = question.criterion.levels
+    return bool(levels) and all(level.name.isdecimal() and len(level.name) == 1 for level in levels)
 
 
 def _assign_keys(question: Question, taken: set[str]) -> Question:

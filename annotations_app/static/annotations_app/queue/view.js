@@ -10,6 +10,9 @@ import { CONFIDENCE, DECISIONS, article, campaign, heldArticles, isWaiting, next
 
 const bar = byId("decide"), notes = byId("notes"), scroll = byId("scroll");
 
+// On a phone the bar covers the end of the page.
+new ResizeObserver(() => document.documentElement.style.setProperty("--q-bar-height", `${bar.offsetHeight}px`)).observe(bar);
+
 // On a wide screen the conversation scrolls, on a phone the page does.
 export const scroller = () => (getComputedStyle(scroll).overflowY === "auto" ? scroll : document.scrollingElement);
 

@@ -1,4 +1,4 @@
-"""Each kind of criterion, answered with the keyboard alone: wide and at the width of a phone, light and dark."""
+"""Each kind of criterion, answered with the keyboard alone: wide and as narrow as a phone, light and dark."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from annotations_app.criteria.schemas import import_schema
-from annotations_app.models import Campaign, Judgment
+from annotations_app.models import Campaign, Judgment, LabelSchema
 from tests.browser.conftest import DESKTOP, PHONE, sign_in
 from tests.browser.faults import find_color_violations, find_serious_violations, show_scheme
 from tests.campaigns import make_campaign, make_replies
@@ -19,13 +19,13 @@ MAX_STEPS = 60
 LOOKS = [(size, scheme) for size in (DESKTOP, PHONE) for scheme in ("light", "dark")]
 
 YES_NO = "{key: correct, question: Is what the reply says correct?, kind: yes_no}"
-CHOICE = "{key: refusal, question: Does the reply refuse?, kind: choice, answers: [answers, in part, refuses]}"
+CHOICE = "{key: refusal, question: Does it refuse?, kind: choice, answers: [answers, in part, refuses]}"
 ORDINAL = "{key: helpful, question: How helpful is the reply?, kind: ordinal, answers: [1, 2, 3, 4, 5]}"
 TAGS = "{key: faults, question: What is wrong?, kind: tags, answers: [facts, tone, length, claims]}"
 NUMBER = "{key: minutes, question: How many minutes does it save?, kind: number, help: A guess will do.}"
 TEXT = "{key: why, question: What would a better reply say?, kind: text}"
 FAULTS = TAGS.replace("}", ", when: {correct: 0}}")
-SESSION = "{key: solved, question: Was the problem solved?, kind: choice, answers: [badly, well], of: session}"
+SESSION = "{key: solved, question: Was it solved?, kind: choice, answers: [badly, well], of: session}"
 PAIR = "{key: better, question: Which reply is better?, kind: preference}"
 WARMER = "{key: warmer, question: Which reply is warmer?, kind: preference}"
 WHY = "Say so: 1 or 2 s sooner."
@@ -75,15 +75,20 @@ def test_answered_by_keyboard(open_page: Any, transactional_db: None, tmp_path: 
     assert judged == [kind.stored] * len(LOOKS)
 
 
+def make_schema(kind: Kind) -> LabelSchema:
+    return import_schema("\n  - ".join(["schema: asked\ncriteria:", *kind.criteria])).schema
+
+
 def make(folder: Path, kind: Kind) -> Campaign:
-    schema = import_schema("\n  - ".join(["schema: asked\ncriteria:", *kind.criteria])).schema
     data = make_replies(folder, len(LOOKS), text="You can change it under Settings, at any time.")
     other = None
     if PAIR in kind.criteria:
         other = make_replies(folder, len(LOOKS), name="other", text="Gladly! Settings will do.")
         other.turns.filter(role="user").update(text="Where is it?")
         data.turns.filter(role="user").update(text="Where is it?")
-    return make_campaign(data, "ana", schema=schema, other_dataset=other, guidelines="Read **twice**.")
+    return make_campaign(
+        data, "ana", schema=make_schema(kind), other_dataset=other, guidelines="Read **twice**."
+    )
 
 
 def _answer(page: Page, kind: Kind, give: Any, scheme: str) -> None:
@@ -147,6 +152,6 @@ IS_FOCUS_IN_SIGHT = """() => {
     return focused.contains(document.elementFromPoint(x + width / 2, y + height / 2));
 }"""
 # What is wider than its box.
-FIND_CUT_OFF = """() => [document.documentElement, ...document.querySelectorAll("main, main *:not(.q-sr, .ad-sr)")]
+FIND_CUT_OFF = """() => [...document.querySelectorAll("html, main, main *:not(.q-sr, .ad-sr)")]
     .filter((one) => one.clientWidth && one.scrollWidth > one.clientWidth + 1)
     .map((one) => one.outerHTML.match(/^<[^>]*>/)[0])"""

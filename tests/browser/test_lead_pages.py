@@ -11,8 +11,9 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from annotations_app.models import Annotation, Campaign
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import DESKTOP, PHONE, sign_in
 from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
+from tests.browser.test_kinds import KINDS, make_schema
 from tests.campaigns import (
     label_all_replies,
     lease_for,
@@ -183,6 +184,31 @@ def test_the_pages_of_a_campaign(open_page: Any, lead: User, tmp_path: Path) -> 
     page.emulate_media(color_scheme="dark")
     page.reload()
     expect(page.locator("html")).to_have_class(re.compile(r"\bdark\b"))
+
+
+def test_the_pages_of_a_schema(open_page: Any, lead: User, tmp_path: Path) -> None:
+    """Calibration round, agreement, notes and adjudication of all kinds of criteria: wide and on a phone."""
+    data = make_replies(tmp_path, 6, text="You can change it under Settings, at any time.")
+    options = {"overlap": 3, "calibration_replies": 6, "calibration_alpha": 0.8}
+    own = make_campaign(data, "ana", "ben", "cy", schema=make_schema(KINDS["several"]), **options)
+    for who, name in enumerate(("ana", "ben", "cy")):
+        for number in range(6):
+            right = (number + who) % 3 > 0
+            answers = {"correct": int(right), "helpful": 1 + (number + who) % 5, "minutes": 5 * number + who}
+            answers |= {"why": f"A word on {number}.", "solved": ["badly", "well"][right]}
+            answers |= {} if right else {"faults": ["facts", "tone", "length"][: who + 1]}
+            submit(lease_for(own, name).current, label=None, answers=answers, notes=f"{name} hesitates.")
+    page: Page = open_page(viewport=DESKTOP)
+    sign_in(page, "lea")
+    here = [address(name, own.pk) for name in ("calibration", "agreement", "notes")]
+    for where in [*here, f"{address('adjudicate')}?campaign={own.pk}"]:
+        page.goto(where)
+        if "/agreement/" in where:
+            expect(page.get_by_role("heading", name="Confusion of annotators").first).to_be_visible()
+        for size in (DESKTOP, PHONE):
+            page.set_viewport_size(size)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], where
+            assert find_violations_in_both_schemes(page) == [], where
 
 
 def test_a_dispute_is_settled_on_a_phone(open_page: Any, lead: User, tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_asked_once_and_counted_by_session(campaign: Campaign) -> None:
     solved = measured["solved"]
     assert ({one.name: one.labels for one in solved.answers}, solved.title) == (
         {"No": 3, "Yes": 3},
-        "Was it solved?, of sessions (nominal)",
+        "Was it solved? (whole sessions, nominal)",
     )
     assert solved.report is not None
     assert (solved.report.headline.items, solved.report.headline.raw_agreement.value) == (3, 0)

@@ -57,7 +57,7 @@ def test_they_come_one_by_one_until_all_are_settled(sign_in: Any, disputed: Camp
     for _ in range(2):
         page = client.get(where)
         text = words(page.content.decode())
-        for told in ("Is it correct? disputed", "No: 1", "ben", "Too loud.", "Tone"):
+        for told in ("Is it correct? disputed", "No ×1", "ben", "Too loud.", "Tone"):
             assert told in text
         seen.append(turn_of(where))
         where = client.post(

@@ -55,8 +55,9 @@ class CriterionReport(NamedTuple):
     @property
     def title(self) -> str:
         tag = f" {self.tag}" if self.tag else ""
-        subject = ", of sessions" if self.criterion.is_of_session else ""
-        return f"{self.criterion.question}{tag}{subject}" + (f" ({self.scale})" if self.scale else "")
+        details = ["whole sessions"] if self.criterion.is_of_session else []
+        details += [self.scale] if self.scale else []
+        return f"{self.criterion.question}{tag}" + (f" ({', '.join(details)})" if details else "")
 
     @property
     def scale(self) -> str:

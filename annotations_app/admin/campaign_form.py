@@ -79,7 +79,7 @@ def _guidelines_field() -> forms.CharField:
         required=False,
         max_length=MAX_GUIDELINES_LENGTH,
         widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low ad-guidelines", "rows": "8"}),
-        help_text="What counts as on-brand, with hard cases as examples. Markdown; shown next to the reply.",
+        help_text="How to decide, with hard cases as examples. Markdown; shown next to the reply.",
     )
 
 

@@ -39,6 +39,11 @@ criteria:
     question: How helpful is the reply?
     kind: ordinal
     answers: [1, 2, 3, 4, 5]
+  - key: faults
+    question: What is wrong?
+    kind: tags
+    answers: [facts, tone, too long]
+    when: {correct: 0}
 """
 
 

@@ -23,7 +23,7 @@ SCHEMA = """\
 schema: first_look
 criteria:
   - {key: correct, question: Is it correct?, kind: yes_no}
-  - {key: fault, question: What is wrong?, kind: choice, answers: [facts, tone], when: {correct: 0}}
+  - {key: fault, question: What is wrong?, kind: tags, answers: [facts, tone], when: {correct: 0}}
   - {key: helpful, question: How helpful is it?, kind: ordinal, answers: [1, 2, 3]}
 """
 
@@ -108,4 +108,4 @@ def _label(open_page: Any) -> None:
             expect(page.locator(f"#a{before}")).to_be_hidden()
     expect(page.locator("#save")).to_have_text("Saved")
     codes = [one.codes for one in Judgment.objects.order_by("pk")]
-    assert codes == [{"correct": 0, "fault": 0, "helpful": 2}] + 9 * [{"correct": 1, "helpful": 2}]
+    assert codes == [{"correct": 0, "fault": 1, "helpful": 2}] + 9 * [{"correct": 1, "helpful": 2}]

@@ -140,7 +140,7 @@ def test_answers_are_taken_all_or_none(safety: Schema, values: dict[str, Any], m
     ("old", "new", "message"),
     [
         ("schema: safety", "schema: [safety", "not valid YAML"),
-        ("schema: safety", "schema: 'a b'", "schema: its name has at most"),
+        ("schema: safety", "schema: 'a b'", "schema: use only letters, digits"),
         ("schema: safety", "name: safety", "'name' isn't one of schema, description, criteria"),
         ("kind: ordinal", "kind: scale", "tone: kind must be one of yes_no, choice, ordinal"),
         ("key: tone", "key: harm", "harm: two criteria have this key"),

@@ -56,7 +56,7 @@ def read_document(document: Any) -> Schema:
     said = _mapping(document, "the schema", _SCHEMA_KEYS)
     name = said.get("schema")
     if not isinstance(name, str) or not NAME_PATTERN.fullmatch(name):
-        _refuse("schema: its name has at most 100 letters, digits, dots, dashes and underscores")
+        _refuse("schema: use only letters, digits, dots, dashes and underscores in its name, at most 100")
     criteria = said.get("criteria")
     if not isinstance(criteria, list) or not 1 <= len(criteria) <= MAX_CRITERIA:
         _refuse(f"criteria: expected a list of 1 to {MAX_CRITERIA} criteria")

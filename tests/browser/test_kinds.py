@@ -70,7 +70,6 @@ def test_answered_by_keyboard(open_page: Any, transactional_db: None, tmp_path: 
             page.goto(f"/annotate/{campaign.name}/")
         show_scheme(page, scheme)
         _answer(page, kind, give_by_key if size is DESKTOP else give_by_tab, scheme)
-    expect(page.locator("#save")).to_have_text("Saved")
     judged = [one.codes | (one.texts or {}) for one in Judgment.objects.all()]
     assert judged == [kind.stored] * len(LOOKS)
 
@@ -107,6 +106,7 @@ def _answer(page: Page, kind: Kind, give: Any, scheme: str) -> None:
     else:
         give(page, page.get_by_role("button", name="Save answers"), "")
     expect(page.locator(f"#a{shown}")).to_be_hidden()
+    expect(page.locator("#save")).to_have_text("Saved")
 
 
 def find_control(page: Page, criterion: str, answer: int | str) -> Locator:

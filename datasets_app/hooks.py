@@ -113,6 +113,9 @@ class Panels(Protocol):
     def list_session_links(self, session: Any, user: Any) -> list[tuple[str, str, str]]:
         """(key, title, URL) of what can be done with a session."""
 
+    def list_job_links(self, job: Any, user: Any) -> list[tuple[str, str]]:
+        """(title, URL) of the pages that show what a finished job made."""
+
     def turn_label_notes(self, session: Any, turns: Any, user: Any) -> dict[int, list[str]]:
         """Short notes to show under turns, by their primary keys, in a fixed number of queries."""
 

@@ -55,6 +55,7 @@ class LlmServer:
     """``faults``: each comes up in ``share`` of the requests, by chance from ``seed``.
 
     ``first``: what the first requests meet, one after the other, before chance decides ("" for nothing).
+    ``fault_for``: which fault a request meets, in place of chance.
     ``answer``: writes the contents of answers in place of conversations.
     ``formats``: what is accepted as response_format ("text" is none). ``key``: the bearer key asked for.
     """
@@ -74,12 +75,13 @@ class LlmServer:
         usage: bool = True,
         port: int = 0,
         answer: Callable[["RecordedRequest"], str] | None = None,
+        fault_for: Callable[["RecordedRequest"], str] | None = None,
     ) -> None:
         self.faults, self.share, self.chance = tuple(faults), share, random.Random(seed)
         self.first, self.latency, self.retry_after = list(first), latency, retry_after
         self.formats, self.refused_parameters = tuple(formats), tuple(refused_parameters)
         self.key, self.usage, self.port = key, usage, port
-        self.answer = answer
+        self.answer, self.fault_for = answer, fault_for
         self.asked: list[RecordedRequest] = []
         self.in_flight = self.max_in_flight = 0
         self.location = ""
@@ -146,7 +148,7 @@ class LlmServer:
             await asyncio.sleep(self.latency)
         if refusal := self._refusal(request):
             return await _send_response(writer, *refusal)
-        request.fault = self._choose_fault()
+        request.fault = self._choose_fault() if self.fault_for is None else self.fault_for(request)
         if request.fault == "redirect":
             return await _send_response(writer, 307, {}, location=self.location)
         if request.fault in {"429", "500", "403"}:

@@ -31,6 +31,7 @@ from datasets_app.hooks import AttentionItem
 from datasets_app.models import Turn
 
 MAX_CAMPAIGNS = 200
+JUDGE_OPERATIONS = frozenset({"run_judge", "form_jury", "improve_judge"})
 # Checks of annotators are looked at once an hour: each takes all of them.
 DRIFT_SECONDS = 3600
 
@@ -131,3 +132,14 @@ def list_campaign_attention(user: Any) -> list[AttentionItem]:
     from annotations_app.hooks.waiting import campaigns_needing_attention  # loads modules of pages
 
     return campaigns_needing_attention(user)
+
+
+def list_job_links(job: Any, user: Any) -> list[tuple[str, str]]:
+    if job.operation not in JUDGE_OPERATIONS or not user.has_perm("annotations_app.view_annotation"):
+        return []
+    campaign = Campaign.objects.filter(name=job.parameters.get("campaign"), dataset=job.dataset).first()
+    if campaign is None:
+        return []
+    run = (job.result or {}).get("run")
+    url = reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])
+    return [("See how far to trust it", f"{url}?run={run}" if run else url)]

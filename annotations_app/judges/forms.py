@@ -1,4 +1,4 @@
-"""The form that starts a run of a judge."""
+"""The forms of judges: run one, form a jury, try better prompts, test one."""
 
 import math
 from typing import Any
@@ -14,8 +14,9 @@ from unfold.widgets import (
 from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.judge_document import OFFLINE
 from annotations_app.judges.certify import MIN_THRESHOLD, list_certifiable
+from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES, is_draft, list_comparable
 from annotations_app.judges.judges import latest_judges
-from annotations_app.judges.parameters import JudgeParameters, JuryParameters
+from annotations_app.judges.parameters import ImproveParameters, JudgeParameters, JuryParameters
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models import Campaign, Judge
 from datasets_app.core.web import fields
@@ -73,7 +74,7 @@ class JudgeForm(OverrideForm):
         super().__init__(*args, override_required=False, **options)
         if not compares:
             del self.fields["swap"]
-        judges = [judge for judge in latest_judges() if judge.name != OFFLINE]
+        judges = [judge for judge in _list_judges() if judge.name != OFFLINE]
         choices = [(judge.full_name, str(judge)) for judge in judges]
         self.fields["judge"].choices = [(OFFLINE, "Offline: lexicon and style rules"), *choices]  # type: ignore[attr-defined]
 
@@ -110,7 +111,7 @@ class JuryForm(OverrideForm):
             del self.fields["swap"]
         self.fields["max_tokens"].help_text = "Of all members: what they have used in this campaign counts."
         self.fields["max_cost"].help_text = "Of all members, at their prices."
-        judges = [judge for judge in latest_judges() if not judge.content.jury]
+        judges = [judge for judge in _list_judges() if not judge.content.jury]
         judges.sort(key=_estimate_price)
         self.fields["members"].choices = [(judge.full_name, str(judge)) for judge in judges]  # type: ignore[attr-defined]
 
@@ -121,12 +122,45 @@ class JuryForm(OverrideForm):
         return JuryParameters(campaign=campaign.name, **given)
 
 
+def _list_judges() -> list[Judge]:
+    """To choose from: drafts of prompts are compared, and used by nobody."""
+    return [judge for judge in latest_judges() if not is_draft(judge)]
+
+
 def _estimate_price(judge: Judge) -> float:
     """Of an answer; one whose price isn't known may be the dearest."""
     if not judge.content.calls_model:
         return 0.0
     prices = judge.content.prices
     return math.inf if prices is None else prices.answer
+
+
+class ImproveForm(OverrideForm):
+    criterion = forms.ChoiceField(
+        label="Criterion", widget=UnfoldAdminSelectWidget, help_text="Whose agreement with people counts."
+    )
+    tries = forms.IntegerField(
+        label="Prompts to try",
+        min_value=1,
+        max_value=MAX_TRIES,
+        initial=DEFAULT_TRIES,
+        widget=UnfoldAdminIntegerFieldWidget,
+        help_text="The more were tried, the more surely one must agree better.",
+    )
+    max_tokens = JudgeForm.base_fields["max_tokens"]
+    override = JudgeForm.base_fields["override"]
+
+    def __init__(self, campaign: Campaign, *args: Any, **options: Any) -> None:
+        super().__init__(*args, auto_id="improve_%s", override_required=False, **options)
+        self.fields["max_tokens"].help_text = "Of all prompts together, from now on."
+        choices = [(one.key, one.question) for one in list_comparable(campaign)]
+        self.fields["criterion"].choices = choices  # type: ignore[attr-defined]
+        if len(choices) == 1:
+            del self.fields["criterion"]
+
+    def make_parameters(self, campaign: Campaign, judge: Judge) -> ImproveParameters:
+        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        return ImproveParameters(campaign=campaign.name, judge=judge.full_name, **given)
 
 
 class CertifyForm(forms.Form):

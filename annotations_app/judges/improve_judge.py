@@ -143,6 +143,11 @@ def list_proposals(run: JudgeRun) -> list[tuple[Judge, list[tuple[str, VersionCh
     return [(row.judge, of_row) for row, of_row in zip(rows, changes, strict=True)]
 
 
+def list_comparable(campaign: Campaign) -> list[Criterion]:
+    """Those whose agreement can be compared."""
+    return [one for one in schema_of(campaign).criteria if one.levels and one.kind != Kind.TAGS]
+
+
 def is_draft(judge: Judge) -> bool:
     return judge.name.endswith(DRAFT.format(""))
 
@@ -183,7 +188,7 @@ def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Crit
         raise UserError(f"{name} has no prompt; improve a judge that calls a model.")
     if not 1 <= tries <= MAX_TRIES:
         raise UserError(f"Try 1 to {MAX_TRIES} prompts at a time.")
-    comparable = [one for one in schema_of(campaign).criteria if one.levels and one.kind != Kind.TAGS]
+    comparable = list_comparable(campaign)
     found = [one for one in comparable if key in ("", one.key)]
     if len(found) != 1:
         names = ", ".join(one.key for one in comparable) or "none of this campaign"

@@ -267,9 +267,10 @@ def read_lengths(campaign: Campaign) -> dict[str, IntArray]:
     if not len(turn):
         return {}
     first, second = np.quantile(length, [1 / 3, 2 / 3], method="lower").astype(int)
+    middle = f"{first + 1:,} to {second:,}" if first + 1 < second else f"{second:,}"
     parts = {
         f"up to {first:,} characters": turn[length <= first],
-        f"{first + 1:,} to {second:,} characters": turn[(length > first) & (length <= second)],
+        f"{middle} characters": turn[(length > first) & (length <= second)],
         f"more than {second:,} characters": turn[length > second],
     }
     return {name: turns for name, turns in parts.items() if len(turns)}

@@ -1,5 +1,6 @@
 """What is kept of a run, of a judge or a jury: its row, its verdicts as they come, and both of its ends."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -8,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotations_app.judges.costs import compute_cost, describe_members
-from annotations_app.judges.judge_rows import count_changed, count_not_judged
+from annotations_app.judges.judge_rows import count_changed, count_not_judged, list_outdated
 from annotations_app.judges.model_judge import JudgedTurn
 from annotations_app.judges.verdict_store import VerdictStore
 from annotations_app.models import Campaign, Judge, JudgeRun
@@ -57,7 +58,8 @@ class Kept(NamedTuple):
 def open_run(
     campaign: Campaign, judge: Judge, prompt_digest: str, persona_digest: str, examples: Sequence[int] = ()
 ) -> JudgeRun:
-    """The one that goes on, or a new one."""
+    """The one that goes on, or a new one. A prompt may say the same of two versions of a criterion (answers
+    without an order, then with one): verdicts of the earlier one don't answer the later one."""
     run, _ = JudgeRun.objects.get_or_create(
         campaign=campaign,
         judge=judge,
@@ -69,6 +71,10 @@ def open_run(
             "examples": list(examples),
         },
     )
+    if list_outdated(run):
+        asked = [one.digest for one in campaign.schema_content.criteria] if campaign.schema_content else []
+        digest = hashlib.sha256(" ".join([prompt_digest, *asked]).encode()).hexdigest()
+        return open_run(campaign, judge, digest, persona_digest, examples)
     return run
 
 

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_POST
@@ -22,10 +23,9 @@ from annotations_app.judges.certify import (
     list_certificates,
     state_certificate,
 )
-from annotations_app.judges.forms import CertifyForm, JudgeForm, JuryForm
+from annotations_app.judges.forms import CertifyForm, ImproveForm, JudgeForm, JuryForm
 from annotations_app.judges.improve_judge import count_tries, is_draft, list_proposals
 from annotations_app.judges.measure import find_replies, measure_judge
-from annotations_app.judges.parameters import ImproveParameters
 from annotations_app.judges.replies import read_replies
 from annotations_app.judges.reveal import reveal_judge
 from annotations_app.models import Campaign, Judge, JudgeCertificate, JudgeRun, Verdict
@@ -74,6 +74,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
         "proposals": list_proposals(run) if run and run.judge.content.calls_model else [],
+        "improve_form": ImproveForm(campaign, may_override=options["may_override"]) if may_run else None,
         "tries": count_tries(run.judge.name) if run else 0,
         "alternative_assumptions": ASSUMPTIONS,
         "tests": tests.get((run.judge_id, run.prompt_digest), []) if run else [],
@@ -91,9 +92,7 @@ def jury(request: HttpRequest, pk: int) -> HttpResponse:
     form = JuryForm(request.POST, **_form_options(request, campaign))
     if form.is_valid():
         return start_and_show_job(request, "form_jury", campaign.dataset, form.make_parameters(campaign))
-    for error in form.errors.values():
-        messages.error(request, " ".join(map(str, error)))
-    return redirect(campaign_url(campaign, "judges"))
+    return _show_errors(request, campaign, form)
 
 
 @require_POST
@@ -118,9 +117,11 @@ def improve(request: HttpRequest, pk: int) -> HttpResponse:
     campaign = visible_campaign(request, pk)
     require_permissions(request, "change_campaign")
     judge = get_object_or_404(Judge, pk=parse_pk(request.POST.get("judge", "")), runs__campaign=campaign)
-    criterion = request.POST.get("criterion", "")
-    parameters = ImproveParameters(campaign=campaign.name, judge=judge.full_name, criterion=criterion)
-    return start_and_show_job(request, "improve_judge", campaign.dataset, parameters)
+    form = ImproveForm(campaign, request.POST, may_override=gates.can_override(request.user))
+    if form.is_valid():
+        parameters = form.make_parameters(campaign, judge)
+        return start_and_show_job(request, "improve_judge", campaign.dataset, parameters)
+    return _show_errors(request, campaign, form)
 
 
 @require_POST
@@ -202,6 +203,13 @@ def _list_sides(campaign: Campaign, turn: int) -> list[tuple[str, str]]:
     reply = read_replies(campaign, [turn]).get(turn) if campaign.other_dataset_id else None
     sides = zip("AB", reply.pair, strict=True) if reply and reply.pair else ()
     return [(name, text[:MAX_TEXT_CHARACTERS]) for name, text in sides]
+
+
+def _show_errors(request: HttpRequest, campaign: Campaign, form: Form) -> HttpResponse:
+    for name, error in form.errors.items():
+        label = f"{form.fields[name].label}: " if name in form.fields else ""
+        messages.error(request, f"{label}{' '.join(map(str, error))}")
+    return redirect(campaign_url(campaign, "judges"))
 
 
 def _form_options(request: HttpRequest, campaign: Campaign) -> dict[str, bool]:

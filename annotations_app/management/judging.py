@@ -32,4 +32,5 @@ def report_outcome(out: Any, judge: str, outcome: JudgeOutcome) -> None:
         out.write(f"  {one['judge']}: asked about {format_count(one['asked'], 'reply', 'replies')}{missing}")
         if one["not_asked"]:
             cost = "" if one["saved_cost"] is None else f", {one['saved_cost']:.4f}"
-            out.write(f"    {one['not_asked']:,} spared: about {one['saved_tokens']:,} tokens{cost} saved")
+            saved = f": about {one['saved_tokens']:,} tokens{cost} saved" if one["saved_tokens"] else ""
+            out.write(f"    {one['not_asked']:,} spared{saved}")

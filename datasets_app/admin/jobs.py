@@ -294,7 +294,7 @@ def _result_links(request: HttpRequest, job: JobRun) -> list[tuple[str, str]]:
         job.operation
     ):
         links.append((title, hooks.panels.label_url(job.dataset, "variants")))
-    return links
+    return links + hooks.panels.list_job_links(job, request.user)
 
 
 def _can_see_recipients(request: HttpRequest) -> bool:

@@ -4,35 +4,19 @@ import numpy as np
 import pytest
 
 from annotations_app.domain.drift import BASELINE, HORIZON, find_drift
-
-
-def simulate(
-    rate: float, drop: float, others: float | None, people: int, checks: int, seed: int
-) -> np.ndarray:
-    """By person: after how many checks the change is found; infinity if it isn't. Everybody has a rate of
-    their own, two or three points around the common one."""
-    chance = np.random.default_rng(seed)
-    found = np.full(people, np.inf)
-    for person in range(people):
-        own = min(max(rate + 0.025 * chance.standard_normal(), 0.65), 0.99)
-        first = chance.random(BASELINE) < own
-        later = chance.random(checks) < own - drop
-        drift = find_drift([*first, *later], others)
-        if drift is not None:
-            found[person] = drift.found - BASELINE + 1
-    return found
+from tests.domain.simulated_checks import find_drops
 
 
 @pytest.mark.parametrize("rate", [0.95, 0.9, 0.8])
 def test_of_people_who_stay_as_good_no_more_than_one_in_twenty_is_named(rate: float) -> None:
-    false = simulate(rate, 0.0, rate, people=400, checks=HORIZON, seed=1)
+    false = find_drops(rate, 0.0, others=rate, people=400, checks=HORIZON, seed=1)
     # Two standard errors of 400 draws.
     assert np.isfinite(false).mean() <= 0.05 + 2 * 0.011
 
 
 @pytest.mark.parametrize(("rate", "median", "within_60"), [(0.95, 75, 0.4), (0.9, 105, 0.2), (0.8, 130, 0.1)])
 def test_a_drop_of_ten_points_is_found(rate: float, median: float, within_60: float) -> None:
-    found = simulate(rate, 0.1, rate, people=200, checks=400, seed=2)
+    found = find_drops(rate, 0.1, others=rate, people=200, checks=400, seed=2)
     assert np.median(found) <= median
     assert (found <= 60).mean() >= within_60
 

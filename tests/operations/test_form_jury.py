@@ -52,6 +52,10 @@ def answer(request: RecordedRequest) -> str:
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Campaign:
+    return make_labeled(tmp_path)
+
+
+def make_labeled(tmp_path: Path) -> Campaign:
     dataset = make_replies(tmp_path, REPLIES)
     campaign = make_campaign(dataset, "ana")
     for number, turn in enumerate(Turn.objects.filter(dataset=dataset, role="assistant").order_by("pk")):
@@ -307,6 +311,16 @@ def test_a_jury_is_tested_once_and_its_certificate_ends_when_a_member_changes(
         said = client.post(url, form, follow=True).content.decode()
         assert "was tested, and is certified for on_brand" in said, JudgeCertificate.objects.get().result
         assert "has been tested for on_brand before" in client.post(url, form, follow=True).content.decode()
+        call = Caller(make_user_with(name="api", excluded=("nothing",)))
+        again = call("POST", "/campaigns/locked/certificates", {"judge": "panel"})
+        assert (again.status_code, "has been tested" in again.content.decode()) == (409, True)
+
+        def stated() -> list[tuple[str, bool, bool, list[str]]]:
+            """What the API says of each certificate."""
+            certificates = call("GET", f"/datasets/{campaign.dataset.name}/quality").json()["certificates"]
+            found = [(one["judge"], one["certified"], one["holds"], one["changed"]) for one in certificates]
+            return sorted(found, key=lambda one: one[0], reverse=True)
+
         with pytest.raises(SystemExit) as exit_code:
             call_command("certify_judge", "locked", judge="again", threshold=0.99)
         assert exit_code.value.code == 1
@@ -316,9 +330,11 @@ def test_a_jury_is_tested_once_and_its_certificate_ends_when_a_member_changes(
                 call_command("certify_judge", "locked", judge=name)
         certificate = JudgeCertificate.objects.get(certified=True)
         assert list_changes(certificate) == []
+        assert stated() == [("panel@1", True, True, []), ("again@1", False, False, [])]
         make_judge(server, judge="small", model="openai:small", instructions="Judge strictly.")
     assert get_judge("small").version == 2
     assert list_changes(certificate) == ["a member"]
+    assert stated() == [("panel@1", True, False, ["a member"]), ("again@1", False, False, ["a member"])]
     assert (
         "It holds no longer: a member changed since."
         in client.get(f"{address}?run={run.pk}").content.decode()

@@ -1,8 +1,11 @@
 """Better prompts from disagreements: an endpoint with a planted fault, which instructions can put right."""
 
 import json
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any
@@ -23,7 +26,7 @@ from datasets_app.jobs import runs
 from datasets_app.models import AuditEvent, JobRun, Session, Turn
 from tests.campaigns import label_all_replies, make_campaign, make_replies
 from tests.everything import make_user_with
-from tests.judges import make_judge, reply_in
+from tests.judges import CANARY, make_judge, reply_in
 from tests.llm_server import LlmServer, RecordedRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -173,27 +176,22 @@ def test_a_killed_worker_is_followed_by_one_with_what_is_left_of_the_budget(
     campaign: Campaign, processes: Any, wait_until: Any
 ) -> None:
     """Killed while the second draft is measured: no try is lost or made twice, no token is forgotten."""
-    with LlmServer(answer=answers(HARM, FIX), latency=0.15) as server:
-        processes.environment |= {"ALIGNMENTER_LLM_ENDPOINTS": server.url}
-        judge = make_judge(server, allow=campaign.dataset)
-        parameters = ImproveParameters(
-            campaign=campaign.name, judge=judge.full_name, tries=3, max_tokens=1_000_000
-        )
-        processes.start("scheduler")
-        worker = processes.start("worker")
-        actor = make_user_with(name="lena", excluded=("nothing",))
-        job = runs.start_job("improve_judge", actor=actor, dataset=campaign.dataset, parameters=parameters)
-        second = JudgeRun.objects.filter(judge__name="brand.draft", judge__version=2)
-        wait_until(lambda: Verdict.objects.filter(run__in=second).count() >= 4, 60)
+    second = count(0)
+
+    def go_silent(request: RecordedRequest) -> str:
+        """After ten judgments of the second draft, until the worker is killed: it can't be done before."""
+        return "hang" if HARM in request.body["messages"][0]["content"] and next(second) >= 10 else ""
+
+    with LlmServer(answer=answers(HARM, FIX), fault_for=go_silent) as server:
+        job, worker = start_improving(campaign, server, processes, tries=3, max_tokens=1_000_000)
+        verdicts = Verdict.objects.filter(run__judge__name="brand.draft", run__judge__version=2)
+        wait_until(lambda: verdicts.count() == 10, 60)
         processes.kill(worker)
+        server.fault_for = None
         job.refresh_from_db()
         assert job.parameters["state"]["done"] == 1
         assert job.parameters["state"]["draft"] == ["brand.draft@2", "instructions"]
-        late = timezone.now() - timedelta(seconds=16)
-        JobRun.objects.filter(state="running").update(heartbeat_at=late)
-        processes.start("worker")
-        wait_until(lambda: JobRun.objects.get(pk=job.pk).is_finished, 90)
-        job.refresh_from_db()
+        resume(job, processes, wait_until)
     assert (job.state, job.error) == ("done", "")
     assert (job.result["before"], job.result["judge"], job.result["tries"]) == (1, "brand@2", 3)
     assert [one["judge"] for one in job.result["proposals"]] == ["brand.draft@2", "brand.draft@3"]
@@ -202,6 +200,103 @@ def test_a_killed_worker_is_followed_by_one_with_what_is_left_of_the_budget(
     assert state["earlier"] == 0
     # What was on its way at the kill counts as spent.
     assert sum(used) + state["written"] >= server.tokens
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_nobody_writes_instructions_is_followed_by_one(
+    campaign: Campaign, processes: Any, wait_until: Any
+) -> None:
+    with LlmServer(answer=answers(*[FIX] * 9), fault_for=fail_to_write("hang")) as server:
+        processes.environment |= {"OPENAI_API_KEY": CANARY}
+        job, worker = start_improving(campaign, server, processes, tries=2, max_tokens=1_000_000)
+        wait_until(lambda: JobRun.objects.get(pk=job.pk).parameters.get("state", {}).get("written"), 60)
+        processes.kill(worker)
+        server.fault_for = None
+        answered = server.tokens
+        resume(job, processes, wait_until)
+        assert server.tokens > answered
+    assert (job.state, job.error) == ("done", "")
+    assert (job.result["before"], job.result["judge"], job.result["tries"]) == (1, "brand@2", 2)
+    used = [TokensUsed(**run.used).total for run in JudgeRun.objects.all()]
+    # The call that got no answer counts with what it may have cost.
+    assert sum(used) + job.parameters["state"]["written"] >= server.tokens
+    assert CANARY not in processes.log.read_text() + read_rows()
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ("hang", "no answer in time"),
+        ("429", "too many requests (429)"),
+        ("500", "errors of the server (500)"),
+        ("cut", "the connection broke"),
+        ("refusal", "the model declined to answer"),
+        ("not_json", "the model wrote no instructions that can be read"),
+        ("prose", "the model wrote no instructions that can be read"),
+    ],
+)
+def test_where_no_instructions_come_nothing_is_lost_and_the_next_run_goes_on(
+    campaign: Campaign,
+    fault: str,
+    problem: str,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings.LLM_TIMEOUT, settings.LLM_RETRIES = 1, 1
+    monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    caplog.set_level(logging.DEBUG)
+    with LlmServer(answer=answers(*[FIX] * 9), fault_for=fail_to_write(fault)) as server:
+        kept: list[dict[str, Any]] = []
+        failed = improve(campaign, server, tries=3, keep_state=kept.append)
+        assert [one.judge for one in failed.proposals] == ["brand.draft@1", "brand@1"]
+        assert failed.proposals[-1].problem == problem
+        assert (failed.judge, failed.tries, failed.is_complete) == ("brand@1", 1, False)
+        used = sum(TokensUsed(**run.used).total for run in JudgeRun.objects.all())
+        assert used + kept[-1]["written"] >= server.tokens
+        judged = Verdict.objects.count()
+        server.fault_for = None
+        asked = len(server.asked)
+        [better] = improve(campaign, server, tries=1).proposals
+    assert (better.judge, better.accepted) == ("brand.draft@2", True)
+    # The instructions and what they judge: nothing that was judged before.
+    assert len(server.asked) - asked == 1 + Verdict.objects.count() - judged
+    said = json.dumps([failed.as_json(), better.as_json()]) + read_rows() + caplog.text
+    assert CANARY not in said
+    assert "sk-shown-by-the-server" not in said
+
+
+def fail_to_write(fault: str) -> Callable[[RecordedRequest], str]:
+    """Judges are answered, and who asks for instructions isn't."""
+    return lambda request: fault if request.prompt.startswith("You improve") else ""
+
+
+def read_rows() -> str:
+    rows = [one.objects.values() for one in (JobRun, Judge, JudgeRun, AuditEvent, Verdict)]
+    return json.dumps([list(one) for one in rows], default=str)
+
+
+def start_improving(
+    campaign: Campaign, server: LlmServer, processes: Any, **options: Any
+) -> tuple[JobRun, Any]:
+    """(the job, the worker)"""
+    processes.environment |= {"ALIGNMENTER_LLM_ENDPOINTS": server.url}
+    judge = make_judge(server, allow=campaign.dataset)
+    parameters = ImproveParameters(campaign=campaign.name, judge=judge.full_name, **options)
+    processes.start("scheduler")
+    worker = processes.start("worker")
+    actor = make_user_with(name="lena", excluded=("nothing",))
+    job = runs.start_job("improve_judge", actor=actor, dataset=campaign.dataset, parameters=parameters)
+    return job, worker
+
+
+def resume(job: JobRun, processes: Any, wait_until: Any) -> None:
+    """As after a time without a heartbeat: another worker takes the job."""
+    late = timezone.now() - timedelta(seconds=16)
+    JobRun.objects.filter(state="running").update(heartbeat_at=late)
+    processes.start("worker")
+    wait_until(lambda: JobRun.objects.get(pk=job.pk).is_finished, 90)
+    job.refresh_from_db()
 
 
 def test_a_budget_counts_what_was_used_before_an_interruption(campaign: Campaign) -> None:
@@ -233,10 +328,14 @@ def test_command_and_page_propose_and_say_the_same(campaign: Campaign, client: C
         again = manage("improve_judge", campaign.name, "--judge", "brand")
         assert again.returncode == 1
         assert "differs from most people on no reply" in again.stdout
-        answer = client.post(
-            reverse("admin:annotations_app_campaign_improve", args=[campaign.pk]), {"judge": run.judge_id}
-        )
-        assert answer.status_code == 302
+        assert 'name="tries"' in page
+        post = partial(client.post, reverse("admin:annotations_app_campaign_improve", args=[campaign.pk]))
+        form = {"judge": run.judge_id, "tries": "2", "max_tokens": "5000"}
+        assert post(form).status_code == 302
+        refused = post(form | {"tries": "11"}, follow=True).content.decode()
+        assert "Prompts to try: Ensure this value is less than or equal to 10." in refused
+        job = JobRun.objects.filter(operation="improve_judge").latest("created_at")
+        assert (job.parameters["tries"], job.parameters["max_tokens"]) == (2, 5000)
     assert JobRun.objects.filter(operation="improve_judge").count() == 3
 
 

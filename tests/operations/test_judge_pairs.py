@@ -19,12 +19,13 @@ from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign, JudgeRun, PairedReply, Verdict
 from datasets_app.catalog.edit import edit_dataset
 from datasets_app.core.errors import UserError
-from datasets_app.models import AuditEvent, Dataset, Session
+from datasets_app.jobs.perform import perform
+from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from datasets_app.retention.delete_contents import delete_sessions
 from tests.api.calls import Caller, make_user
 from tests.campaigns import get_user, make_campaign, submit
 from tests.everything import make_user_with
-from tests.factories import make_sessions
+from tests.factories import make_dataset, make_sessions
 from tests.judges import make_judge
 from tests.llm_server import LlmServer, RecordedRequest
 from tests.operations.test_pairs import answered, make_version
@@ -197,6 +198,43 @@ def test_a_judge_that_prefers_long_replies_is_found_out(tmp_path: Path) -> None:
     bias = measured.length_bias
     assert bias is not None
     assert bias.value == 1
+
+
+def test_the_form_starts_a_run_both_ways_round_with_its_calls_and_its_reason(
+    tmp_path: Path, client: Client, settings: Any
+) -> None:
+    lines = make_sessions(8, 2)
+    for line in lines:
+        line["text"] = f"Write to ana.ruiz@harbour.com: {line['text']}"
+    raw = [make_dataset(tmp_path, answered(lines, how), how.lower()) for how in ("June", "May")]
+    june, may = raw
+    campaign = make_campaign(
+        june, "ana", other_dataset=may, schema=preference_schema(), override="They are the support team."
+    )
+    client.force_login(make_user_with(name="lena", excluded=("nothing",)))
+    page = reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])
+    form = {"judge": "brand@1", "repeats": "1", "concurrency": "2", "swap": "on"}
+    with LlmServer(answer=prefer_june, latency=0.02) as server:
+        settings.LLM_ENDPOINTS = [server.url]
+        allow(campaign, server)
+        assert client.post(page, form).status_code == 302
+        refused = JobRun.objects.get(operation="run_judge")
+        perform(refused.pk)
+        refused.refresh_from_db()
+        assert (refused.state, len(server.asked)) == ("failed", 0)
+        assert "can't be sent to a model" in refused.error
+        assert client.post(page, form | {"override": "It is a test."}).status_code == 302
+        job = JobRun.objects.filter(operation="run_judge").latest("created_at")
+        assert (job.parameters["swap"], job.parameters["concurrency"]) == (True, 2)
+        perform(job.pk)
+        job.refresh_from_db()
+        assert (job.state, job.error) == ("done", "")
+        assert server.max_in_flight == 2
+    run = JudgeRun.objects.get()
+    assert (run.swap, run.verdicts.filter(swapped=True).count(), run.verdicts.count()) == (True, 8, 16)
+    reasons = AuditEvent.objects.filter(action="override", details__purpose="judge")
+    assert {one.details["reason"] for one in reasons} == {"It is a test."}
+    assert "concurrency" in client.post(page, form | {"concurrency": "0"}).content.decode()
 
 
 def test_erasing_one_reply_erases_what_a_judge_said_of_the_pair(campaign: Campaign) -> None:

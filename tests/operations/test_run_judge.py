@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.judges.judges import get_judge, import_judge
+from annotations_app.judges.measure import measure_judge
 from annotations_app.judges.run_judge import JudgeOptions, run_judge
 from annotations_app.models import Annotation, Campaign, JudgeRun, Judgment, Verdict
 from datasets_app.core.errors import UserError
@@ -295,3 +297,26 @@ criteria:
         outcome = run_judge(campaign, make_judge(server, allow=dataset, criteria=["warm"]))
         assert "Only if" not in server.asked[0].body["messages"][0]["content"]
     assert (outcome.judged, outcome.not_judged) == (40, {})
+
+
+def test_a_criterion_that_changes_though_its_prompt_does_not_is_asked_again(dataset: Dataset) -> None:
+    """The same answers, in an order: another criterion, of which the prompt says the same."""
+    text = "schema: moods\ncriteria:\n  - {key: mood, question: Which?, kind: choice, answers: [low, high]}\n"
+    campaign = make_campaign(dataset, "ana", schema=import_schema(text).schema)
+    with LlmServer(answer=lambda _: json.dumps({"answers": {"mood": "high"}})) as server:
+        judge = make_judge(server, allow=dataset)
+        assert run_judge(campaign, judge).judged == 40
+        ordered = import_schema(text.replace("choice", "ordinal")).schema
+        edit_campaign(campaign, changes={"schema": ordered}, actor=None)
+        changed = Campaign.objects.get(pk=campaign.pk)
+        assert measure_judge(JudgeRun.objects.get()).outdated == ["mood"]
+        again = run_judge(changed, judge)
+        assert (again.judged, again.before) == (40, 0)
+        assert (
+            server.asked[-1].prompt.split("Conversation")[0]
+            == server.asked[0].prompt.split("Conversation")[0]
+        )
+        assert run_judge(changed, judge).before == 40
+    latest = JudgeRun.objects.get(pk=again.run)
+    assert measure_judge(latest).outdated == []
+    assert JudgeRun.objects.count() == 2

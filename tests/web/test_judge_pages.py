@@ -45,7 +45,11 @@ def test_from_the_form_to_the_replies_that_a_judge_gets_wrong(lead: Client, camp
     assert started.status_code == 302
     job = JobRun.objects.get(operation="run_judge")
     assert job.parameters["campaign"] == campaign.name
-    assert run_task(job)["judged"] == 12
+    job.result, job.state = run_task(job), "done"
+    assert job.result["judged"] == 12
+    job.save()
+    done = lead.get(reverse("admin:datasets_app_jobrun_change", args=[job.pk])).content.decode()
+    assert f"{url}?run={job.result['run']}" in done
     html = lead.get(url).content.decode()
     assert "12 replies compared" in html
     run = JudgeRun.objects.get()
@@ -54,6 +58,7 @@ def test_from_the_form_to_the_replies_that_a_judge_gets_wrong(lead: Client, camp
     first = lead.get(wrong).content.decode()
     assert "Reply 1 of 3" in first
     assert "No avoided word" in first
+    assert 'data-key="j"' in first
     assert "Reply 3 of 3" in lead.get(f"{wrong}&at=2").content.decode()
     assert lead.get(address("judged", campaign.pk, run.pk) + "?criterion=nothing").status_code == 404
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.http import urlencode
 
 from datasets_app.browsing.columns import COLUMNS, DEFAULT_COLUMNS, TEXT_COLUMNS, add_columns, load_sessions
 from datasets_app.browsing.distributions import Value
@@ -94,7 +95,9 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
         "next_first": first + len(page.rows) if first else None,
         "filter_query": encode_list(chosen, request.GET),
     }
-    return render_dataset_page(request, dataset, "sessions", "Sessions", context)
+    return render_dataset_page(
+        request, dataset, "sessions", "Sessions", context, part="datasets_app/_session_list.html"
+    )
 
 
 def facets(request: HttpRequest, pk: int) -> HttpResponse:
@@ -109,6 +112,7 @@ def facets(request: HttpRequest, pk: int) -> HttpResponse:
     link = _Link(dataset, request, chosen)
     context = {
         "dataset": dataset,
+        "filter": chosen,
         "facets": [
             (facet, [link.toggle(value) for value in facet.values if value.count]) for facet in found.facets
         ]
@@ -160,7 +164,8 @@ class _Link:
                 # A value of a key says more than the key.
                 kept = tuple(one for one in chosen if one != text and not text.startswith(f"{one}="))
                 changes[name] = kept if is_active else (*kept, text)
-        found = {**value._asdict(), "is_active": is_active, "url": self.change(changes)}
+        found = {**value._asdict(), "id": urlencode(value.parameters), "is_active": is_active}
+        found["url"] = self.change(changes)
         if name in SEVERAL and len(wanted) == 1:
             without = (*self.active.without, f"{name}={text}")
             found["without_url"] = self.change({name: kept, "without": without})

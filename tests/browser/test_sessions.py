@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from django.contrib.auth.models import Group, User
 from django.urls import reverse
@@ -114,6 +115,95 @@ def _select_twenty(page: Page) -> None:
         page.keyboard.press("j" if is_down else "k")
     page.keyboard.press("Shift+X")
     expect(page.get_by_role("button", name="More for selected (20)")).to_be_visible()
+
+
+def test_a_filter_changes_the_list_without_another_page(
+    page: Page, transactional_db: Any, tmp_path: Path
+) -> None:
+    """By keys: focus and what is unfolded stay, the count is said, keys and selection are of the new rows; a
+    step back shows the list of before."""
+    lines = [
+        *factories.make_sessions(3, tags=["scenario:late"]),
+        *[
+            turn
+            for at in range(12)
+            for turn in factories.make_session(f"t{at:02}", tags=[f"scenario:t{at:02}"])
+        ],
+    ]
+    dataset = factories.make_dataset(tmp_path, lines)
+    address = reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk])
+    rows, news = page.locator(".ad-browse tbody tr"), page.locator("#list-news")
+    page.goto(address)
+    expect(news).to_have_text("15 sessions.")
+    page.evaluate("window.isSamePage = true")
+    page.get_by_text("5 more of Tags: scenario").click()
+    facet = page.get_by_role("link", name="t11 1", exact=True)
+    facet.focus()
+    page.keyboard.press("Enter")
+    expect(news).to_have_text("1 session.")
+    expect(rows).to_have_count(1)
+    expect(facet).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(page.get_by_role("button", name="More for selected (1)")).to_be_visible()
+    # One key after the other: the second is not of the list before the first.
+    page.evaluate(
+        "ids => ids.forEach((id) => document.getElementById(id).click())",
+        ["facet-tag=scenario%3At11", "facet-tag=scenario%3Alate", "facet-tag=scenario%3At10"],
+    )
+    expect(news).to_have_text("4 sessions.")
+    expect(rows).to_have_count(4)
+    expect(page.get_by_role("button", name="More for selected")).to_be_disabled()
+    assert parse_qs(urlsplit(page.url).query)["tag"] == ["scenario:late", "scenario:t10"]
+    assert find_violations_in_both_schemes(page) == []
+    page.get_by_role("link", name="Tag: scenario:late").press("Enter")
+    expect(rows).to_have_count(1)
+    expect(page.locator("#browse-list")).to_be_focused()
+    assert page.evaluate(
+        "window.isSamePage && !Object.keys(localStorage).some((key) => key.includes('htmx'))"
+    )
+    expect(news).to_have_text("1 session.")
+    page.go_back()
+    expect(rows).to_have_count(4)
+    expect(page.get_by_role("link", name="Tag: scenario:late")).to_be_visible()
+    page.go_forward()
+    expect(rows).to_have_count(1)
+
+
+def test_a_list_that_fails_is_told_from_an_empty_one(
+    page: Page, transactional_db: Any, tmp_path: Path, browser_errors: list[str]
+) -> None:
+    """Past the last row comes the next page. Without a connection the list stays, counts that failed are said
+    to have failed, and a page that is refused says why."""
+    dataset = factories.make_dataset(tmp_path, factories.make_sessions(51, tags=["scenario:late"]))
+    page.goto(reverse("admin:datasets_app_dataset_sessions", args=[dataset.pk]))
+    rows, facets = page.locator(".ad-browse tbody tr"), page.locator("#facets")
+    expect(facets).not_to_have_attribute("aria-busy", "true")
+    page.locator("#session-" + str(dataset.sessions.get(session_id="s50").pk)).focus()
+    for _ in range(51):
+        page.keyboard.press("j")
+    expect(rows).to_have_count(1)
+    expect(rows).to_be_focused()
+    page.keyboard.press("k")
+    expect(rows).to_have_count(50)
+    expect(rows.last).to_be_focused()
+    expect(facets).not_to_have_attribute("aria-busy", "true")
+    page.context.set_offline(True)
+    facet = page.get_by_role("link", name="late 51", exact=True)
+    facet.press("Enter")
+    expect(page.locator("#toast")).to_contain_text("The server can't be reached. The list is as it was.")
+    expect(rows).to_have_count(50)
+    page.context.set_offline(False)
+    page.route("**/sessions/facets/*", lambda route: route.abort())
+    facet.press("Enter")
+    expect(page.get_by_text("1–50 of an unknown number of sessions that match")).to_be_visible()
+    expect(facets).to_have_text("Counting failed. Reload the page to try again.")
+    page.unroute_all()
+    page.context.clear_cookies()
+    page.get_by_role("link", name="Tag: scenario:late").press("Enter")
+    expect(page.get_by_label("User name")).to_be_visible()
+    assert browser_errors
+    browser_errors.clear()
 
 
 def test_a_turn_is_commented_where_it_stands(page: Page, transactional_db: Any, tmp_path: Path) -> None:

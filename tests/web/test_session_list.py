@@ -13,6 +13,7 @@ from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
 from datasets_app.catalog.rows import session_pages
 from datasets_app.core.errors import UserError
 from datasets_app.models import (
+    AuditEvent,
     CheckFinding,
     CheckReport,
     Dataset,
@@ -219,6 +220,23 @@ def test_what_cannot_be_filtered_by_is_said(sign_in: Any, talks: Dataset) -> Non
     assert 'Ignored filters: from <b dir="auto">soon</b>, split' in html
     turns = f"{reverse('admin:datasets_app_turn_changelist')}?dataset={talks.pk}&role=narrator"
     assert "Ignored filters: role" in client.get(turns).content.decode()
+
+
+def test_a_filter_fetches_the_list_alone(sign_in: Any, talks: Dataset) -> None:
+    """What the page would show, and record; of a deleted dataset the page, which says so."""
+    client, boosted = sign_in("curator"), {"HX-Boosted": "true"}
+    Dataset.objects.filter(pk=talks.pk).update(origin="production", status="raw")
+    page = client.get(address(talks), {"q": "refun"})
+    part = client.get(address(talks), {"q": "refun"}, headers=boosted)
+    assert part.context["page"].rows == page.context["page"].rows != []
+    assert part.content.decode().strip().startswith('<div class="ad-browse-head"')
+    # Neither the frame nor the header of the dataset.
+    assert "steps" not in part.context
+    assert "has_permission" not in part.context
+    read, again = AuditEvent.objects.filter(action="read_raw_text")
+    assert read.details == again.details
+    Dataset.objects.filter(pk=talks.pk).update(status="expired")
+    assert "<html" in client.get(address(talks), headers=boosted).content.decode()
 
 
 def test_columns_show_what_is_chosen(sign_in: Any, talks: Dataset) -> None:

@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from datasets_app import hooks
-from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render_page
+from datasets_app.core.web.pages import dataset_breadcrumbs, dataset_url, render_fragment, render_page
 from datasets_app.models import Dataset
 
 # Pages about the contents of a dataset. Once these are deleted, the pages only say so.
@@ -43,9 +43,13 @@ _PARENT_PAGES = {
 
 
 def render_dataset_page(
-    request: HttpRequest, dataset: Dataset, page: str, title: str, context: dict[str, Any]
+    request: HttpRequest, dataset: Dataset, page: str, title: str, context: dict[str, Any], part: str = ""
 ) -> HttpResponse:
+    """``part`` is the template of what changes when a link of the page leads to the page itself: all that
+    htmx gets, because a frame costs as much as a list."""
     is_deleted = dataset.status == Dataset.Status.EXPIRED and page in _CONTENT_PAGES
+    if part and "HX-Boosted" in request.headers and not is_deleted:
+        return render_fragment(request, part, {"dataset": dataset, "page_name": page, **context})
     crumbs = (
         dataset_breadcrumbs(dataset, (title, None))
         if title

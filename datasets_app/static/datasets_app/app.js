@@ -2,8 +2,9 @@
 (() => {
     "use strict";
 
-    // htmx would add a style element of its own to the page; our style sheet is enough.
-    if (window.htmx) window.htmx.config.includeIndicatorStyles = false;
+    // htmx would add a style element of its own to the page; our style sheet is enough. A step back loads the
+    // page: no text of conversations is kept in the browser for it.
+    if (window.htmx) Object.assign(window.htmx.config, { includeIndicatorStyles: false, refreshOnHistoryMiss: true, historyCacheSize: 0 });
 
     const inField = (target) => target.closest("input, textarea, select, [contenteditable]");
 
@@ -161,26 +162,21 @@
 
     // --- sessions and turns: how many are ticked ---
 
-    const prepareSelection = (form) => {
+    const tellSelected = (event) => {
+        const form = document.querySelector("form[data-selection]");
+        if (!form) return;
         const all = document.querySelector("[data-select-all]");
-        const boxes = () => [...document.querySelectorAll(`input[form="${form.id}"][name=row]`)];
+        const boxes = [...document.querySelectorAll(`input[form="${form.id}"][name=row]`)];
+        if (all && event?.target === all) for (const box of boxes) box.checked = all.checked;
+        const count = boxes.filter((box) => box.checked).length;
         const button = form.querySelector("[data-selected]");
-        const title = button.textContent;
-        const tell = () => {
-            const every = boxes();
-            const count = every.filter((box) => box.checked).length;
-            button.disabled = !count;
-            button.textContent = count ? `${title} (${count})` : title;
-            if (!all) return;
-            all.checked = count > 0 && count === every.length;
-            all.indeterminate = count > 0 && count < every.length;
-        };
-        document.addEventListener("change", (event) => {
-            if (event.target === all) for (const box of boxes()) box.checked = all.checked;
-            tell();
-        });
-        if (all) (all.closest("[data-select-all-label]") || all).hidden = false;
-        tell();
+        button.dataset.selected ||= button.textContent;
+        button.disabled = !count;
+        button.textContent = button.dataset.selected + (count ? ` (${count})` : "");
+        if (!all) return;
+        all.checked = count > 0 && count === boxes.length;
+        all.indeterminate = count > 0 && count < boxes.length;
+        (all.closest("[data-select-all-label]") || all).hidden = false;
     };
 
     // --- tabs: the current one is in sight, and an edge fades where there are more ---
@@ -326,10 +322,10 @@
         if (stepped) prepareSteps(stepped.closest("form"));
         for (const form of document.querySelectorAll("form[data-turn-jump]")) jumpToTurn(form);
         for (const tabs of document.querySelectorAll(".ad-tabs, .ad-subtabs")) prepareTabs(tabs);
-        for (const form of document.querySelectorAll("form[data-selection]")) prepareSelection(form);
-        for (const field of document.querySelectorAll("[data-submit]")) {
-            field.addEventListener("change", () => field.form.requestSubmit());
-        }
+        tellSelected();
+        document.addEventListener("change", tellSelected);
+        document.addEventListener("htmx:afterSwap", tellSelected);
+        document.addEventListener("change", ({ target }) => target.matches?.("[data-submit]") && target.form.requestSubmit());
         for (const facets of document.querySelectorAll("[data-facets]")) {
             facets.open = matchMedia("(min-width: 1100px)").matches;
         }

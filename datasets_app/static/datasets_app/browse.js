@@ -97,12 +97,13 @@
 
     // The rows as the server shows them now; one that no longer matches stays until the next page.
     const refresh = async (ids) => {
-        const page = await read(await fetch(location.href));
+        const page = await read(await fetch(location.href, { headers: { "HX-Boosted": "true" } }));
         for (const id of ids) {
             const [row, news] = [byId(id), page.getElementById(id)];
             if (!row || !news) continue;
             const isActive = row === state.active;
             row.replaceWith(news);
+            window.htmx.process(news);
             if (state.anchor === row) state.anchor = news;
             if (state.peeked === row) state.peeked = news;
             if (isActive) {
@@ -158,6 +159,81 @@
         byId("tag-dialog").querySelector("input").select();
     };
 
+    // --- another filter, order or page: htmx brings the list, and then the facets ---
+
+    const browse = byId("browse"), facets = byId("facets");
+    let kept = {}, held = [];
+
+    const failCounts = () => {
+        held = [];
+        facets.removeAttribute("aria-busy");
+        facets.textContent = byId("list-news").textContent = "Counting failed. Reload the page to try again.";
+        if (byId("session-count")) byId("session-count").textContent = "an unknown number of";
+    };
+
+    const showList = (list, link) => {
+        const isRow = kept.focus?.matches(".ad-browse tr");
+        state.active = state.anchor = null;
+        if (!isRow) closePeek();
+        unhide();
+        if (link.closest(".ad-pager")) list.scrollIntoView();
+        const next = isRow && rows().at(link.rel === "prev" ? -1 : 0);
+        if (next) activate(next);
+        else focusAgain(list);
+    };
+
+    const showFacets = () => {
+        facets.removeAttribute("aria-busy");
+        focusAgain(facets);
+        byId(held.shift())?.click();
+    };
+
+    const focusAgain = (other) => {
+        for (const id of kept.open) if (byId(id)) byId(id).open = true;
+        for (const element of [byId(kept.focus?.id), other]) {
+            if (kept.focus && document.activeElement === document.body) element?.focus({ preventScroll: true });
+        }
+    };
+
+    const unhide = () => {
+        for (const button of document.querySelectorAll("[data-do]")) button.hidden = false;
+    };
+
+    // A facet's link is of the list as it was: pressed while another comes, it waits for its successor.
+    browse.addEventListener("click", (event) => {
+        const link = event.target.closest("#facets[aria-busy] a");
+        if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        event.stopPropagation();
+        if (event.detail < 2) held.push(link.id);
+    }, true);
+
+    browse.addEventListener("htmx:beforeRequest", () => facets.setAttribute("aria-busy", "true"));
+    browse.addEventListener("htmx:beforeSwap", (event) => {
+        const { target, xhr, pathInfo, isError } = event.detail;
+        const focus = document.activeElement;
+        kept = {
+            focus: focus === document.body ? null : focus,
+            open: [...browse.querySelectorAll("details[open][id]")].map((details) => details.id),
+        };
+        if (!isError && xhr.responseText.includes(target === facets ? 'id="list-news"' : 'id="browse-list"')) return;
+        // Signed out, no longer allowed, or an error: the page itself says which.
+        event.stopPropagation();
+        event.preventDefault();
+        if (target === facets) failCounts();
+        else location.assign(pathInfo.finalRequestPath);
+    });
+    browse.addEventListener("htmx:afterSettle", (event) => {
+        if (event.target.id === "browse-list") showList(event.target, event.detail.requestConfig.elt);
+        else if (event.target === facets) showFacets();
+    });
+    browse.addEventListener("htmx:sendError", (event) => {
+        if (event.detail.target === facets) return failCounts();
+        held = [];
+        facets.removeAttribute("aria-busy");
+        say("The server can't be reached. The list is as it was.");
+    });
+
     // --- keys and clicks ---
 
     const KEYS = {
@@ -204,7 +280,7 @@
     });
 
     document.addEventListener("DOMContentLoaded", () => {
-        for (const button of document.querySelectorAll("[data-do]")) button.hidden = false;
+        unhide();
         byId("tag-dialog")?.querySelector("form").addEventListener("submit", (event) => {
             change(event.submitter?.value || "tag", event.target.elements.tag.value.trim());
         });

@@ -102,6 +102,12 @@ def list_certifiable(campaign: Campaign) -> list[Criterion]:
     return [one for one in schema_of(campaign).criteria if one.kind == Kind.YES_NO]
 
 
+def name_criterion(certificate: JudgeCertificate) -> str:
+    """The question that was asked, or the key of a criterion that the campaign no longer has."""
+    questions = {one.key: one.question for one in schema_of(certificate.campaign).criteria}
+    return questions.get(certificate.criterion, certificate.criterion)
+
+
 def list_changes(certificate: JudgeCertificate) -> list[str]:
     """What has changed since, so that a certificate holds no longer; [] while it does."""
     campaign = certificate.campaign

@@ -21,6 +21,7 @@ from annotations_app.judges.certify import (
     certify_judge,
     list_certifiable,
     list_certificates,
+    name_criterion,
     state_certificate,
 )
 from annotations_app.judges.forms import CertifyForm, ImproveForm, JudgeForm, JuryForm
@@ -43,10 +44,11 @@ MAX_RUNS, MAX_TEXT_CHARACTERS = 20, 4000
 
 
 class _Test(NamedTuple):
-    """A certificate, what it states, that in sentences, and whether it is of the page's dataset: how good a
-    judge is on one tells little of another."""
+    """A certificate, its question, what it states, that in sentences, and whether it is of the page's
+    dataset: how good a judge is on one tells little of another."""
 
     certificate: JudgeCertificate
+    question: str
     stated: StatedCertificate
     sentences: list[str]
     is_own: bool
@@ -107,7 +109,8 @@ def certify(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
             raise UserError("Choose a criterion and a threshold from 50 to 99 %.")
         certificate = certify_judge(run, actor=request.user, **form.options)
         said = "certified" if certificate.certified else "not certified"
-        messages.success(request, f"{run.judge} was tested, and is {said} for {certificate.criterion}.")
+        question = name_criterion(certificate)
+        messages.success(request, f"{run.judge} was tested, and is {said} for “{question}”.")
     return redirect(f"{campaign_url(campaign, 'judges')}?run={run.pk}")
 
 
@@ -173,7 +176,7 @@ def _list_tests(request: HttpRequest, campaign: Campaign, runs: list[JudgeRun]) 
     def describe(one: JudgeCertificate) -> _Test:
         stated = state_certificate(one)
         is_own = one.campaign.dataset_id == campaign.dataset_id
-        return _Test(one, stated, describe_certificate(stated), is_own)
+        return _Test(one, name_criterion(one), stated, describe_certificate(stated), is_own)
 
     return {
         of: [describe(one) for one in found if one.campaign.dataset_id in visible]

@@ -87,6 +87,16 @@ def test_the_frame_works_by_keyboard_and_covers_no_title(phone_page: Page, trans
     expect(page.get_by_role("link", name="Alignmenter Datasets")).not_to_be_visible()
 
 
+def test_breadcrumbs_shorten_names_before_words(page: Page, transactional_db: None, tmp_path: Any) -> None:
+    dataset = make_replies(tmp_path, 1, name="a-name-of-a-dataset-" * 4)
+    page.goto(reverse("admin:datasets_app_dataset_history", args=[dataset.pk]))
+    name, word = page.locator(".ad-crumb-step").all()[1], page.locator(".ad-crumb-step", has_text="Datasets")
+    name.evaluate("it => it.before(...Array(4).fill().map(() => it.cloneNode(true)))")
+    is_short = "it => it.scrollWidth > it.clientWidth"
+    assert name.evaluate(is_short)
+    assert not word.evaluate(is_short)
+
+
 def test_a_row_of_a_list_opens_what_it_is_about(page: Page, transactional_db: None, tmp_path: Any) -> None:
     """Wherever it is clicked, but not on its check box."""
     dataset = make_replies(tmp_path, 1)

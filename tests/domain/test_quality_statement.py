@@ -40,6 +40,8 @@ def test_what_is_written_is_read_and_said() -> None:
         "than 3 of 4 annotators.",
         "It holds no longer: the persona changed since.",
     ]
+    failed = describe_certificate(CERTIFICATE._replace(certified=False, changed=("the persona", "a member")))
+    assert failed[-1] == "Since then the persona and a member changed."
     assert describe_estimate(ESTIMATE) == (
         "on_brand, On-brand: 75.0 % of replies, between 60.0 % and 85.0 % in 19 of 20 such samples, "
         "from 40 labeled replies of 120, helped by brand@2."

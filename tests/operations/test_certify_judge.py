@@ -96,9 +96,8 @@ def test_a_certificate_ends_when_persona_guidelines_or_judge_change(campaign: Ca
     campaign.refresh_from_db()
     certificate = JudgeCertificate.objects.get()
     assert list_changes(certificate) == ["the persona", "the guidelines"]
-    assert "It holds no longer: the persona and the guidelines changed since." in describe_certificate(
-        certificate
-    )
+    # This judge was never certified, so that nothing ends.
+    assert describe_certificate(certificate)[-1] == "Since then the persona and the guidelines changed."
 
 
 def test_only_the_test_split_and_yes_no_criteria_are_for_tests(campaign: Campaign, tmp_path: Path) -> None:
@@ -122,7 +121,7 @@ def test_command_and_page_show_the_same(campaign: Campaign, client: Client, caps
     assert capsys.readouterr().out.split("\n  ") == [*said[:-1], f"{said[-1]}\n"]
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))
     page = client.get(reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])).content.decode()
-    assert "Not for on_brand" in page
+    assert "Not for “Does the reply sound like the persona?”" in page
     assert all(sentence in page for sentence in said[1:])
     with pytest.raises(CommandError, match="has judged no reply"):
         call_command("certify_judge", campaign.name, judge="other")
@@ -152,7 +151,8 @@ def test_the_page_tests_a_judge_once_and_other_campaigns_show_it(
     assert "has been tested for on_brand before" in _post(client, url, criterion="on_brand", threshold=50)
     certificate = JudgeCertificate.objects.get()
     assert (certificate.threshold, certificate.created_by.username) == (0.85, "lena")
-    for address, said in ((page, "Yes, for on_brand"), (elsewhere, "certified for the dataset support")):
+    trusted = "Yes, for “Does the reply sound like the persona?”"
+    for address, said in ((page, trusted), (elsewhere, "certified for the dataset support")):
         html = client.get(address).content.decode()
         assert said in html
         assert "Test once" not in html

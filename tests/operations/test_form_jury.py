@@ -309,7 +309,9 @@ def test_a_jury_is_tested_once_and_its_certificate_ends_when_a_member_changes(
         url = reverse("admin:annotations_app_campaign_certify", args=[locked.pk, run.pk])
         form = {"criterion": "on_brand", "threshold": 50}
         said = client.post(url, form, follow=True).content.decode()
-        assert "was tested, and is certified for on_brand" in said, JudgeCertificate.objects.get().result
+        assert "was tested, and is certified for “Does the reply sound like the persona?”" in said, (
+            JudgeCertificate.objects.get().result
+        )
         assert "has been tested for on_brand before" in client.post(url, form, follow=True).content.decode()
         call = Caller(make_user_with(name="api", excluded=("nothing",)))
         again = call("POST", "/campaigns/locked/certificates", {"judge": "panel"})

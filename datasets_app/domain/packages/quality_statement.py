@@ -185,7 +185,9 @@ def describe_certificate(one: StatedCertificate) -> list[str]:
     if one.alternative is not None:
         sentences.append(describe_alternative(one.alternative))
     if one.changed:
-        sentences.append(f"It holds no longer: {' and '.join(one.changed)} changed since.")
+        # One that never held can't end.
+        begin = "It holds no longer: " if one.certified else "Since then "
+        sentences.append(f"{begin}{' and '.join(one.changed)} changed{' since' * one.certified}.")
     return sentences
 
 

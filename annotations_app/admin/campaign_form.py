@@ -168,7 +168,7 @@ class CampaignForm(OverrideForm):
         "Annotators where the first differ",
         3,
         MAX_OVERLAP,
-        "One more at a time, up to so many, where those so far differ or are unsure; empty for none.",
+        "One more at a time, up to so many, while more answers may change the result; empty for none.",
         required=False,
     )
     calibration_replies = _number_field(

@@ -1,4 +1,4 @@
-"""Asks one more annotator about replies on which those so far may well be wrong."""
+"""Asks one more annotator about replies on which more answers may change the result."""
 
 from collections.abc import Iterator
 
@@ -18,10 +18,15 @@ from datasets_app.domain.labels.criterion import Kind
 
 def ask_where_unsure(campaign: Campaign) -> int:
     """Of a campaign with an overlap that adapts; returns how many replies were opened."""
+    if campaign.max_overlap is None:
+        return 0
     unsure: set[int] = set()
+    extra = dict(campaign.items.values_list("turn_id", "extra"))
+    most = campaign.max_overlap - campaign.overlap
     for table in _read_tables(campaign):
         if table.items:
-            found = find_unsure(table.counts(), fit_consensus(table).posterior)
+            left = np.array([most - extra.get(turn, 0) for turn in table.turn.tolist()])
+            found = find_unsure(table.counts(), fit_consensus(table).posterior, left)
             unsure |= set(table.turn[found].tolist())
     if not unsure:
         return 0

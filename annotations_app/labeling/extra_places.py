@@ -1,4 +1,4 @@
-"""Adaptive overlap: opens a reply to one more annotator where those so far differ, or may well be wrong."""
+"""Adaptive overlap: opens a reply to one more annotator while more answers may change the result."""
 
 from annotations_app.criteria.disputes import IS_ASKED, list_asked, measure_disputes
 from annotations_app.models import Assignment, Campaign

@@ -80,7 +80,7 @@ class Campaign(models.Model):
         validators=[MinValueValidator(1), MaxValueValidator(MAX_OVERLAP)],
         help_text="How many annotators label each reply.",
     )
-    # Up to so many are asked where those so far differ or are unsure: see labeling/extra_places.py.
+    # Up to so many are asked while more answers may change the result: see labeling/extra_places.py.
     max_overlap = models.PositiveSmallIntegerField(
         null=True, blank=True, validators=[MinValueValidator(2), MaxValueValidator(MAX_OVERLAP)]
     )

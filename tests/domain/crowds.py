@@ -87,7 +87,7 @@ def ask_adaptively(crowd: Crowd, first: int, most: int) -> NDArray[np.int64]:
     """How many labels each item gets: the ``first``, then one more at a time while they leave it unsure."""
     places = np.full(len(crowd.truth), first)
     for have in range(first, most):
-        places += (places == have) & find_unsure(*find_posterior(crowd.keep(places)))
+        places += (places == have) & find_unsure(*find_posterior(crowd.keep(places)), most - places)
     return places
 
 

@@ -20,7 +20,7 @@ def test_a_third_person_where_the_first_two_differ_is_as_good_as_three_of_each()
             said[row, np.arange(items)] = np.where(right, truth, ~truth)
         first = said.copy()
         first[chosen[2], np.arange(items)] = np.nan
-        unsure = find_unsure(*find_posterior(first))
+        unsure = find_unsure(*find_posterior(first), np.ones(items, np.int64))
         adaptive = np.where(unsure, said, first)
         accuracy.append([(find_posterior(one)[1].argmax(1) == truth).mean() for one in (said, adaptive)])
         labels.append(np.isfinite(adaptive).sum() / np.isfinite(said).sum())
@@ -51,7 +51,25 @@ def test_of_a_crowd_that_is_right_in_84_percent_it_costs_less_than_a_point_and_s
     assert labels <= 0.8
 
 
-def test_unsure_is_what_most_do_not_agree_on_or_the_model_doubts() -> None:
-    counts = np.array([[2, 0], [1, 1], [1, 2], [2, 0]])
-    posterior = np.array([[0.99, 0.01], [0.99, 0.01], [0.05, 0.95], [0.8, 0.2]])
-    assert find_unsure(counts, posterior).tolist() == [False, True, False, True]
+def test_while_more_answers_could_change_the_result_they_are_asked_for() -> None:
+    """So the first answer of most is that of all, whoever is asked: ten people of each, as RTE had."""
+    chance = np.random.default_rng(44)
+    rows = []
+    for _ in range(4):
+        crowd = simulate_crowd(chance)
+        places = ask_adaptively(crowd, 2, 10)
+        all_ten, some = (crowd.keep(one) for one in (np.full(len(places), 10), places))
+        votes = [(one == 1).sum(axis=0) - (one == 0).sum(axis=0) for one in (all_ten, some)]
+        assert (np.sign(votes[0]) == np.sign(votes[1])).all()
+        right = [crowd.is_right(find_posterior(one)[1]) for one in (all_ten, some)]
+        rows.append([right[0] - right[1], places.mean() / 10])
+    lost, labels = np.mean(rows, axis=0)
+    assert lost <= 0.005
+    assert labels <= 0.75
+
+
+def test_unsure_is_what_more_answers_can_change_or_the_model_doubts() -> None:
+    counts = np.array([[2, 0], [1, 1], [1, 2], [2, 0], [2, 0], [3, 0]])
+    posterior = np.array([[0.99, 0.01], [0.99, 0.01], [0.05, 0.95], [0.8, 0.2], [0.99, 0.01], [0.99, 0.01]])
+    left = np.array([1, 1, 0, 1, 3, 2])
+    assert find_unsure(counts, posterior, left).tolist() == [False, True, False, True, True, False]

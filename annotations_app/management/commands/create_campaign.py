@@ -74,7 +74,7 @@ class Command(BaseCommand):
         option("--overlap N", "annotators for each reply (default: 2)", default=DEFAULT_OVERLAP),
         option(
             "--max-overlap N",
-            "ask up to N annotators where those so far differ or are unsure (default: as many of each)",
+            "ask up to N annotators while more answers may change the result (default: as many of each)",
             type=int,
         ),
         option(

@@ -105,8 +105,6 @@ def _requeue(request: HttpRequest, scope: AgreementScope) -> HttpResponse:
     done = requeue_wrong_replies(scope.dataset, scope.persona_id, turns, actor=request.user)
     messages.success(request, f"Queued {format_count(done.labels, 'label')} again.")
     if done.left:
-        text = format_count(done.left, "reply has", "replies have")
-        messages.warning(
-            request, f"{text} no label of an open campaign: open it, or create a campaign for them."
-        )
+        text = format_count(done.left, "reply is", "replies are")
+        messages.warning(request, f"{text} in no open campaign: open theirs, or create one.")
     return redirect(scope.url("calibration"))

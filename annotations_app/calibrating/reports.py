@@ -27,7 +27,7 @@ class WrongReply(NamedTuple):
 
 
 class Requeued(NamedTuple):
-    """Labels withdrawn; replies without a label of an open campaign, which nobody is asked about."""
+    """Labels withdrawn; replies in no open campaign, which nobody is asked about."""
 
     labels: int
     left: int
@@ -66,7 +66,6 @@ def requeue_wrong_replies(
     )
     count, asked = 0, set()
     for campaign in campaigns:
-        own = Annotation.objects.countable().filter(campaign=campaign, turn__in=turns)
-        asked |= set(own.values_list("turn_id", flat=True))
+        asked |= set(campaign.items.filter(turn__in=turns).values_list("turn_id", flat=True))
         count += requeue_replies(campaign, turns, actor=actor)
     return Requeued(count, len(set(turns) - asked))

@@ -27,10 +27,16 @@ def ask_rubrics(count: int, *, actor: Any = None) -> LabelSchema:
     return save_schema(read_document(document), actor=actor).schema
 
 
-def write_guidelines(rubrics: Sequence[Rubric]) -> str:
+def write_guidelines(rubrics: Sequence[Rubric], *, one: str = "point") -> str:
     """The rubrics themselves: schemas are seen by everybody who labels, guidelines only with the dataset."""
     lines = ["# Rubrics", ""]
     for number, rubric in enumerate(rubrics, 1):
+        unit = one if rubric.points == 1 else "points"
         unwanted = " A reply that does this loses points." if rubric.points < 0 else ""
-        lines.append(f"{number}. {' '.join(rubric.criterion.split())} ({rubric.points:g} points){unwanted}")
+        lines.append(f"{number}. {' '.join(rubric.criterion.split())} ({rubric.points:g} {unit}){unwanted}")
     return "\n".join([*lines, ""])
+
+
+def are_guidelines_of(rubrics: Sequence[Rubric], guidelines: str) -> bool:
+    """Also as earlier versions wrote them, with "1 points": another spelling makes no judgment stale."""
+    return guidelines in (write_guidelines(rubrics), write_guidelines(rubrics, one="points"))

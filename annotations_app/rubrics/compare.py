@@ -10,7 +10,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
-from annotations_app.criteria.rubrics import key_of, write_guidelines
+from annotations_app.criteria.rubrics import are_guidelines_of, key_of
 from annotations_app.domain.agreement.coefficients import cohen_kappa
 from annotations_app.domain.judging.judge_document import MODEL_PREFIX, JudgeDocument
 from annotations_app.judges.judges import save_judge
@@ -76,7 +76,7 @@ def import_grades(text: str, dataset: Dataset, *, actor: Any = None) -> Imported
         for session_id, verdicts in graded.items():
             case = cases.get(session_id)
             campaign = campaigns.get(case.reply.pk) if case else None
-            if case is None or campaign is None or campaign.guidelines != write_guidelines(case.rubrics):
+            if case is None or campaign is None or not are_guidelines_of(case.rubrics, campaign.guidelines):
                 counts["unknown"] += len(verdicts)
                 continue
             counts += _keep(judge, campaign, case, verdicts)

@@ -9,7 +9,7 @@ from django.db import transaction
 from annotations_app.campaigns.add_replies import create_with_replies
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import CampaignSettings
-from annotations_app.criteria.rubrics import PREFIX, ask_rubrics, write_guidelines
+from annotations_app.criteria.rubrics import PREFIX, are_guidelines_of, ask_rubrics, write_guidelines
 from annotations_app.models import Campaign
 from annotations_app.rubrics.cases import RubricCase, name_campaigns, read_cases
 from datasets_app.catalog.written_text import check_written
@@ -107,9 +107,10 @@ def _update(campaign: Campaign, cases: Sequence[RubricCase], actor: Any) -> str:
         return PARTED
     if campaign.schema is None or len(campaign.schema.content.questions) != len(cases[0].rubrics):
         return FEWER
-    return (
-        "changed" if edit_campaign(campaign, changes={"guidelines": guidelines}, actor=actor) else "unchanged"
-    )
+    if are_guidelines_of(cases[0].rubrics, campaign.guidelines):
+        return "unchanged"
+    edit_campaign(campaign, changes={"guidelines": guidelines}, actor=actor)
+    return "changed"
 
 
 def _create(cases: Sequence[RubricCase], settings: CampaignSettings, *, override: str, actor: Any) -> None:

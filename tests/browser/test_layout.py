@@ -187,3 +187,14 @@ def test_fields_suggest_what_there_is(page: Page, transactional_db: None, tmp_pa
     tag.press("Enter")
     page.wait_for_url("**tag=other**")
     assert find_serious_violations(page) == []
+
+
+def test_choosing_a_file_makes_no_error(page: Page, transactional_db: None, tmp_path: Any) -> None:
+    """The frame's own script takes each such field for its widget, once anything on the page has changed."""
+    page.goto(reverse("admin:datasets_app_dataset_import"))
+    page.evaluate(
+        "new Promise(done => { document.body.append(document.createElement('i')); setTimeout(done); })"
+    )
+    page.set_input_files("[name=file]", factories.write_jsonl(tmp_path / "one.jsonl", []))
+    # An error ends the test, as in all of them.
+    expect(page.get_by_role("button", name="Upload and preview")).to_be_enabled()

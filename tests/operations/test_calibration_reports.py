@@ -81,6 +81,10 @@ def test_the_page_shows_what_blocks_reads_a_report_and_requeues(
     done = client.post(f"{address}?persona=warm_v1", {"turn": [turns[0].pk, turns[2].pk]}, follow=True)
     assert "Queued 2 labels again." in done.content.decode()
     assert Annotation.objects.filter(kind="withdrawn").count() == 2
+    # They wait for their annotators: nothing is left to do.
+    again = client.post(f"{address}?persona=warm_v1", {"turn": [turns[0].pk, turns[2].pk]}, follow=True)
+    assert "Queued 0 labels again." in again.content.decode()
+    assert "in no open campaign" not in again.content.decode()
 
     upload = SimpleUploadedFile("report.json", b"{}")
     page = client.post(f"{address}?persona=warm_v1", {"report": upload}).content.decode()
@@ -111,7 +115,7 @@ def test_replies_of_a_closed_campaign_are_left(
     assert turn is not None
     report = write_validation(tmp_path / "report.json", turn.text)
     call_command("calibration_ready", "support", persona="warm_v1", report=str(report), requeue=True)
-    assert "0 labels queued again; 1 reply without labels of an open campaign" in capsys.readouterr().err
+    assert "0 labels queued again; 1 reply in no open campaign" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations_app.agreement.criteria import measure_criteria
+from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.judges.measure import measure_judge
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.labeling.requeue_stale import requeue_stale
@@ -135,6 +136,22 @@ def test_a_changed_rubric_makes_its_judgments_stale(
     assert requeue_stale(campaign, actor=None) == 1
     judge_all("ana", met=False)
     assert Judgment.objects.get(campaign=campaign, kind="label").codes == {"rubric_1": 0, "rubric_2": 0}
+
+
+def test_the_spelling_of_earlier_versions_makes_nothing_stale(
+    dataset: Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    create_campaigns()
+    campaign = Campaign.objects.get(guidelines__contains="1. Greets by name. (1 point)\n")
+    earlier = campaign.guidelines.replace("(1 point)", "(1 points)")
+    edit_campaign(campaign, changes={"guidelines": earlier}, actor=None)
+    judge_all("ana", met=True)
+    capsys.readouterr()
+    create_campaigns()
+    assert "0 campaigns created, 0 with changed rubrics, 2 as before" in capsys.readouterr().out
+    rows = {row["session_id"]: row for row in compare(capsys, grades=str(grade(tmp_path)))["rubrics"]}
+    assert (rows["welcome"]["met"], rows["welcome"]["stale"]) == (1, 0)
+    assert list(rows["welcome"]["judges"].values()) == [True]
 
 
 def test_cases_with_the_same_rubrics_share_a_campaign(

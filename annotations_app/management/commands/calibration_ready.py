@@ -109,5 +109,5 @@ class Command(BaseCommand):
             done = requeue_wrong_replies(dataset, persona, sorted(keys))
             self.stderr.write(
                 f"{format_count(done.labels, 'label')} queued again; "
-                f"{format_count(done.left, 'reply', 'replies')} without labels of an open campaign."
+                f"{format_count(done.left, 'reply', 'replies')} in no open campaign."
             )

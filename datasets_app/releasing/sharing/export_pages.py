@@ -36,7 +36,10 @@ MAX_VERSIONS_OFFERED = 200
 
 class ExportForm(OverrideForm):
     format = fields.Choice(
-        choices=FORMAT_CHOICES, help_text="Alignmenter reads conversation JSONL, which keeps every field."
+        choices=FORMAT_CHOICES,
+        help_text="Alignmenter reads conversation JSONL, which keeps every field. Its scores of scrubbed "
+        "text compare with one another; those of the JSONL with scores as before the scrub also with earlier "
+        "ones.",
     )
     version = fields.Choice(
         choices=[("", "Current data")],

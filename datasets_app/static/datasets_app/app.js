@@ -316,6 +316,8 @@
                 if (!element.closest("a[href], button")) makeButton(element, label);
             }
         }
+        // The frame would copy a chosen file's name into a field that only its own widget has.
+        for (const file of document.querySelectorAll("input.ad-file")) file.hasChangeListener = true;
         for (const form of document.querySelectorAll("form[data-upload]")) prepareUpload(form);
         for (const reason of document.querySelectorAll("[data-unless-quarantine]")) prepareImport(reason);
         const stepped = document.querySelector("[data-step]");

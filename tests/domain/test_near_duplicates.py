@@ -35,6 +35,7 @@ def test_what_differs_between_copies_is_folded() -> None:
     assert split_words(["Hello, WORLD! Order 4711 of [NAME_1]"]) == split_words(
         ["hello world -- order 12 of [EMAIL]"]
     )
+    assert split_words(["[MAC_2:x:x:x:x:x] of [NAME:x]: hi"]) == ["of", "hi"]
     assert split_words(["STRASSE"]) == split_words(["straße"])
     assert split_words(["我要退款"]) == ["我", "要", "退", "款"]
     assert split_words(["👍 👍", "🎉"]) == ["👍", "👍", "🎉"]

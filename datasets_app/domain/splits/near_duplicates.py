@@ -32,8 +32,8 @@ SKETCH_BYTES = 128
 _BATCH_SESSIONS, _BATCH_CHARACTERS = 512, 1 << 22
 _MAX_CACHED_WORDS = 1 << 20
 
-# [NAME], [EMAIL_2]: what a scrub leaves isn't a word of anybody.
-_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]*\]")
+# [NAME], [EMAIL_2], padded [NAME:x]: what a scrub leaves isn't a word of anybody.
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_]*(?::x)*\]")
 _DIGITS = re.compile(r"\d+")
 # Thai, Lao, Burmese, Khmer, kana and Han have no space between words: there a word is a character.
 _UNSPACED_SCRIPTS = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"

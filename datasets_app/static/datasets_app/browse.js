@@ -185,6 +185,8 @@
     const showFacets = () => {
         facets.removeAttribute("aria-busy");
         focusAgain(facets);
+        // A link without a successor must not keep those behind it for another filter.
+        held = held.filter(byId);
         byId(held.shift())?.click();
     };
 

@@ -252,8 +252,18 @@ def details_summary(value: Any) -> str:
         and item not in (None, "", [])
         and not is_hash(item)
     }
-    text = ", ".join(f"{name}: {item}" for name, item in iter_fact_rows(short))
+    text = " · ".join(_phrase_fact(key, item) for key, item in short.items())
     return text if len(text) < 120 else text[:119] + "…"
+
+
+def _phrase_fact(key: str, item: Any) -> str:
+    """A detail as one would say it: "45 turns", "release 1.0.0", a sentence as it is."""
+    name, value = column_label(key), _format_fact(key, item)
+    if isinstance(item, bool):
+        return f"{name}: {value}"
+    if isinstance(item, int) and item != 1 and key.endswith("s") and key not in _SIZE_KEYS:
+        return f"{value} {name[:1].lower()}{name[1:]}"
+    return value if value.endswith(".") else f"{name} {value}"
 
 
 def _fits_summary(item: Any) -> bool:

@@ -13,6 +13,7 @@ from datasets_app.domain.quality.e201_turn_numbers import TurnNumbers
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, RetentionPolicy
 from datasets_app.templatetags.audit_display import event_phrase
+from datasets_app.templatetags.datasets_display import details_summary
 
 
 def page(client: Any, name: str, *arguments: Any) -> str:
@@ -35,6 +36,20 @@ def test_the_trail_is_linked_and_brief(sign_in: Any, dataset: Dataset) -> None:
     assert "a" * 64 in page(client, "datasets_app_auditevent_change", event.pk)
     filtered = client.get(reverse("admin:datasets_app_auditevent_changelist"), {"action": "other"})
     assert [row.action for row in filtered.context["page"].rows] == ["other"]
+
+
+def test_details_are_said_as_one_would_say_them() -> None:
+    told = details_summary(
+        {
+            "turns": 1200,
+            "release": "1.0.0",
+            "size": 2_500_000,
+            "again": False,
+            "text": "Nothing is left.",
+            "job": 7,
+        }
+    )
+    assert told == "1,200 turns · Release 1.0.0 · Size 2.4\xa0MB · Again: no · Nothing is left. · Job 7"
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,9 @@ def chart_releases(dataset: Dataset) -> DotChart | None:
         .order_by("-release__major", "-release__minor", "-release__patch", "-ran_at")[:MAX_RUNS_SHOWN]
     )
     rows = [
-        _make_dots(run.release.version, run.whole, f"{run.model}, {run.ran_at:%Y-%m-%d}")
+        _make_dots(run.release.version, run.whole, f"{run.model}, {run.ran_at:%Y-%m-%d}")._replace(
+            address=reverse("admin:datasets_app_dataset_run", args=[dataset.pk, run.release.version, run.pk])
+        )
         for run in reversed(runs)
     ]
     if not rows:

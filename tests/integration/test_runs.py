@@ -144,7 +144,9 @@ def test_pages_show_the_scores_beside_the_labels(release: Release, report: Path)
     assert labels.exists()
     versions = curator.get(reverse("admin:datasets_app_dataset_releases", args=[dataset.pk])).content.decode()
     assert f"<b>{run.whole['authenticity']['mean']:.3f}</b>" in versions
-    plain = viewer.get(reverse("admin:datasets_app_dataset_run", args=[dataset.pk, "1.0.0", run.pk]))
+    address = reverse("admin:datasets_app_dataset_run", args=[dataset.pk, "1.0.0", run.pk])
+    assert f'href="{address}">1.0.0</a>' in versions
+    plain = viewer.get(address)
     assert plain.status_code == 200
 
 

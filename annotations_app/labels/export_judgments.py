@@ -22,7 +22,7 @@ from datasets_app.domain.annotation_lines import PAIR, PAIR_SIDES, describe_labe
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.records import Answer, LabelRecord
 from datasets_app.domain.labels.rater import Rater, RaterKind
-from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
+from datasets_app.domain.labels.schema import Answers, decode_answers
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset
@@ -179,7 +179,7 @@ def _decide_reply(
         yield adjudicated[-1]
         return
     is_unanimous = labels == "adjudicated"
-    comparable = [_keep_comparable(decision, schema.content) for decision in decisions]
+    comparable = [_keep_comparable(decision, schema) for decision in decisions]
     chosen, missing = choose_answers(schema.content, comparable, unanimous=is_unanimous)
     undecided.update(f"without an answer to {key} by {labels}" for key in missing)
     answered, kept = (
@@ -195,11 +195,11 @@ def _decide_reply(
         yield Decision(record, chosen, schema)
 
 
-def _keep_comparable(decision: Decision, schema: Schema) -> Answers:
+def _keep_comparable(decision: Decision, schema: LabelSchema) -> Answers:
     """Without answers to criteria that have changed between the versions: their codes mean something else."""
-    digests = {one.digest for one in schema.criteria}
-    same = {one.key for one in decision.schema.content.criteria if one.digest in digests}
-    return Answers({key: code for key, code in decision.answers.codes.items() if key in same}, {})
+    then, now = decision.schema.criterion_digests, schema.criterion_digests
+    codes = decision.answers.codes.items()
+    return Answers({key: code for key, code in codes if then.get(key) == now.get(key, "")}, {})
 
 
 def _name_sides(swapped: bool | None, own: str, other: str | None, *, hidden: bool) -> dict[str, Any]:

@@ -17,3 +17,8 @@ class LabelSchema(NamedVersion):
     @cached_property
     def content(self) -> Schema:
         return read_document(self.document)
+
+    @cached_property
+    def criterion_digests(self) -> dict[str, str]:
+        """By the keys of the criteria; kept, because a digest takes longer than all else of a decision."""
+        return {criterion.key: criterion.digest for criterion in self.content.criteria}

@@ -32,7 +32,7 @@ def links(client: Client, address: str, rel: str, pattern: str) -> list[list[str
     for _ in range(50):
         html = client.get(address).content.decode()
         pages.append(re.findall(pattern, html))
-        link = re.search(rf'rel="{rel}"\s+href="(\?[^"]*)"', html)
+        link = re.search(rf'rel="{rel}"[^>]*?href="(\?[^"]*)"', html)
         if not link:
             return pages
         address = address.split("?")[0] + unescape(link[1])

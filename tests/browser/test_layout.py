@@ -92,9 +92,12 @@ def test_breadcrumbs_shorten_names_before_words(page: Page, transactional_db: No
     page.goto(reverse("admin:datasets_app_dataset_history", args=[dataset.pk]))
     name, word = page.locator(".ad-crumb-step").all()[1], page.locator(".ad-crumb-step", has_text="Datasets")
     name.evaluate("it => it.before(...Array(4).fill().map(() => it.cloneNode(true)))")
-    is_short = "it => it.scrollWidth > it.clientWidth"
-    assert name.evaluate(is_short)
-    assert not word.evaluate(is_short)
+    is_cut = "it => it.scrollWidth > it.clientWidth"
+    assert name.evaluate(is_cut)
+    assert not word.evaluate(is_cut)
+    page.set_viewport_size(PHONE)
+    assert page.locator(".ad-crumb-step:visible").evaluate(is_cut)
+    assert not page.locator(".ad-crumb-here").evaluate(is_cut)
 
 
 def test_a_row_of_a_list_opens_what_it_is_about(page: Page, transactional_db: None, tmp_path: Any) -> None:

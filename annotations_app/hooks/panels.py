@@ -142,4 +142,4 @@ def list_job_links(job: Any, user: Any) -> list[tuple[str, str]]:
         return []
     run = (job.result or {}).get("run")
     url = reverse("admin:annotations_app_campaign_judges", args=[campaign.pk])
-    return [("See how far to trust it", f"{url}?run={run}" if run else url)]
+    return [("See how far to trust it", f"{url}?run={run}") if run else ("Judges of the campaign", url)]

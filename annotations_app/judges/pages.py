@@ -25,7 +25,7 @@ from annotations_app.judges.certify import (
     state_certificate,
 )
 from annotations_app.judges.forms import CertifyForm, ImproveForm, JudgeForm, JuryForm
-from annotations_app.judges.improve_judge import count_tries, is_draft, list_proposals
+from annotations_app.judges.improve_judge import count_tries, is_draft, list_comparable, list_proposals
 from annotations_app.judges.measure import find_replies, measure_judge
 from annotations_app.judges.replies import read_replies
 from annotations_app.judges.reveal import reveal_judge
@@ -76,7 +76,11 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
         "report": measure_judge(run, with_tags=may_read) if run else None,
         "is_revealed": run is not None and campaign.revealed_judge_id == run.judge_id,
         "proposals": list_proposals(run) if run and run.judge.content.calls_model else [],
-        "improve_form": ImproveForm(campaign, may_override=options["may_override"]) if may_run else None,
+        "improve_form": (
+            ImproveForm(campaign, may_override=options["may_override"])
+            if may_run and list_comparable(campaign)
+            else None
+        ),
         "tries": count_tries(run.judge.name) if run else 0,
         "alternative_assumptions": ASSUMPTIONS,
         "tests": tests.get((run.judge_id, run.prompt_digest), []) if run else [],

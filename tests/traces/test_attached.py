@@ -55,6 +55,7 @@ def test_files_beside_a_text_are_counted_and_said(tmp_path: Path, tool: str) -> 
         ({"text": HI, "attachments": []}, 0),
         ({"text": HI, "photo": {"url": "https://me.example/face.png"}}, 0),
         ({"text": HI, "file": "chat.log"}, 0),
+        ({"content": HI, "tool_calls": [{"arguments": {"text": HI, "files": ["a.csv"]}}]}, 0),
     ],
 )
 def test_only_files_beside_a_text_are_counted(message: dict[str, Any], files: int) -> None:

@@ -20,6 +20,8 @@ _TEXTS = (
 ).split()
 # What else is said of a message, below it.
 _OF_A_MESSAGE = frozenset(("metadata", "_embedded", "_source", "data"))
+# What an assistant says to a tool.
+_OF_A_CALL = frozenset(("arguments", "args", "parameters", "tool_calls"))
 _TOLD = _LISTS.union(_ONLY, _OF_A_MESSAGE)
 _NESTED = (dict, list)
 
@@ -39,7 +41,7 @@ def count_attached(document: Document) -> int:
             has_text = has_text or any(map(value.get, _TEXTS))
             found += _count_files(value) if has_text else 0
         for key, item in value.items():
-            if type(item) in _NESTED:
+            if type(item) in _NESTED and key not in _OF_A_CALL:
                 waiting.append((item, has_text and key in _OF_A_MESSAGE))
     return found
 

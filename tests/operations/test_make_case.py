@@ -375,6 +375,11 @@ def test_the_page_proposes_what_it_can(session: Session, client: Any) -> None:
     assert "with 4 variants. Its raw text was seen by cleo." in answer.content.decode()
     job = JobRun.objects.get(operation="send_case")
     assert job.parameters.keys() == {"case", "annotators"}
+    case = Session.objects.filter(dataset__name="prod-cases").first()
+    assert case is not None
+    of_case = client.get(reverse("admin:datasets_app_session_change", args=[case.pk])).content.decode()
+    assert "turn 4 of a conversation of prod</dd>" in " ".join(of_case.split())
+    assert "1 person, whom the audit log names" in " ".join(of_case.split())
     viewer = make_user("viewer", "vic")
     client.force_login(viewer)
     assert client.get(page).status_code == 403

@@ -79,7 +79,9 @@ def explain_rate(rate: RateEstimate) -> str:
     if rate.judges is None:
         return f"{said}, from {format_count(best.labels, 'labeled reply', 'labeled replies')}."
     people = format_count(best.labels, "reply labeled by people", "replies labeled by people")
-    worth = f"the judges are worth {format_count(best.gain, 'more label')}"
+    worth = (
+        f"the judges are worth {format_count(best.gain, 'more label')}" if best.gain else "judges add nothing"
+    )
     return f"{said}, from {people}; {best.note or worth}."
 
 

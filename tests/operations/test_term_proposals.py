@@ -112,12 +112,6 @@ def test_in_a_small_dataset_every_word_that_nothing_shows_to_be_a_person_is_prop
     assert list_terms(dataset) == ["Desmond"]
 
 
-def test_who_is_introduced_again_and_again_is_not_proposed(tmp_path: Path) -> None:
-    texts = ["Hello, this is Maria Keller, my parcel is late.", "Does Desmond retry failed jobs?"]
-    turns = [make_turn(f"s{number}", 1, text=texts[number % 2]) for number in range(10)]
-    assert list_terms(make_dataset(tmp_path, turns, origin="production")) == ["Desmond"]
-
-
 def test_whoever_is_greeted_is_not_proposed_however_often(tmp_path: Path) -> None:
     lines = []
     for number in range(6):

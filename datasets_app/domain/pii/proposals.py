@@ -23,7 +23,6 @@ SMALL_DATASET_SESSIONS = 100
 # Of the sessions that were searched.
 MIN_SESSION_SHARE, COMMON_SESSION_SHARE = 0.01, 0.05
 MIN_ASSISTANT_SHARE, MIN_PRODUCT_SHARE, MIN_GREETED_SHARE = 0.5, 0.2, 0.1  # of the occurrences
-MIN_PERSON_SHARE = 0.8
 MAX_PROPOSALS = 200
 MAX_TERMS_COUNTED = 20_000
 MAX_TERM_CHARACTERS = 60
@@ -57,10 +56,6 @@ class TermCount(NamedTuple):
         return self.beside_products / self.occurrences
 
     @property
-    def person_share(self) -> float:
-        return self.as_person / self.occurrences
-
-    @property
     def greeted_share(self) -> float:
         return self.greeted / self.occurrences
 
@@ -71,13 +66,11 @@ TermCounts = dict[str, TermCount]
 def is_proposed(term: str, count: TermCount, sessions: int) -> bool:
     """Whether a term is in many of ``sessions``, and is mostly said by the assistant or beside words for
     products, or has words that no list of names knows; or is in very many. Who is greeted isn't
-    proposed, nor who users nearly always introduce ("this is …"), nor, in few sessions, what anything shows
-    to be a person."""
+    proposed, nor, in a small dataset, what anything shows to be a person."""
     if count.sessions < max(get_fewest_sessions(sessions), MIN_SESSION_SHARE * sessions):
         return False
     said_to_people = count.greeted_share >= max(MIN_GREETED_SHARE, count.product_share)
-    introduced = count.person_share >= MIN_PERSON_SHARE and not count.by_assistant
-    if said_to_people or introduced or (count.sessions < MIN_SESSIONS and count.as_person):
+    if said_to_people or (count.sessions < MIN_SESSIONS and count.as_person):
         return False
     return (
         count.sessions >= COMMON_SESSION_SHARE * sessions

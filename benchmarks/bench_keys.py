@@ -23,6 +23,8 @@ MAX_RATIO = 2.0
 # To the next row and a facet (p95), up to so many sessions.
 WANTED_MS = {100_000: 100.0, 1_000_000: 200.0}
 AT_ONCE = ("next row", "facet, until its rows")
+# Before each click: what the one before it has changed is drawn by then.
+PAUSE_MS = 100
 COUNTED = "#facets:not([aria-busy]) li a"
 # From a key to the first frame in which something else is to be seen.
 PRESS = """([key, selector, isAny]) => new Promise((resolve) => {
@@ -170,6 +172,7 @@ def open_page(page: Any, address: str) -> float:
 
 
 def follow(page: Any, link: str) -> list[float]:
+    page.wait_for_timeout(PAUSE_MS)
     return list(page.evaluate(FOLLOW, [link, COUNTED]))
 
 

@@ -23,7 +23,7 @@ from annotations_app.domain.drift import DROP, HORIZON
 from annotations_app.domain.estimates.certificates import certify
 from annotations_app.domain.estimates.rates import Estimate, estimate_from_people, estimate_with_judges
 from annotations_app.domain.estimates.usefulness import Draws, measure_usefulness
-from tests.domain.crowds import ask_adaptively, find_posterior, measure_width, simulate_crowd, simulate_labels
+from tests.domain.crowds import compare_overlap, measure_width, simulate_crowd, simulate_labels
 from tests.domain.ratings import make_label_table
 from tests.domain.simulated_campaigns import (
     TRUE_RATE,
@@ -78,14 +78,8 @@ def main() -> None:
 def _measure_overlap(crowds: int, most: int) -> None:
     """Simulated crowds like that of the RTE labels; goals: half a point at most, 25 % fewer labels."""
     chance = np.random.default_rng(6)
-    rows = []
-    for _ in range(crowds):
-        crowd = simulate_crowd(chance)
-        places = ask_adaptively(crowd, 2, most)
-        full, some = (crowd.keep(one) for one in (np.full(len(places), most), places))
-        right = [crowd.is_right(find_posterior(one)[1]) for one in (full, some)]
-        rows.append([*right, places.mean() / most])
-    of_all, of_some, labels = np.mean(rows, axis=0)
+    found = [compare_overlap(simulate_crowd(chance), most)[:3] for _ in range(crowds)]
+    of_all, of_some, labels = np.mean(found, axis=0)
     lost = 100 * (of_all - of_some)
     print(
         f"a crowd, {most} people only while it may matter: {100 * (1 - labels):.1f} % fewer (goal 25), "

@@ -281,7 +281,7 @@ def _parameters(campaign: Campaign, criterion: Criterion, only: list[int] | None
 
 def read_answers(campaign: Campaign, criterion: Criterion, only: list[int] | None = None) -> _Answers:
     """``only`` those of these labels (primary keys), whatever became of them since."""
-    is_level = bool(criterion.levels) and criterion.kind != Kind.TAGS
+    is_level = criterion.has_one_level
     value = np.dtype(np.float64 if criterion.kind == Kind.NUMBER else np.int64)
     packed = _LEVEL_BYTES if is_level else _FRACTION_BYTES if value.kind == "f" else _WHOLE_BYTES
     counted: sql.Composable = sql.SQL("j.kind = 'label'")

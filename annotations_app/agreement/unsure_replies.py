@@ -13,7 +13,6 @@ from annotations_app.domain.label_table import LabelTable
 from annotations_app.labeling.extra_places import open_places
 from annotations_app.labels.label_counts import LabelScope, read_labels
 from annotations_app.models import Campaign
-from datasets_app.domain.labels.criterion import Kind
 
 
 def ask_where_unsure(campaign: Campaign) -> int:
@@ -40,6 +39,6 @@ def _read_tables(campaign: Campaign) -> Iterator[LabelTable]:
         yield read_labels([LabelScope(campaign.dataset_id, campaign.persona.persona_id, campaign.pk)])
         return
     for criterion in campaign.schema.content.criteria:
-        if criterion.levels and criterion.kind != Kind.TAGS:
+        if criterion.has_one_level:
             answers = read_answers(campaign, criterion)
             yield build_answer_table(campaign, answers, np.asarray(answers.value), len(criterion.levels))

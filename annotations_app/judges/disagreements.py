@@ -8,7 +8,7 @@ from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.judge_rows import look_up, read_people_at_random, read_verdicts
 from annotations_app.models import Campaign, Judge, JudgeRun
 from annotations_app.models.querysets import find_version
-from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.labels.criterion import Criterion
 
 
 def find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[IntArray, IntArray, int]:
@@ -23,7 +23,7 @@ def find_consensus(turn: IntArray, label: IntArray, categories: int) -> tuple[In
 
 def read_consensus(campaign: Campaign, criterion: Criterion) -> tuple[IntArray, IntArray]:
     """(turns of the random sample with a majority, what it says); of tags none: each is a question."""
-    if criterion.kind == Kind.TAGS or not criterion.levels:
+    if not criterion.has_one_level:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     return find_consensus(*read_people_at_random(campaign, criterion), len(criterion.levels))[:2]
 

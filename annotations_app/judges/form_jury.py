@@ -27,7 +27,7 @@ from annotations_app.judges.run_jury import ask_member, check_members, find_memb
 from annotations_app.models import Campaign, Judge, JudgeRun
 from datasets_app.catalog.policies import LOCKED_SPLIT
 from datasets_app.core.errors import UserError
-from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.labels.criterion import Criterion
 from datasets_app.domain.labels.schema_document import NAME_PATTERN
 
 MIN_REPLIES, MIN_SESSIONS, MIN_OF_ANSWER = 50, 20, 5
@@ -125,7 +125,7 @@ def _read_labels(campaign: Campaign) -> tuple[list[_Labels], dict[str, str], dic
     sessions, excluded = read_sessions(campaign), np.array(list_excluded(campaign), np.int64)
     known, folds = read_folds(campaign, FOLDS)
     for criterion in schema_of(campaign).criteria:
-        if criterion.kind == Kind.TAGS or not 2 <= len(criterion.levels) <= MAX_ANSWERS:
+        if not criterion.has_one_level or not 2 <= len(criterion.levels) <= MAX_ANSWERS:
             left_out[criterion.key] = f"juries answer criteria with 2 to {MAX_ANSWERS} answers, one of them"
             continue
         turn, label = read_consensus(campaign, criterion)

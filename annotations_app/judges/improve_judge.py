@@ -24,7 +24,7 @@ from datasets_app.catalog.written_text import find_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.labels.criterion import Criterion, Kind
+from datasets_app.domain.labels.criterion import Criterion
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.wording import format_count
@@ -145,7 +145,7 @@ def list_proposals(run: JudgeRun) -> list[tuple[Judge, list[tuple[str, VersionCh
 
 def list_comparable(campaign: Campaign) -> list[Criterion]:
     """Those whose agreement can be compared."""
-    return [one for one in schema_of(campaign).criteria if one.levels and one.kind != Kind.TAGS]
+    return [one for one in schema_of(campaign).criteria if one.has_one_level]
 
 
 def is_draft(judge: Judge) -> bool:

@@ -91,6 +91,23 @@ def ask_adaptively(crowd: Crowd, first: int, most: int) -> NDArray[np.int64]:
     return places
 
 
+class Overlap(NamedTuple):
+    """Of a crowd, with ``most`` people of each item and adaptively: the share of items that consensus has
+    right, and of labels that were asked for; ``kept`` are both sets of labels."""
+
+    right_of_all: float
+    right: float
+    labels: float
+    kept: tuple[Matrix, Matrix]
+
+
+def compare_overlap(crowd: Crowd, most: int) -> Overlap:
+    places = ask_adaptively(crowd, 2, most)
+    kept = crowd.keep(np.full(len(places), most)), crowd.keep(places)
+    of_all, right = (crowd.is_right(find_posterior(one)[1]) for one in kept)
+    return Overlap(of_all, right, float(places.mean()) / most, kept)
+
+
 def measure_width(table: LabelTable) -> float:
     alpha = measure_headline(table, table.counts(), resamples=200, seed=1).krippendorff_alpha
     assert alpha.low is not None

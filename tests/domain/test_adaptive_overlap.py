@@ -3,7 +3,7 @@
 import numpy as np
 
 from annotations_app.domain.adaptive_overlap import find_unsure
-from tests.domain.crowds import ask_adaptively, find_posterior, simulate_crowd
+from tests.domain.crowds import compare_overlap, find_posterior, simulate_crowd
 
 
 def test_a_third_person_where_the_first_two_differ_is_as_good_as_three_of_each() -> None:
@@ -35,16 +35,8 @@ def test_of_a_crowd_that_is_right_in_84_percent_it_costs_less_than_a_point_and_s
     rows = []
     for _ in range(10):
         crowd = simulate_crowd(chance)
-        places = ask_adaptively(crowd, 2, 3)
-        all_three = np.full(len(places), 3)
-        rows.append(
-            [
-                (crowd.labels == crowd.truth).sum() / np.isfinite(crowd.labels).sum(),
-                crowd.is_right(find_posterior(crowd.keep(all_three))[1]),
-                crowd.is_right(find_posterior(crowd.keep(places))[1]),
-                places.mean() / 3,
-            ]
-        )
+        own = (crowd.labels == crowd.truth).sum() / np.isfinite(crowd.labels).sum()
+        rows.append([own, *compare_overlap(crowd, 3)[:3]])
     own, of_all, of_some, labels = np.mean(rows, axis=0)
     assert 0.82 <= own <= 0.86
     assert of_all - of_some <= 0.01
@@ -56,13 +48,10 @@ def test_while_more_answers_could_change_the_result_they_are_asked_for() -> None
     chance = np.random.default_rng(44)
     rows = []
     for _ in range(4):
-        crowd = simulate_crowd(chance)
-        places = ask_adaptively(crowd, 2, 10)
-        all_ten, some = (crowd.keep(one) for one in (np.full(len(places), 10), places))
-        votes = [(one == 1).sum(axis=0) - (one == 0).sum(axis=0) for one in (all_ten, some)]
+        found = compare_overlap(simulate_crowd(chance), 10)
+        votes = [(one == 1).sum(axis=0) - (one == 0).sum(axis=0) for one in found.kept]
         assert (np.sign(votes[0]) == np.sign(votes[1])).all()
-        right = [crowd.is_right(find_posterior(one)[1]) for one in (all_ten, some)]
-        rows.append([right[0] - right[1], places.mean() / 10])
+        rows.append([found.right_of_all - found.right, found.labels])
     lost, labels = np.mean(rows, axis=0)
     assert lost <= 0.005
     assert labels <= 0.75

@@ -79,10 +79,8 @@ def explain_rate(rate: RateEstimate) -> str:
     if rate.judges is None:
         return f"{said}, from {format_count(best.labels, 'labeled reply', 'labeled replies')}."
     people = format_count(best.labels, "reply labeled by people", "replies labeled by people")
-    worth = (
-        f"the judges are worth {format_count(best.gain, 'more label')}" if best.gain else "judges add nothing"
-    )
-    return f"{said}, from {people}; {best.note or worth}."
+    gain = f"are worth {format_count(best.gain, 'more label')}" if best.gain else "add nothing"
+    return f"{said}, from {people}; {best.note or f'the judges {gain}'}."
 
 
 def format_quality(report: QualityReport) -> str:

@@ -28,6 +28,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 
 from alignmenter_site.keys.derived_key import make_fernet
+from datasets_app.core.web.pages import wants_fragment
 
 # In the session: when the person signed in, and when they last proved who they are (seconds since 1970).
 SIGNED_IN_AT, PROVED_AT = "signed_in_at", "proved_at"
@@ -66,7 +67,7 @@ def suspend_request(request: Any) -> HttpResponse:
     form = {"path": request.get_full_path(), "method": request.method, "fields": _list_fields(request)}
     sealed = make_fernet(_PURPOSE).encrypt(json.dumps(form).encode()).decode()
     request.session[_STATE] = {"callback": _CALLBACK, "state": {"form": sealed}}
-    if "HX-Request" in request.headers:
+    if wants_fragment(request):
         return HttpResponse(status=204, headers={"HX-Redirect": methods[0]["url"]})
     # Only for the address bar: resume_request reads the path that was kept.
     return redirect(f"{methods[0]['url']}?{urlencode({'next': request.path})}")

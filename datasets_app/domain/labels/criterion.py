@@ -68,6 +68,11 @@ class Criterion(NamedTuple):
     parameters: tuple[str, ...] = ()
 
     @property
+    def has_one_level(self) -> bool:
+        """Whether an answer is one of the levels: of tags it may be several."""
+        return bool(self.levels) and self.kind != Kind.TAGS
+
+    @property
     def is_of_session(self) -> bool:
         """Whether it is asked once of a whole session."""
         return SESSION in self.parameters

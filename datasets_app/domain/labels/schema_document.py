@@ -161,7 +161,7 @@ def _read_condition(when: Any, place: str, before: list[Question]) -> Condition 
         _refuse(f"{place}: when names one criterion and its answers, such as {{safe: 0}}")
     [(key, values)] = when.items()
     other = next((question.criterion for question in before if question.criterion.key == key), None)
-    if other is None or not other.levels or other.kind == Kind.TAGS:
+    if other is None or not other.has_one_level:
         _refuse(f"{place}: when must name an earlier criterion with one answer of several")
     chosen = values if isinstance(values, list) else [values]
     try:

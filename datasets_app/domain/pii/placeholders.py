@@ -4,10 +4,12 @@ import re
 
 from datasets_app.domain.pii.detector import Match
 
+# What pad_placeholders adds.
+PADDING = r"(?::x){0,9}"
 # "[EMAIL]", "[NAME_2]"; but "jane [AT] acme [DOT] com" is an address written out, and a key in brackets,
 # which has digits among its letters, is a key.
 PLACEHOLDER_PATTERN = re.compile(
-    r"\[(?!AT\]|DOT\])[A-Z]{1,40}(?:_[A-Z]{1,40}){0,5}(?:_[0-9]{1,9})?(?::x){0,9}\]"
+    r"\[(?!AT\]|DOT\])[A-Z]{1,40}(?:_[A-Z]{1,40}){0,5}(?:_[0-9]{1,9})?" + PADDING + r"\]"
 )
 # How many runs of letters and digits the values of a class usually have (the median of invented ones in all
 # languages), if more than one. It is the same for all values of a class, so it tells nothing of any.

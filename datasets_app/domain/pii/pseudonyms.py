@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from datasets_app.domain.pii.detector import IBAN, MAC, NAME, is_digit_value
 from datasets_app.domain.pii.folding import extract_digits, fold
+from datasets_app.domain.pii.placeholders import PADDING
 
 _WORD = re.compile(r"\w+")
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -13,7 +14,7 @@ _POSSESSIVE = re.compile(r"['’]s\b")
 def build_placeholder_pattern(labels: Iterable[str]) -> re.Pattern[str]:
     """Matches every placeholder of these labels, also numbered and padded; group 1 is label, 2 the number."""
     words = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
-    return re.compile(rf"\[({words})(?:_([1-9]\d{{0,8}}))?(?::x){{0,9}}\]")
+    return re.compile(rf"\[({words})(?:_([1-9]\d{{0,8}}))?{PADDING}\]")
 
 
 def format_placeholder(kind: str) -> str:

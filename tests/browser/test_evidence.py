@@ -14,7 +14,7 @@ from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.catalog import gates
 from tests.browser.conftest import DESKTOP, PHONE, sign_in
 from tests.browser.faults import find_violations_in_both_schemes
-from tests.browser.test_criteria import is_saved, press, reply
+from tests.browser.test_criteria import GUARD, is_saved, press, reply
 from tests.campaigns import PERSONA_YAML, make_campaign, make_persona
 from tests.factories import make_dataset
 
@@ -111,6 +111,7 @@ def test_by_mouse(open_page: Any, campaign: Campaign) -> None:
     select(page, "sadly", "wrong")
     page.locator("[data-do=mark]").click()
     assert marked(page) == ["sadly wrong"]
+    page.wait_for_timeout(GUARD)
     page.locator("[data-do=off]").click()
     is_saved(page)
     assert stored() == ["sadly wrong"]
@@ -136,7 +137,7 @@ def test_by_finger(open_page: Any, campaign: Campaign) -> None:
     assert marked(page) == ["wrong"]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert find_violations_in_both_schemes(page) == []
-    page.wait_for_timeout(200)
+    page.wait_for_timeout(GUARD)
     page.locator("[data-do=on]").tap()
     is_saved(page)
     assert stored() == ["wrong"]

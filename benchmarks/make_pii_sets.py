@@ -92,6 +92,8 @@ def make_rows(templates: list[Template], choose: random.Random, words: Words) ->
     """Each class gets its number of rows, from its templates in turns, and each template a row."""
     for slot, count in ROWS_BY_SLOT.items():
         having = [template for template in templates if has_slot(template, slot)]
+        if not having:
+            raise ValueError(f"no template has <{slot}>")
         choose.shuffle(having)
         for number in range(max(count, len(having))):
             yield render_row(having[number % len(having)], choose, words)

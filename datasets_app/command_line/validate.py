@@ -67,9 +67,7 @@ OPTIONS = (
     ),
     option("--kind", "what the files hold (default: by the first line)", choices=FILE_KINDS),
     option("--format", "of the output", choices=tuple(OUTPUTS), default="text"),
-    option(
-        "--pii-only", "look for personal data alone (E401 to E418, W406), in any JSONL whatever its lines are"
-    ),
+    option("--pii-only", "look for personal data alone, in any JSONL whatever its lines are"),
     option(
         "--allow TERM",
         "a value that is allowed in the files, whole or in part; repeatable (with --pii-only)",

@@ -16,6 +16,7 @@ from datasets_app.catalog.gates import load_facts
 from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.labels.on_brand import ON_BRAND, YES_NAME
 from datasets_app.domain.markdown import render_markdown
+from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.quality.personal_data_checks import is_error
 from datasets_app.domain.wording import format_count, is_hash, shorten_hash
 from datasets_app.models import Dataset
@@ -55,27 +56,8 @@ _FACT_LABELS = {
 }
 
 # The types of personal data.
-KIND_LABELS = {
-    "CREDENTIAL": "Keys, tokens, passwords",
-    "EMAIL": "Email addresses",
-    "PATH": "File paths that name someone",
-    "HANDLE": "User names",
-    "ADDRESS": "Postal addresses",
-    "IBAN": "Bank accounts (IBAN)",
-    "ACCOUNT": "Account and customer numbers",
-    "ID_NUMBER": "Identity, tax, license and health numbers",
-    "DATE_OF_BIRTH": "Dates of birth",
-    "URL": "Web addresses with personal data",
-    "CRYPTO_WALLET": "Wallet addresses",
-    "MAC": "Hardware (MAC) addresses",
-    "IP": "IP addresses",
-    "HOST": "Internal host names",
-    "CREDIT_CARD": "Card numbers",
-    "SSN": "Social security numbers",
-    "PHONE": "Telephone numbers",
-    "NAME": "Names of people",
-    "ORDER_NUMBER": "Order, parcel and ticket numbers",
-    "ID": "Values under keys such as user_id",
+KIND_LABELS = {kind: f"{text[:1].upper()}{text[1:]}" for kind, text in KIND_DESCRIPTIONS.items()} | {
+    "ID": "Values under keys such as user_id"
 }
 
 _STATE_COLORS = {
@@ -347,7 +329,7 @@ def as_markdown(text: str) -> SafeString:
 
 @register.filter
 def kind_label(kind: str) -> str:
-    """EMAIL → Email addresses; custom patterns have only their own label."""
+    """EMAIL → E-mail addresses; custom patterns have only their own label."""
     return KIND_LABELS.get(kind, "Custom pattern")
 
 

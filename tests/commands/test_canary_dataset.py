@@ -30,7 +30,7 @@ def run(folder: Path, *arguments: Any) -> Any:
 
 
 def measure(folder: Path, *arguments: Any) -> tuple[int, dict[str, Any]]:
-    done = run(folder, *arguments, "--format", "json", "--n", 36)
+    done = run(folder, *arguments, "--format", "json", "--n", 2 * len(KINDS))
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 
@@ -66,12 +66,15 @@ class TestDatasets:
         scrub_dataset(dataset, Policy())
         assert "planted" not in gates.load_facts(dataset).description
         job = JobRun.objects.create(
-            operation="canary_dataset", dataset=dataset, dataset_name="support", parameters={"count": 18}
+            operation="canary_dataset",
+            dataset=dataset,
+            dataset_name="support",
+            parameters={"count": len(KINDS)},
         )
         result = run_task(job)
         sentence = result["text"]
         assert sentence.startswith("At most ")
-        assert result["planted"] == 18
+        assert result["planted"] == len(KINDS)
         described = gates.load_facts(dataset).description
         assert described == f"Verified: no pattern matches remain in 40 turns. {sentence}"
         mark_not_personal(dataset, term="Zorblax", actor=None)
@@ -96,7 +99,7 @@ class TestDatasets:
         job = JobRun.objects.get(operation="canary_dataset")
         assert job.get_operation_label() == "Measure with planted values"
         assert job.parameters["count"] == 600
-        job.parameters["count"] = 18
+        job.parameters["count"] = len(KINDS)
         run_task(job)
         shown = admin_client.get(page).content.decode()
         assert _describe(dataset) in " ".join(shown.split())
@@ -123,9 +126,9 @@ def _describe(dataset: Dataset) -> str:
 
 def test_too_few_values_for_the_limit_are_said_to_be(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "chat.jsonl", LINES)
-    done = run(tmp_path, "--input", "chat.jsonl", "--n", 36, "--upper", "1%")
+    done = run(tmp_path, "--input", "chat.jsonl", "--n", 2 * len(KINDS), "--upper", "1%")
     assert done.returncode == 1
-    assert "36 values can't show that: with --n 381 it passes if none is left." in done.stdout
+    assert f"{2 * len(KINDS)} values can't show that: with --n 381 it passes if none is left." in done.stdout
 
 
 def test_a_file_needs_no_database(tmp_path: Path) -> None:
@@ -135,7 +138,7 @@ def test_a_file_needs_no_database(tmp_path: Path) -> None:
     assert (code, whole["input"], whole["passed"]) == (0, "chat.jsonl", True)
     code, part = measure(tmp_path, "--input", "chat.jsonl", "--upper", "5%", "--scrub-patterns", "ip")
     assert (code, part["classes"][EMAIL]["survived"]) == (1, 2)
-    done = run(tmp_path, "--input", "chat.jsonl", "--n", 36, "--upper", 0.99)
+    done = run(tmp_path, "--input", "chat.jsonl", "--n", 2 * len(KINDS), "--upper", 0.99)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0].split()[:3] == ["type", "planted", "left"]
@@ -151,7 +154,7 @@ def test_a_file_needs_no_database(tmp_path: Path) -> None:
         (["support", "--input", "chat.jsonl"], "Name either a dataset or a file"),
         (["--input", "chat.jsonl", "--upper", "3"], "--upper is a share between 0 and 1, such as 1% or 0.01"),
         (["--input", "chat.jsonl", "--upper", "few"], "--upper is a share"),
-        (["--input", "chat.jsonl", "--n", 5], "Plant 18 to 100,000 values"),
+        (["--input", "chat.jsonl", "--n", 5], f"Plant {len(KINDS)} to 100,000 values"),
         (["--input", "gone.jsonl"], "gone.jsonl"),
         (["--input", "empty.jsonl"], "no turn with text"),
         (["--input", "chat.jsonl", "--names", "no_such_model"], "no_such_model"),

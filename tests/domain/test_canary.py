@@ -45,7 +45,7 @@ SUPPORT = conversation(
 )
 
 
-def measured(kinds: tuple[str, ...] = RULES, count: int = 180) -> Survival:
+def measured(kinds: tuple[str, ...] = RULES, count: int = 10 * len(KINDS)) -> Survival:
     return measure_survival([SUPPORT], Scrubber(Policy(kinds=kinds), key=KEY), count=count, seed=3)
 
 
@@ -166,7 +166,7 @@ def test_sentences_have_the_letters_and_nouns_of_the_dataset() -> None:
 
 def test_a_scrub_without_a_class_and_a_broken_rule_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     healthy = measured()
-    assert healthy.planted == 180
+    assert healthy.planted == 10 * len(KINDS)
     assert {healthy.by_kind[kind].planted for kind in KINDS} == {10}
     assert healthy.by_kind[EMAIL].survived == healthy.by_kind[PHONE].survived == 0
     # Without names, each stays: who announces a name gives no user name.
@@ -181,7 +181,7 @@ def test_a_scrub_without_a_class_and_a_broken_rule_are_noticed(monkeypatch: pyte
         lambda text, kinds, *more: [match for match in find_all(text, kinds, *more) if match.kind != PHONE],
     )
     monkeypatch.setattr(JudgedText, "find", lambda text, kinds: [])
-    broken = measured()
+    broken = measured(count=30 * len(KINDS))
     assert broken.by_kind[PHONE].survived > 3
     assert broken.by_kind[CREDIT_CARD].survived == healthy.by_kind[CREDIT_CARD].survived
 
@@ -192,11 +192,15 @@ def test_the_result_is_the_same_for_the_same_seed_and_says_no_value() -> None:
     assert sum(kind.survived for kind in first.by_kind.values()) == first.survived
     assert sum(sum(kind.forms.values()) for kind in first.by_kind.values()) == first.survived
     stated = first.as_json()
-    assert (stated["planted"], stated["survived"], stated["confidence"]) == (180, first.survived, 0.95)
-    assert stated["upper"] == pytest.approx(wilson_interval(first.survived, 180).high, abs=1e-6)
+    assert (stated["planted"], stated["survived"], stated["confidence"]) == (
+        first.planted,
+        first.survived,
+        0.95,
+    )
+    assert stated["upper"] == pytest.approx(wilson_interval(first.survived, first.planted).high, abs=1e-6)
     assert not any(survives(make_value(kind, Random(1)), json.dumps(stated)) for kind in (EMAIL, PHONE, SSN))
     with pytest.raises(ValueError, match="there are none"):
-        measure_survival([conversation("", " ")], Scrubber(Policy(kinds=RULES), key=KEY), count=18)
+        measure_survival([conversation("", " ")], Scrubber(Policy(kinds=RULES), key=KEY), count=len(KINDS))
 
 
 def test_over_2000_measurements_the_interval_covers_what_survives() -> None:

@@ -12,7 +12,8 @@ HEADING = re.compile(r"^### ([EW]\d{3}) (.+)$", re.MULTILINE)
 
 
 def test_every_code_is_documented_under_its_title_and_no_other():
-    assert dict(HEADING.findall(DOCUMENT.read_text(encoding="utf-8"))) == CODE_TITLES
+    documented = dict(HEADING.findall(DOCUMENT.read_text(encoding="utf-8")))
+    assert documented == CODE_TITLES, "docs/checks.md needs a section “### CODE title” for each code"
 
 
 def test_codes_stand_in_the_document_in_the_order_of_their_numbers():

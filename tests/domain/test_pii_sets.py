@@ -44,7 +44,8 @@ def test_every_template_can_be_filled_and_its_values_are_marked(part: str) -> No
         assert all(row["text"][span["start"] : span["end"]].strip() for span in row["spans"]), template
         assert row["spans"] == sorted(row["spans"], key=lambda span: span["start"])
     for slot in ROWS_BY_SLOT:
-        assert sum(has_slot(template, slot) for template in templates) >= 3, slot
+        found = sum(has_slot(template, slot) for template in templates)
+        assert found >= 3, f"{part}.txt has {found} templates with <{slot}>, and needs three"
 
 
 def test_a_row_is_the_same_for_the_same_seed() -> None:

@@ -25,6 +25,7 @@ from datasets_app.domain.pii.presidio import (
     make_recognizer,
 )
 from datasets_app.domain.pii.rules.finder import RuleDetector
+from tests.domain.test_rules import ONE_OF_EACH
 from tests.strategies import EXAMPLES_FACTOR
 
 pytestmark = pytest.mark.xdist_group("presidio")
@@ -91,6 +92,7 @@ def made_up(count: int, seed: int = 7) -> list[str]:
     chance = random.Random(seed)
     texts = ["", " ", "\n", "x", "12345", "half \ud800 a pair of Jane Doe", "Jane Doe " * 300]
     texts += [frame.format(value, value, value) for frame in FRAMES for value in VALUES]
+    texts += ONE_OF_EACH.values()
     while len(texts) < count:
         texts.append(chance.choice(FRAMES).format(*chance.choices(VALUES, k=3)))
     return texts

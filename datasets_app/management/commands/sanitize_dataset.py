@@ -17,11 +17,9 @@ from datasets_app.scrubbing.defaults import make_default_policy
 class Command(BaseCommand):
     help = """Replace personal data in a conversation file, or in a dataset, with placeholders.
 
-Finds names of people, addresses, dates of birth, user names, e-mail addresses, telephone,
-card, account, identity and social security numbers, IBANs, wallets, IP and MAC addresses,
-credentials, file-system paths and internal host names, in texts, tags, metadata and session
-ids. The result is read again before it is put in place; if any pattern still matches, nothing
-is written. Files need no database.
+Finds the classes listed under --scrub-patterns (docs/scrubbing.md describes them) in texts,
+tags, metadata and session ids. The result is read again before it is put in place; if any
+pattern still matches, nothing is written. Files need no database.
 
 examples:
   manage.py sanitize_dataset --input logs.jsonl --dry-run

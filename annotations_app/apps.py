@@ -7,12 +7,13 @@ class AnnotationsConfig(AppConfig):
     verbose_name = "Annotations"
 
     def ready(self) -> None:
-        from annotations_app.hooks import access, labels, panels, session_data
+        from annotations_app.hooks import access, session_data
         from datasets_app import hooks
         from datasets_app.access.roles import ensure_roles
         from datasets_app.jobs.registry import load_tasks
 
-        hooks.labels, hooks.panels = labels, panels
+        hooks.labels = hooks.load_when_used("annotations_app.hooks.labels")
+        hooks.panels = hooks.load_when_used("annotations_app.hooks.panels")
         session_data.register_models()
         access.register()
         load_tasks(self)

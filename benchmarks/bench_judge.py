@@ -54,7 +54,8 @@ def judge(base_url: str, replies: int) -> tuple[float, float, float]:
     from tempfile import TemporaryDirectory
 
     from annotations_app.judges.judges import import_judge
-    from annotations_app.judges.run_judge import JudgeOptions, run_judge
+    from annotations_app.judges.parameters import JudgeOptions
+    from annotations_app.judges.run_judge import run_judge
     from annotations_app.models import Campaign
     from datasets_app.catalog.edit import edit_dataset
     from tests.campaigns import make_campaign, make_replies

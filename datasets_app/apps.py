@@ -8,17 +8,16 @@ class DatasetsConfig(AppConfig):
 
     def ready(self) -> None:
         from alignmenter_site import server_checks  # noqa: F401  (importing it registers the checks)
-        from datasets_app import dispatch, hooks, nightly, session_data  # noqa: F401  (importing registers jobs)
+        from datasets_app import hooks, session_data
         from datasets_app.access.accounts import end_access
         from datasets_app.access.roles import ensure_roles, snapshot_permissions
         from datasets_app.auditing import permission_events
         from datasets_app.jobs.permissions import cancel_pending_jobs
         from datasets_app.jobs.registry import load_tasks
-        from datasets_app.releasing.next_steps import find_next_steps
 
         load_tasks(self)
         session_data.register_models()
-        hooks.find_next_steps = find_next_steps
+        hooks.next_steps = hooks.load_when_used("datasets_app.releasing.next_steps")
         permission_events.connect_signals()
         pre_migrate.connect(snapshot_permissions, sender=self)
         post_migrate.connect(ensure_roles, sender=self)

@@ -6,8 +6,12 @@ Modules with functions of these names fulfill them; that app's ``AppConfig.ready
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
+
+from django.utils.functional import SimpleLazyObject
 
 from datasets_app.domain.packages.package import LabelFile, LabelSummary
 from datasets_app.domain.packages.quality_statement import QualityStatement
@@ -132,6 +136,18 @@ class Panels(Protocol):
 labels: Labels
 panels: Panels
 
-# Called with (dataset, user) for the header of a dataset's pages; returns the NextSteps of ``releasing``.
-# This app registers it itself: ``core`` renders the header, and knows nothing of releases.
-find_next_steps: Callable[[Any, Any], Any]
+
+class Steps(Protocol):
+    """What this app registers itself: ``core`` renders the header of a dataset's pages, and knows nothing of
+    releases."""
+
+    def find_next_steps(self, dataset: Any, user: Any) -> Any:
+        """The ``NextSteps`` of a dataset, for this user."""
+
+
+next_steps: Steps
+
+
+def load_when_used(module: str) -> Any:
+    """The module, imported when one of its attributes is first used: few commands use any."""
+    return SimpleLazyObject(partial(import_module, module))

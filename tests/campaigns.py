@@ -14,7 +14,7 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labeling.decide import DecisionOutcome, decide
 from annotations_app.labeling.lease_next import QueueState, lease_next
 from annotations_app.models import Assignment, Campaign
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.models import Dataset, Persona
 from tests.factories import make_dataset as made_dataset
 from tests.factories import make_sessions
@@ -49,7 +49,7 @@ def make_persona(persona_id: str = "warm_v1", yaml: str = PERSONA_YAML) -> Perso
 def make_replies(path: Path, count: int, turns: int = 2, name: str = "support", **fields: Any) -> Dataset:
     """``count`` sessions, with a reply in every second turn, searched for personal data."""
     dataset = made_dataset(path, make_sessions(count, turns, **fields), name)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     return dataset
 
 

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from django.apps import apps
+
+from datasets_app import hooks
 
 # Each module is read once.
 pytestmark = pytest.mark.xdist_group("architecture")
@@ -353,13 +356,30 @@ def test_no_package_of_rules_imports_itself_in_a_circle(app: str) -> None:
     TopologicalSorter(packages).prepare()
 
 
-def test_commands_and_workers_start_without_the_admins_pages() -> None:
+def test_commands_and_workers_start_with_neither_the_admins_pages_nor_what_searches_text() -> None:
     code = (
         "import os, sys, django\n"
         "os.environ['DJANGO_SETTINGS_MODULE'] = 'alignmenter_site.settings'\n"
         "django.setup()\n"
         "assert 'datasets_app.jobs.registry' in sys.modules\n"
-        "pages = {'datasets_app.admin', 'annotations_app.admin', 'openpyxl'} & set(sys.modules)\n"
-        "assert not pages, pages\n"
+        "heavy = {'datasets_app.admin', 'annotations_app.admin', 'openpyxl', 'numpy', 'pyarrow', 'openai'}\n"
+        "heavy |= {'re2', 'spacy', 'presidio_analyzer', 'datasets_app.domain.pii.detection'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=PROJECT)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "module"),
+    [
+        (hooks.Labels, "annotations_app.hooks.labels"),
+        (hooks.Panels, "annotations_app.hooks.panels"),
+        (hooks.Steps, "datasets_app.releasing.next_steps"),
+    ],
+)
+def test_modules_that_are_loaded_when_used_have_all_that_datasets_take_from_them(
+    protocol: type, module: str
+) -> None:
+    promised = {name for name in (*vars(protocol), *protocol.__annotations__) if not name.startswith("_")}
+    assert promised
+    assert promised <= set(dir(import_module(module)))

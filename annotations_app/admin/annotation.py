@@ -34,7 +34,7 @@ from annotations_app.labels.export_annotations import count_personal_data
 from annotations_app.labels.history_pages import has_history, label_history
 from annotations_app.labels.import_annotations import describe_written_labels
 from annotations_app.models import Annotation
-from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.catalog import gates, policies, raw_access, text_gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.model_admin import ModelAdmin, VisibleRelatedFilter
@@ -343,7 +343,7 @@ class AnnotationAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
         datasets = list(Dataset.objects.filter(pk__in=queryset.order_by().values("dataset")))
         for dataset in datasets:
             try:
-                gates.check_gate(policies.EXPORT, dataset, actor=request.user)
+                text_gates.check_gate(policies.EXPORT, dataset, actor=request.user)
                 found = count_personal_data(dataset, queryset.filter(dataset=dataset))
                 gates.check_label_export(dataset, found, actor=request.user)
             except UserError as refusal:

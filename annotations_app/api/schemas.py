@@ -15,7 +15,8 @@ from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.jury_document import MAX_MEMBERS, MIN_MEMBERS
 from annotations_app.judges.alternative import MAX_EPSILON
 from annotations_app.judges.certify import MIN_THRESHOLD
-from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES
+from annotations_app.judges.improve_judge import MAX_TRIES
+from annotations_app.judges.parameters import DEFAULT_TRIES
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models.campaign import (
     MAX_CALIBRATION_REPLIES,

@@ -10,7 +10,7 @@ from annotations_app.campaigns.create import prepare_campaign
 from annotations_app.campaigns.rows import mark_sessions
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Campaign
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import policies, text_gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import execute
@@ -56,9 +56,9 @@ def add_replies(
         )
         row = rows.get(pk=campaign.pk)
         _require_open(row)
-        gates.check_gate(policies.ANNOTATE, row.dataset, actor=actor, override=override)
+        text_gates.check_gate(policies.ANNOTATE, row.dataset, actor=actor, override=override)
         if row.split == policies.LOCKED_SPLIT:
-            gates.check_gate(policies.ANNOTATE_TEST_SPLIT, row.dataset, actor=actor, override=override)
+            text_gates.check_gate(policies.ANNOTATE_TEST_SPLIT, row.dataset, actor=actor, override=override)
         values: dict[str, Any] = {
             "campaign": row.pk,
             "dataset": row.dataset_id,

@@ -12,7 +12,7 @@ from annotations_app.campaigns.rows import ReplyFilter
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.assignment import gold_item_target
 from annotations_app.models import Campaign, CampaignMember
-from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.catalog import gates, policies, raw_access, text_gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -149,9 +149,9 @@ def _count_unpaired(campaign: Campaign, reply_filter: ReplyFilter) -> None:
 
 def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
     """Whether labeling raw text took an override. Raises UserError."""
-    reason = gates.check_gate(policies.ANNOTATE, dataset, actor=actor, override=override)
+    reason = text_gates.check_gate(policies.ANNOTATE, dataset, actor=actor, override=override)
     if split == policies.LOCKED_SPLIT:
-        gates.check_gate(policies.ANNOTATE_TEST_SPLIT, dataset, actor=actor, override=override)
+        text_gates.check_gate(policies.ANNOTATE_TEST_SPLIT, dataset, actor=actor, override=override)
     return bool(reason)
 
 

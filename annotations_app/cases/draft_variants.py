@@ -12,7 +12,7 @@ from django.db import transaction
 
 from annotations_app.cases.drafts import count_drafts
 from annotations_app.cases.make_case import check_holds_cases, insert_sessions, read_turns
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -101,7 +101,7 @@ def draft_variants(
         _scrub(dataset, actor, job_run)
     with transaction.atomic():
         lock_dataset(dataset.pk)  # so that no case that is added meanwhile is read without the check
-        gates.check_judge(dataset, endpoint.base_url, actor=actor)
+        text_gates.check_judge(dataset, endpoint.base_url, actor=actor)
         sessions = _read_originals(dataset, case)
     planned = list(_plan(dataset, sessions, kinds or tuple(KINDS)))
     budget = TokenBudget(request.max_tokens_total, used or TokensUsed())

@@ -21,7 +21,7 @@ from annotations_app.demo import DEMO_DATASET
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, CampaignMember, Decision
 from datasets_app.access.demo_accounts import account_name
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.models import Dataset, Persona
@@ -163,6 +163,6 @@ def load_demo(*, actor: Any = None) -> bool:
         )
         dataset = Dataset.objects.get(name=DEMO_DATASET)
         # Text that nothing has searched is raw: most roles could not read it.
-        gates.scan_and_describe(dataset)
+        text_gates.scan_and_describe(dataset)
         campaign = add_demo_campaign(dataset, persona.persona)
     return bool(persona.change != "unchanged" or turns or labels.saved.added or campaign)

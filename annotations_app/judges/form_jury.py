@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations_app.domain.judging.judge_document import JURY, JudgeDocument
-from annotations_app.domain.judging.jury import FOLDS, learn_weights
+from annotations_app.domain.judging.jury import learn_weights
 from annotations_app.domain.judging.jury_document import (
+    FOLDS,
     MAX_ANSWERS,
     MAX_MEMBERS,
     MIN_MEMBERS,
@@ -21,8 +22,9 @@ from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, read_sessions
 from annotations_app.judges.judges import save_judge
 from annotations_app.judges.keep_run import JudgeOutcome
+from annotations_app.judges.parameters import JudgeOptions
 from annotations_app.judges.replies import list_excluded, read_folds
-from annotations_app.judges.run_judge import JudgeOptions, schema_of
+from annotations_app.judges.run_judge import schema_of
 from annotations_app.judges.run_jury import ask_member, check_members, find_members, read_codes, run_rater
 from annotations_app.models import Campaign, Judge, JudgeRun
 from datasets_app.catalog.policies import LOCKED_SPLIT
@@ -153,7 +155,7 @@ def _learn(labels: _Labels, runs: Sequence[JudgeRun]) -> JuryCriterion:
     said = np.stack([read_codes(run, labels.criterion, labels.turn) for run in runs])
     answers = len(labels.criterion.levels)
     folds = tuple(
-        learn_weights(said[:, labels.fold != fold], labels.label[labels.fold != fold], answers)
+        learn_weights(said[:, labels.fold != fold], labels.label[labels.fold != fold], answers).as_stored()
         for fold in range(FOLDS)
     )
     return JuryCriterion(labels.criterion.digest, len(labels.turn), folds)

@@ -14,9 +14,14 @@ from unfold.widgets import (
 from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.judge_document import OFFLINE
 from annotations_app.judges.certify import MIN_THRESHOLD, list_certifiable
-from annotations_app.judges.improve_judge import DEFAULT_TRIES, MAX_TRIES, is_draft, list_comparable
+from annotations_app.judges.improve_judge import MAX_TRIES, is_draft, list_comparable
 from annotations_app.judges.judges import latest_judges
-from annotations_app.judges.parameters import ImproveParameters, JudgeParameters, JuryParameters
+from annotations_app.judges.parameters import (
+    DEFAULT_TRIES,
+    ImproveParameters,
+    JudgeParameters,
+    JuryParameters,
+)
 from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models import Campaign, Judge
 from datasets_app.core.web import fields

@@ -15,11 +15,12 @@ from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
 from annotations_app.judges.judges import get_judge, save_judge
 from annotations_app.judges.model_judge import write_instructions
+from annotations_app.judges.parameters import DEFAULT_TRIES, JudgeOptions
 from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
-from annotations_app.judges.run_judge import JudgeOptions, make_request, run_judge, schema_of
+from annotations_app.judges.run_judge import make_request, run_judge, schema_of
 from annotations_app.judges.versions import VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.catalog.written_text import find_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -32,7 +33,7 @@ from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.requests import make_model
 
 COMPARED_SPLIT = "validation"
-DEFAULT_TRIES, MAX_TRIES, MAX_LISTED = 3, 10, 20
+MAX_TRIES, MAX_LISTED = 10, 20
 # Shown to the model that writes instructions, and to the judge.
 MAX_SHOWN, MAX_EXAMPLES_SHOWN = 12, 8
 # Characters of a conversation in a row that instructions may repeat.
@@ -314,7 +315,9 @@ class _Improving:
             examples = max(document.examples, min(MAX_EXAMPLES_SHOWN, 2 * len(wrong)))
             return EXAMPLES, document._replace(examples=examples, examples_from=base.judge.full_name), ""
         for dataset in self.campaign.datasets:
-            gates.check_judge(dataset, self.endpoint.base_url, actor=self._actor, override=self._override)
+            text_gates.check_judge(
+                dataset, self.endpoint.base_url, actor=self._actor, override=self._override
+            )
         shown = self._show(base, wrong)
         model = make_model(make_request(document, JudgeOptions(concurrency=1)), self.endpoint)
         budget = TokenBudget(self._tokens_left, TokensUsed())

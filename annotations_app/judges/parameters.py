@@ -1,13 +1,26 @@
 """The parameters of a judge's run, and of proposals for it; see ``datasets_app/jobs/parameters.py``."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from annotations_app.judges.improve_judge import DEFAULT_TRIES
-from annotations_app.judges.run_judge import JudgeOptions
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.jobs.parameters import OverridableParameters
+
+DEFAULT_TRIES = 3
+
+
+class JudgeOptions(NamedTuple):
+    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before,
+    ``max_new_tokens`` and ``max_new_cost`` without. With ``swap`` each pair is judged both ways round."""
+
+    repeats: int = 1
+    swap: bool = False
+    concurrency: int = DEFAULT_CONCURRENCY
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    max_new_tokens: int | None = None
+    max_new_cost: float | None = None
 
 
 class JudgeParameters(OverridableParameters, frozen=True):

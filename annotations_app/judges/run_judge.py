@@ -9,9 +9,10 @@ from annotations_app.domain.judging.offline_judge import judge_offline
 from annotations_app.judges.disagreements import list_wrong
 from annotations_app.judges.keep_run import JudgeOutcome, Kept, keep_verdicts, open_run
 from annotations_app.judges.model_judge import JudgedTurn, ModelJudge
+from annotations_app.judges.parameters import JudgeOptions
 from annotations_app.judges.replies import ReplyToJudge, choose_examples, count_replies, read_missing
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.catalog.personas import parse_persona_text
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -20,26 +21,12 @@ from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.labels.schema import Question, Schema
 from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
 
 MAX_REPEATS = 10
 BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
-
-
-class JudgeOptions(NamedTuple):
-    """``max_tokens`` and ``max_cost`` limit a run with all that it has used before,
-    ``max_new_tokens`` and ``max_new_cost`` without. With ``swap`` each pair is judged both ways round."""
-
-    repeats: int = 1
-    swap: bool = False
-    concurrency: int = DEFAULT_CONCURRENCY
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    max_new_tokens: int | None = None
-    max_new_cost: float | None = None
 
 
 class _Work(NamedTuple):
@@ -79,7 +66,7 @@ def run_judge(
     assert document.jury is None  # see run_rater()  # nosec B101
     schema, endpoint = check_run(campaign, document, options, endpoint_actor)
     for dataset in campaign.datasets:
-        gates.check_judge(dataset, endpoint and endpoint.base_url, actor=actor, override=override)
+        text_gates.check_judge(dataset, endpoint and endpoint.base_url, actor=actor, override=override)
     persona, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
     wrong = list_wrong(campaign, document.examples_from, schema.criteria)
     examples = choose_examples(campaign, 0 if endpoint is None else document.examples, wrong)
@@ -98,7 +85,7 @@ def check_run(
     campaign: Campaign, document: JudgeDocument, options: JudgeOptions, endpoint_actor: Any
 ) -> tuple[Schema, Endpoint | None]:
     """What a judge would answer and where it is called, None offline. Raises UserError if it can't run, but
-    for what :func:`gates.check_judge` says."""
+    for what :func:`text_gates.check_judge` says."""
     _check_options(document, options)
     schema = _select_schema(campaign, document)
     if options.swap and not schema.compares_replies:

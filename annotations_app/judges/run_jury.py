@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations_app.domain.judging.judge_prompt import select_questions
-from annotations_app.domain.judging.jury import FOLDS, MISSING, combine_verdicts
-from annotations_app.domain.judging.jury_document import Jury
+from annotations_app.domain.judging.jury import MISSING, combine_verdicts, load_weights
+from annotations_app.domain.judging.jury_document import FOLDS, Jury
 from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.judge_rows import look_up, read_verdicts
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.keep_run import JudgeOutcome, Kept, keep_verdicts, open_run
 from annotations_app.judges.model_judge import JudgedTurn
+from annotations_app.judges.parameters import JudgeOptions
 from annotations_app.judges.replies import count_replies, read_folds
-from annotations_app.judges.run_judge import JudgeOptions, check_run, run_judge, schema_of
+from annotations_app.judges.run_judge import check_run, run_judge, schema_of
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ignore_progress
 from datasets_app.domain.labels.criterion import Criterion
@@ -115,7 +116,7 @@ def check_members(
     for member in members:
         _, endpoint = check_run(campaign, member.content, options, caller.get("endpoint_actor"))
         for dataset in campaign.datasets:
-            gates.check(gates.ask_judge(dataset, endpoint and endpoint.base_url, **who))
+            gates.check(text_gates.ask_judge(dataset, endpoint and endpoint.base_url, **who))
 
 
 def ask_member(
@@ -185,7 +186,7 @@ def _combine(
         for number, weights in enumerate(jury.criteria[criterion.key].folds):
             for asked in range(1, len(runs) + 1):
                 some = (replies.fold == number) & (replies.asked == asked)
-                chances[some] = combine_verdicts(weights, said[:, some], asked)
+                chances[some] = combine_verdicts(load_weights(weights), said[:, some], asked)
         combined[criterion.key] = chances
     return combined
 

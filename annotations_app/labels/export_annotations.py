@@ -24,7 +24,7 @@ from annotations_app.labels.selection import (
     select_labels,
 )
 from annotations_app.models import Annotation, Campaign
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import policies, text_gates
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -167,7 +167,7 @@ def _unlock_test_split(scope: LabelScope, dataset: Dataset, *, override: str, ac
     is_split = dataset.sessions.filter(split=policies.LOCKED_SPLIT).exists
     if not override.strip() or not is_split() or not locked.exists():
         return False
-    gates.check_gate(policies.EXPORT_TEST_SPLIT, dataset, actor=actor, override=override)
+    text_gates.check_gate(policies.EXPORT_TEST_SPLIT, dataset, actor=actor, override=override)
     return True
 
 

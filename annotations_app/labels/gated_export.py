@@ -8,7 +8,7 @@ from typing import IO, Any, TypeVar
 from django.db import transaction
 
 from annotations_app.domain.answer_files.formats import FORMATS, AnswerFormat
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import gates, policies, text_gates
 from datasets_app.catalog.text_scans import list_exemptions
 from datasets_app.core.errors import UserError
 from datasets_app.domain.quality.text_tally import TextTally
@@ -47,13 +47,13 @@ def export_through_gates(
     """
     with tempfile.TemporaryFile() as spool:
         with transaction.atomic():
-            overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+            overridden = text_gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
             tally = TextTally(list_exemptions(dataset))
             written = write(spool, tally)
             if not overridden:
                 gates.check_label_export(dataset, tally.found, actor=actor, override=override)
                 # Raw sessions may have been committed between the first check and the read.
-                gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+                text_gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
             finish(written)
         spool.seek(0)
         shutil.copyfileobj(spool, out, 1 << 20)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
 from annotations_app.labels.parameters import LabelExportParameters, LabelImportParameters
 from annotations_app.models import Campaign
 from datasets_app.jobs import files
@@ -16,6 +15,7 @@ operations["import_annotations"] = Operation(LabelImportParameters)
 @task(LabelExportParameters)
 def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]:
     from annotations_app.campaigns.members import get_campaign
+    from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
     from annotations_app.labels.export_annotations import DEFAULT_SELECTION, export_annotations
     from annotations_app.labels.gated_export import find_format
 
@@ -48,6 +48,7 @@ def export_annotations(job: RunningJob[LabelExportParameters]) -> dict[str, Any]
 
 
 def _export_judgments(job: RunningJob[LabelExportParameters], campaign: Campaign) -> dict[str, Any]:
+    from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
     from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
     from annotations_app.labels.gated_export import find_format
 

@@ -44,7 +44,7 @@ def step_bars(request: HttpRequest) -> HttpResponse:
     require_permissions(request, "view_dataset")
     keys = [parse_pk(key) for key in request.GET.getlist("dataset")[:PAGE_SIZE]]
     listed = Dataset.objects.visible_to(request.user).filter(pk__in=keys)
-    rows = [(dataset, hooks.find_next_steps(dataset, request.user)) for dataset in listed]
+    rows = [(dataset, hooks.next_steps.find_next_steps(dataset, request.user)) for dataset in listed]
     return render_fragment(request, "datasets_app/_step_bars.html", {"rows": rows})
 
 

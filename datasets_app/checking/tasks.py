@@ -11,7 +11,7 @@ from datasets_app.jobs.running import RunningJob
 
 @task(commits_itself=True)
 def scan_text(job: RunningJob[NoParameters]) -> dict[str, Any]:
-    from datasets_app.catalog.gates import scan_and_describe
+    from datasets_app.catalog.text_gates import scan_and_describe
 
     return {"text": scan_and_describe(job.dataset, job.report_progress)}
 

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 from django.db import transaction
 
-from datasets_app.catalog import facts, gates, policies
+from datasets_app.catalog import facts, policies, text_gates
 from datasets_app.catalog.files import DigestWriter, gzip_writer, write_with_metadata
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_reader import (
@@ -85,7 +85,7 @@ def export_dataset(
     ``override``, a reason: see :mod:`gates`."""
     if gzipped and format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
-    overridden = gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+    overridden = text_gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     digest, sessions, turns = DigestWriter(out), 0, 0
     # Closed before the transaction ends: a COPY that goes on holds the connection, and a rollback would wait.
     blocks = _write_blocks(format, dataset, selection._replace(excluded=False), terms)
@@ -97,7 +97,7 @@ def export_dataset(
             report_progress(turns, dataset.turn_count)
     if not overridden:
         # An import may have been committed between the first check and the reading.
-        gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+        text_gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     excluded = dataset.sessions.filter(excluded=True).count()
     if not turns and (excluded or selection != ALL_SESSIONS):
         raise _empty_selection_error(dataset, selection)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from datasets_app.access.limit_access import copy_restriction
-from datasets_app.catalog import facts, gates, policies
+from datasets_app.catalog import facts, gates, policies, text_gates
 from datasets_app.catalog.files import load_metadata, write_turn_file
 from datasets_app.catalog.rows.session_copy import copy_sessions_between
 from datasets_app.catalog.rows.turn_reader import NOT_EXCLUDED, Selection, read_turns
@@ -107,7 +107,7 @@ def sample_to_file(
     with transaction.atomic():
         # No import between the check of the gate and the reading.
         dataset = facts.lock_dataset(dataset.pk)
-        gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+        text_gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
         stated = facts.build_metadata(
             dataset,

@@ -23,10 +23,11 @@ from datasets_app.core.disk_space import is_disk_full
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
 from datasets_app.jobs.approvals import require_approval
+from datasets_app.jobs.ending import record_end, run_operation
 from datasets_app.jobs.parameters import P
 from datasets_app.jobs.permissions import refuse_unauthorized_job
 from datasets_app.jobs.registry import describe_saved_work, get_operation
-from datasets_app.jobs.running import ClaimLost, RunningJob, run_operation, worker_name
+from datasets_app.jobs.running import ClaimLost, RunningJob, worker_name
 from datasets_app.models import JobRun
 
 log = logging.getLogger(__name__)
@@ -46,14 +47,14 @@ def _perform_claimed(job: RunningJob[Any]) -> None:
     except ClaimLost:
         log.warning("job %s was taken over by another worker", job_run_id)
     except OperationCanceled:
-        job.record_end("cancelled")
+        record_end(job, "cancelled")
     except UserError as refusal:
-        job.record_end("failed", error=refusal.message, result=refusal.details)
+        record_end(job, "failed", error=refusal.message, result=refusal.details)
     except (OperationalError, InterfaceError, EmbeddedServiceError) as error:
         _handle_database_error(job, error)
     except Exception as error:
         log.error("job %s failed: %s", job_run_id, describe_error(error))
-        job.record_end("failed", error=format_unexpected_error(job, error))
+        record_end(job, "failed", error=format_unexpected_error(job, error))
 
 
 def claim_job(job_run_id: int) -> RunningJob[Any] | None:
@@ -90,11 +91,11 @@ def _handle_database_error(job: RunningJob[Any], error: Exception) -> None:
     connection.close()
     sqlstate = getattr(error.__cause__, "sqlstate", None) or ""
     if sqlstate.startswith("53"):
-        job.record_end(
-            "failed", error=f"The database is out of disk space or memory; {saved}. Free some and retry."
+        record_end(
+            job, "failed", error=f"The database is out of disk space or memory; {saved}. Free some and retry."
         )
     elif sqlstate.startswith("57014"):
-        job.record_end("failed", error=f"The database canceled a statement; {saved}. Retry.")
+        record_end(job, "failed", error=f"The database canceled a statement; {saved}. Retry.")
     # Otherwise the row stays as it is: its heartbeat has stopped, so recovery queues it again.
 
 
@@ -147,10 +148,10 @@ def run_in_foreground(
         commits_itself = get_operation(operation).commits_itself
         return run_operation(job, function, make_facts, commits_itself=commits_itself)
     except UserError as refusal:
-        job.record_end("failed", error=refusal.message, result=refusal.details)
+        record_end(job, "failed", error=refusal.message, result=refusal.details)
         raise
     except (OperationCanceled, KeyboardInterrupt):
-        job.record_end("cancelled")
+        record_end(job, "cancelled")
         raise
     except ClaimLost:
         raise UserError(
@@ -160,5 +161,5 @@ def run_in_foreground(
         connection.close()
         gone = isinstance(error, OperationalError | InterfaceError | EmbeddedServiceError)
         reason = f"The database connection was lost; {saved}. Run the command again."
-        job.record_end("failed", error=reason if gone else format_unexpected_error(job, error))
+        record_end(job, "failed", error=reason if gone else format_unexpected_error(job, error))
         raise

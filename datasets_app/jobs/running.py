@@ -3,21 +3,18 @@
 import logging
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from os import getpid
 from typing import Any, Generic, TypeVar
 
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from datasets_app.core import outgoing
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
-from datasets_app.core.queries import execute, fetch_value
-from datasets_app.domain.pii.masking import mask_values
 from datasets_app.jobs.parameters import OverridableParameters, P, read_parameters
 from datasets_app.models import Dataset, JobRun
 
@@ -86,57 +83,6 @@ class RunningJob(Generic[P]):
             self.lost = True
         elif row.filter(cancel_requested=True).exists():
             self.cancelled = True
-
-    def finish(self, state: str, **fields: Any) -> None:
-        fields.setdefault("done", self.done)
-        # They quote the lines of a file; the row of a failed import is never scrubbed with a dataset.
-        if isinstance(fields.get("result"), dict) and fields["result"].get("problems"):
-            fields["result"] = fields["result"] | {"problems": mask_values(fields["result"]["problems"])}
-        with transaction.atomic():
-            if not self.own_row().update(state=state, finished_at=timezone.now(), **fields):
-                raise ClaimLost
-            if state == JobRun.State.FAILED:
-                announce_failure(self.row)
-
-    def record_end(self, state: str, **fields: Any) -> None:
-        """:meth:`finish` after an error, which must not be hidden by another one."""
-        try:
-            self.finish(state, **fields)
-        except ClaimLost:
-            log.warning("job %s was taken over by another worker", self.row.pk)
-        except Exception as error:
-            log.error("job %s: its end can't be stored (%s)", self.row.pk, type(error).__name__)
-
-
-def run_operation(
-    job: RunningJob[P],
-    function: Callable[[RunningJob[P]], R],
-    make_facts: Callable[[R], dict[str, Any]],
-    *,
-    commits_itself: bool,
-) -> R:
-    """Save the changes of ``function`` and the end of the job's row together, while the heartbeat runs."""
-    with run_heartbeat(job), nullcontext() if commits_itself else transaction.atomic():
-        result = function(job)
-        if not commits_itself:
-            _check_deferred_constraints()
-        row = job.row
-        # An import or a generation may have made the dataset.
-        made = {} if row.dataset_id else {"dataset": Dataset.objects.filter(name=row.dataset_name).first()}
-        job.finish("done", result=make_facts(result), total=job.total or job.done, **made)
-    return result
-
-
-def _check_deferred_constraints() -> None:
-    """Check foreign keys while the heartbeat still runs, and not in COMMIT.
-
-    Other constraints stay deferred: audit events are sealed in COMMIT, after all waiting for locks.
-    """
-    names = fetch_value(
-        "SELECT string_agg(DISTINCT quote_ident(conname), ', ') FROM pg_constraint "
-        "WHERE condeferrable AND contype <> 't' AND connamespace = current_schema()::regnamespace"
-    )
-    execute(f"SET CONSTRAINTS {names} IMMEDIATE")
 
 
 def announce_failure(row: JobRun) -> None:

@@ -14,8 +14,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
 from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.custom_patterns import parse_pattern
-from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.network.languages import say_languages
+from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import run_job

@@ -5,8 +5,8 @@ from typing import Any
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
-from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Brand, MissedMark
 from datasets_app.domain.pii.proposals import TermCount
 from datasets_app.management.files import open_output, read_text

@@ -10,7 +10,7 @@ from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.steps import Step, StepFacts
 from datasets_app.checking.check_dataset import current_report, report_of_texts
 from datasets_app.domain.quality.output import Totals
-from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
+from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.models import AuditEvent, CheckReport, Dataset, Release, ScrubRun
 from datasets_app.releasing.ask import list_requested
 from datasets_app.releasing.readiness import Readiness

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from django.db import transaction
 from django.db.models import Count, Max
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit, outgoing
@@ -61,7 +61,7 @@ def release_dataset(
         )
     check_written(dataset, {"notes": notes})
     # Refuse what can be refused at once; the checks run over what is read next.
-    gates.scan_text_for_gate(dataset, report_progress)
+    text_gates.scan_text_for_gate(dataset, report_progress)
     gates.check(assess_readiness(dataset, None).decide(actor=actor, override=override))
     before = _dataset_state(dataset)
     draft = draft_release(dataset, folder, report_progress)
@@ -73,7 +73,7 @@ def release_dataset(
     with transaction.atomic():
         locked = _lock_unchanged(dataset, before, draft)
         # Sessions, or what is exempt, may have changed since the first search.
-        gates.scan_text_for_gate(locked)
+        text_gates.scan_text_for_gate(locked)
         readiness = assess_readiness(locked, draft.frozen.totals)
         reason = gates.enforce(readiness.decide(actor=actor, override=override), locked, actor)
         release = _save_release(

@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
@@ -96,7 +96,7 @@ def attest(request: HttpRequest, pk: int) -> HttpResponse:
         return start_and_show_job(request, "attest_dataset", dataset, parameters)
     if form.is_valid():
         with show_refusal_in(form):
-            gates.attest(dataset, actor=request.user, reason=form.cleaned_data["override"])
+            text_gates.attest(dataset, actor=request.user, reason=form.cleaned_data["override"])
             messages.success(request, "Attested. This ends when a session is added or changed.")
             return redirect(dataset_url(dataset))
     return render_dataset_page(request, dataset, "attest", "Attest", {"form": form})

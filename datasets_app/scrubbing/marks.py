@@ -12,8 +12,8 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
-from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.marks import make_missed_mark
+from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.domain.pii.policy import PolicyError, check_label
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn

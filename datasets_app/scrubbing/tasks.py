@@ -70,12 +70,12 @@ def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
 
 @task(AttestParameters)
 def attest_dataset(job: RunningJob[AttestParameters]) -> dict[str, Any]:
-    from datasets_app.catalog import gates
+    from datasets_app.catalog import text_gates
 
     last_session = job.parameters.last_session or 0
     if job.dataset.sessions.filter(pk__gt=last_session).exists():
         raise UserError(f"Sessions were added to {job.dataset.name} since the request. Request it again.")
-    gates.attest(job.dataset, actor=job.actor, reason=job.override)
+    text_gates.attest(job.dataset, actor=job.actor, reason=job.override)
     return {}
 
 

@@ -25,7 +25,7 @@ from datasets_app.core.web.pages import (
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.domain.pii.detector import NAME
-from datasets_app.domain.pii.exemptions import find_pattern_kind
+from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan

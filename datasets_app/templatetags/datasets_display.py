@@ -17,7 +17,7 @@ from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.labels.on_brand import ON_BRAND, YES_NAME
 from datasets_app.domain.markdown import render_markdown
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
-from datasets_app.domain.quality.personal_data_checks import is_error
+from datasets_app.domain.quality.personal_data_codes import is_error
 from datasets_app.domain.wording import format_count, is_hash, shorten_hash
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import (

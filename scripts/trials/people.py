@@ -60,7 +60,7 @@ def make_account(name: str, role: str) -> Any:
 
 def make_labeled_dataset(folder: Path, replies: int) -> None:
     """Nothing in it is personal, so that it can be labeled at once."""
-    from datasets_app.catalog import gates
+    from datasets_app.catalog import text_gates
     from datasets_app.importing.import_dataset import ImportSource, import_dataset
     from datasets_app.models import Dataset
 
@@ -68,4 +68,4 @@ def make_labeled_dataset(folder: Path, replies: int) -> None:
     content = pipelines.make_file(max(10, replies * 2 // pipelines.TURNS_PER_SESSION), planted=False)
     path.write_bytes(content)
     import_dataset([ImportSource(path, path.name)], name=CAMPAIGN, origin="synthetic")
-    gates.scan_and_describe(Dataset.objects.get(name=CAMPAIGN))
+    text_gates.scan_and_describe(Dataset.objects.get(name=CAMPAIGN))

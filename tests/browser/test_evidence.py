@@ -11,7 +11,7 @@ from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.evidence import quote_evidence
 from annotations_app.models import Annotation, Campaign, Judgment
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from tests.browser.conftest import DESKTOP, PHONE, sign_in
 from tests.browser.faults import find_violations_in_both_schemes
 from tests.browser.test_criteria import GUARD, is_saved, press, reply
@@ -38,7 +38,7 @@ def make(folder: Path, **options: Any) -> Campaign:
             turn_line = {"session_id": f"s{session}", "turn_index": turn, "role": role, "text": text}
             lines.append(turn_line | {"persona_id": "warm_v1", "tags": []})
     dataset = make_dataset(folder, lines)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     return make_campaign(dataset, "ana", persona=make_persona(yaml=PERSONA_YAML), **options)
 
 

@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.urls import reverse
 from playwright.sync_api import Page
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.jobs.perform import perform
 from datasets_app.models import JobRun, Release
 from tests import factories
@@ -23,7 +23,7 @@ def test_a_version_is_released_handed_out_and_compared(
 ) -> None:
     lines = [*factories.make_sessions(2), factories.make_turn("s3", text="Mail jo@example.org.")]
     dataset = factories.make_dataset(tmp_path, lines)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     curator.user_permissions.add(Permission.objects.get(codename="override_gate"))
     address = reverse("admin:datasets_app_dataset_releases", args=[dataset.pk])
     page.goto(address)

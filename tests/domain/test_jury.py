@@ -8,8 +8,9 @@ from annotations_app.domain.judging.jury import (
     JuryWeights,
     combine_verdicts,
     learn_weights,
-    read_weights,
+    load_weights,
 )
+from annotations_app.domain.judging.jury_document import read_weights
 from annotations_app.domain.label_table import FloatArray, IntArray
 
 
@@ -79,10 +80,11 @@ def test_three_answers_and_weights_that_are_stored() -> None:
         [np.where(chance.random(900) < share, label, (label + 1) % 3) for share in (0.7, 0.6)]
     )
     weights = learn_weights(verdicts, label, 3)
-    stored = read_weights(weights.as_json(), 2, 3)
+    stored = load_weights(read_weights(weights.as_stored()._asdict(), 2, 3))
     assert answer(stored, verdicts) == pytest.approx(answer(weights, verdicts), abs=1e-3)
     assert (answer(stored, verdicts).argmax(axis=1) == label).mean() > 0.7
-    for wrong in (None, {}, weights.as_json() | {"bias": [[1, "x"]]}, weights.as_json() | {"bias": [[1.0]]}):
+    right = weights.as_stored()._asdict()
+    for wrong in (None, {}, right | {"bias": [[1, "x", 1]] * 2}, right | {"bias": [[1.0]]}):
         with pytest.raises(ValueError, match="expected"):
             read_weights(wrong, 2, 3)
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput, find_values
 from datasets_app.domain.pii.detector import DETECTION_VERSION
-from datasets_app.domain.pii.exemptions import find_pattern_kind
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.pii.names.names import load_name_finder
 from datasets_app.domain.pii.network.languages import load_measured
 from datasets_app.domain.pii.network.runtime import LANGUAGES, WEIGHTS_PATH, load_network
 from datasets_app.domain.pii.network.words import split_words
+from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput

@@ -20,7 +20,7 @@ from datasets_app.checking import check_dataset
 from datasets_app.command_line import validate
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, NAME
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
+from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.importing.preview import preview_import
 from datasets_app.models import Dataset, Release

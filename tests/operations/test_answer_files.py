@@ -20,7 +20,7 @@ from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Judgment, LabelSchema
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset
 from tests.api.calls import Caller, make_user
@@ -238,7 +238,7 @@ def test_a_campaign_comes_back_in_an_empty_dataset(tmp_path: Path, dataset: Data
         saved = import_annotations(path, dataset_name="empty", create=True).saved
         assert (saved.added, saved.known) == (6 - known, known)
     empty = Dataset.objects.get(name="empty")
-    gates.scan_and_describe(empty)
+    text_gates.scan_and_describe(empty)
     export_judgments(JudgmentScope(empty, schema), out=(after := BytesIO()))
     assert sorted(after.getvalue().splitlines()) == sorted(before.getvalue().splitlines())
 
@@ -310,7 +310,7 @@ def test_labels_of_the_built_in_criterion_come_back(
 
 
 def export_labels(dataset: Dataset, format: str) -> bytes:
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     out, why = BytesIO(), "A test of arbitrary characters."
     export_annotations(dataset, persona="warm_v1", labels="all", format=format, out=out, override=why)
     return out.getvalue()

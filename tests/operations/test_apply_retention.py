@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 
 from annotations_app.models import Annotation, Campaign, CampaignItem
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import policies, text_gates
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
@@ -219,7 +219,7 @@ def test_nothing_comes_to_an_expired_dataset(tmp_path: Path) -> None:
     for refused in (
         lambda: make_dataset(tmp_path, make_sessions(1, 4)),
         lambda: check_dataset(stored, actor=None),
-        lambda: gates.check_gate(policies.EXPORT, stored, actor=None),
+        lambda: text_gates.check_gate(policies.EXPORT, stored, actor=None),
         lambda: holds.set_hold(stored, "Too late.", actor=None),
         lambda: apply_retention(dataset=stored, reason="Once more."),
         lambda: make_campaign(stored, "ana"),

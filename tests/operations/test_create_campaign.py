@@ -12,7 +12,7 @@ from annotations_app.campaigns.parameters import CampaignParameters
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Annotation, Campaign, CampaignItem, CampaignMember
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.core.errors import UserError
 from datasets_app.jobs import runs
 from datasets_app.jobs.perform import perform
@@ -239,7 +239,7 @@ def test_by_a_reason_raw_data_is_labelled_and_served(tmp_path: Path) -> None:
 
 def test_the_trail_tells_what_was_asked_and_no_text(tmp_path: Path, admin_user: User) -> None:
     stored = make_replies(tmp_path, 2, tags=["jo@example.org"])
-    gates.attest(stored, actor=None, reason="An invented address.")
+    text_gates.attest(stored, actor=None, reason="An invented address.")
     make_campaign(stored, "ana", guidelines="Secret words.", tag="jo@example.org", actor=admin_user)
     event = AuditEvent.objects.get(action="create_campaign")
     assert (event.actor, event.dataset_name) == ("admin", "support")

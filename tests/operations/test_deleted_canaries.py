@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from annotations_app.labels.import_annotations import import_annotations
 from datasets_app.auditing.heads import heads_path
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import recovery, runs
@@ -32,7 +32,7 @@ from datasets_app.models import (
     Source,
     Turn,
 )
-from datasets_app.nightly import start_if_due
+from datasets_app.nightly.run_nightly import start_if_due
 from datasets_app.releasing.parameters import ReleaseParameters
 from datasets_app.retention.dry_run import preview_retention
 from datasets_app.retention.parameters import EraseParameters
@@ -182,7 +182,7 @@ def filled(tmp_path: Path, wait_until: Any, admin_user: Any) -> Dataset:
     import_annotations(
         write_jsonl(tmp_path / "labels.jsonl", [note("one"), note("two")]), dataset_name="support"
     )
-    gates.attest(stored, actor=None, reason="Invented values.")
+    text_gates.attest(stored, actor=None, reason="Invented values.")
     made = make_campaign(stored, "ana")
     for _ in ("one", "two"):
         current = lease_for(made, "ana").current

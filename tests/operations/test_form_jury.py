@@ -17,7 +17,7 @@ from annotations_app.judges.form_jury import form_jury
 from annotations_app.judges.improve_judge import improve_judge
 from annotations_app.judges.judges import get_judge, import_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.run_judge import JudgeOptions
+from annotations_app.judges.parameters import JudgeOptions
 from annotations_app.judges.run_jury import NOBODY, run_rater
 from annotations_app.models import Annotation, Campaign, JudgeCertificate, JudgeRun, Verdict
 from datasets_app.core.errors import UserError

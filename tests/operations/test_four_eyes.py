@@ -11,11 +11,11 @@ from django.core import mail
 from django.utils import timezone
 
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import policies, text_gates
 from datasets_app.catalog.edit import change_origin, edit_dataset
 from datasets_app.core.audit import approved_by
 from datasets_app.core.errors import UserError
-from datasets_app.dispatch import dispatch_events
+from datasets_app.dispatch.dispatch_events import dispatch_events
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.housekeeping import delete_expired_files
@@ -326,10 +326,10 @@ def test_no_way_leads_around_a_second_person(dataset: Dataset, ann: User) -> Non
     session, (key, seen) = dataset.sessions.get(), preview_rule()
     rule = RetentionPolicy.objects.get(pk=key)
     ways: list[Callable[[], Any]] = [
-        lambda: gates.check_gate(policies.EXPORT, dataset, actor=ann, override=WHY),
-        lambda: gates.check_gate(policies.EXPORT, dataset, actor=None, override=WHY),
+        lambda: text_gates.check_gate(policies.EXPORT, dataset, actor=ann, override=WHY),
+        lambda: text_gates.check_gate(policies.EXPORT, dataset, actor=None, override=WHY),
         lambda: change_origin(dataset, "synthetic", override=WHY, actor=ann),
-        lambda: gates.attest(dataset, actor=ann, reason=WHY),
+        lambda: text_gates.attest(dataset, actor=ann, reason=WHY),
         lambda: sign_review(dataset, actor=ann),
         lambda: erase_session(session, WHY, actor=ann),
         lambda: apply_retention(actor=ann, dataset=dataset, reason=WHY),
@@ -340,7 +340,7 @@ def test_no_way_leads_around_a_second_person(dataset: Dataset, ann: User) -> Non
             way()
     assert not AuditEvent.objects.filter(action="override").exists()
     with approved_by("ben"):
-        gates.check_gate(policies.EXPORT, dataset, actor=ann, override=WHY)
+        text_gates.check_gate(policies.EXPORT, dataset, actor=ann, override=WHY)
     assert AuditEvent.objects.get(action="override").details["approved_by"] == "ben"
 
 

@@ -19,7 +19,7 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.labels import export_annotations as exporting
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import gates, policies, text_gates
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.exporting import sample_dataset as sampling
@@ -72,7 +72,7 @@ def test_after_a_scrub_it_is(production: Dataset) -> None:
     scrub_dataset(production, parse_policy(None))
     assert not gates.is_raw(production)
     assert b"[EMAIL]" in exported(production)
-    gates.check_gate(policies.ANNOTATE, production, actor=None)
+    text_gates.check_gate(policies.ANNOTATE, production, actor=None)
 
 
 def test_data_of_another_origin_leaves_if_nothing_is_found_in_it(tmp_path: Path) -> None:

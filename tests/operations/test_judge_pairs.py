@@ -14,7 +14,8 @@ from annotations_app.judges.improve_judge import improve_judge
 from annotations_app.judges.judge_rows import read_verdicts
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.run_judge import JudgeOptions, run_judge
+from annotations_app.judges.parameters import JudgeOptions
+from annotations_app.judges.run_judge import run_judge
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Campaign, JudgeRun, PairedReply, Verdict
 from datasets_app.catalog.edit import edit_dataset

@@ -10,7 +10,8 @@ import pytest
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.form_jury import form_jury
-from annotations_app.judges.run_judge import JudgeOptions, run_judge
+from annotations_app.judges.parameters import JudgeOptions
+from annotations_app.judges.run_judge import run_judge
 from annotations_app.judges.run_jury import NOBODY
 from annotations_app.models import Campaign, JudgeRun, Verdict
 from datasets_app.catalog.edit import edit_dataset

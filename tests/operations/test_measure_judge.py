@@ -6,7 +6,8 @@ import pytest
 
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.run_judge import JudgeOptions, run_judge
+from annotations_app.judges.parameters import JudgeOptions
+from annotations_app.judges.run_judge import run_judge
 from annotations_app.models import Annotation, Campaign, JudgeRun, Verdict
 from datasets_app.core.errors import UserError
 from datasets_app.models import Session

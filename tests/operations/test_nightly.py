@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from alignmenter_site import env, mail
 from datasets_app.models import AuditEvent, Dataset, JobRun, RetentionPolicy
-from datasets_app.nightly import is_night_due, night_start, run_nightly, start_if_due
+from datasets_app.nightly.run_nightly import is_night_due, night_start, run_nightly, start_if_due
 from datasets_app.retention import holds
 from datasets_app.retention.warnings import mail_warnings
 from tests.factories import make_dataset, make_sessions

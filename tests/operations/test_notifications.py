@@ -13,9 +13,9 @@ from django.utils import timezone
 
 from annotations_app.campaigns.edit import edit_campaign
 from datasets_app.access import limit_access
-from datasets_app.catalog.gates import scan_and_describe
+from datasets_app.catalog.text_gates import scan_and_describe
 from datasets_app.core import outgoing
-from datasets_app.dispatch import dispatch_events
+from datasets_app.dispatch.dispatch_events import dispatch_events
 from datasets_app.models import Dataset, Notification, NotificationPreference, OutgoingEvent
 from datasets_app.notifications.audience import DEFAULT_MAIL, mail_time
 from datasets_app.notifications.mails import mail_due

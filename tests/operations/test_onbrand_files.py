@@ -21,7 +21,7 @@ from annotations_app.agreement.measure import measure_agreement, measure_files
 from annotations_app.domain.agreement.agreement_text import format_report
 from annotations_app.labels.export_annotations import export_annotations
 from annotations_app.labels.import_annotations import import_annotations
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.models import Dataset, Session
 from datasets_app.releasing.sharing.export_package import export_package
 from tests.factories import import_file
@@ -45,7 +45,7 @@ def talks(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     dataset.sessions.update(split=Session.Split.TRAIN)
     dataset.sessions.filter(session_id="talk-9").update(split=Session.Split.TEST)
     dataset.sessions.filter(session_id="talk-10").update(excluded=True)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     return dataset
 
 

@@ -23,7 +23,7 @@ from annotations_app.labels.export_judgments import JudgmentScope, export_judgme
 from annotations_app.labels.import_annotations import import_annotations
 from annotations_app.models import Assignment, Campaign, CampaignItem, Judgment, PairedReply
 from datasets_app.access import limit_access
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Dataset, Release, Session
@@ -47,7 +47,7 @@ pytestmark = pytest.mark.django_db
 
 def make_version(path: Path, name: str, lines: list[Any]) -> Dataset:
     dataset = make_dataset(path, lines, name)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     return dataset
 
 

@@ -11,7 +11,8 @@ from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.judges.judges import get_judge, import_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.run_judge import JudgeOptions, run_judge
+from annotations_app.judges.parameters import JudgeOptions
+from annotations_app.judges.run_judge import run_judge
 from annotations_app.models import Annotation, Campaign, JudgeRun, Judgment, Verdict
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled

@@ -12,7 +12,7 @@ from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.models import Campaign
 from datasets_app.access.limit_access import restrict_dataset
 from datasets_app.browsing.comments import add_comment
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.domain.pii.policy import Policy
@@ -84,7 +84,7 @@ def test_a_signature_ends_exactly_when_the_package_changes(
     sign_review(dataset, actor=User.objects.create_superuser("boss", first_name="Dana"))
     before = digest_package(dataset, tmp_path / "before")
     CHANGES[change](dataset)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     holds = current_review(dataset) is not None
     differing = compare(before, digest_package(dataset, tmp_path / "after"))
     assert (holds, change) == (not differing, change), differing

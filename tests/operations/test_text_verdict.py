@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from datasets_app.catalog import gates, steps
+from datasets_app.catalog import gates, steps, text_gates
 from datasets_app.catalog.dataset_facts import Remedy, describe_text
 from datasets_app.catalog.facts import build_metadata
 from datasets_app.catalog.text_scans import discard_scan, record_text_change, scan_new_text
@@ -145,18 +145,18 @@ def test_a_result_is_not_kept_for_text_that_has_changed_meanwhile(
 
 def test_an_attestation_opens_the_gates_until_a_session_is_added(tmp_path: Path) -> None:
     dataset = make_mails(tmp_path)
-    gates.attest(dataset, actor=None, reason="invented   addresses")
+    text_gates.attest(dataset, actor=None, reason="invented   addresses")
     event = AuditEvent.objects.get(action="override")
     assert event.details == {"purpose": "attest", "reason": "invented addresses"}
     assert b"jo@example.org" in export(dataset)
     assert not assess_readiness(dataset, None).blockers
     assert "invented addresses" in describe_text(gates.load_facts(dataset))
     with pytest.raises(UserError, match="not raw"):
-        gates.attest(dataset, actor=None, reason="again")
+        text_gates.attest(dataset, actor=None, reason="again")
     add(tmp_path, "b", "Nothing in it")
     with pytest.raises(UserError, match="personal data"):
         export(dataset)
-    gates.attest(dataset, actor=None, reason="those too")
+    text_gates.attest(dataset, actor=None, reason="those too")
     gates.end_attestation(dataset, actor=None)
     assert gates.is_raw(dataset)
     assert AuditEvent.objects.filter(action="end_attestation").count() == 1
@@ -287,7 +287,7 @@ def test_names_in_a_language_that_nobody_measured_keep_production_text_raw(tmp_p
     assert (names.answer, "names in Ethiopic script (1 turn)" in names.reason) == ("unknown", True)
     with pytest.raises(UserError, match="verified except names in Ethiopic script"):
         export(dataset)
-    gates.attest(dataset, actor=None, reason="read by two people who know Amharic")
+    text_gates.attest(dataset, actor=None, reason="read by two people who know Amharic")
     assert export(dataset)
 
 

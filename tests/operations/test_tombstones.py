@@ -18,7 +18,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset
 from datasets_app.models import AuditEvent, Dataset, Session, Tombstone
-from datasets_app.nightly import NIGHTLY_STEPS
+from datasets_app.nightly.run_nightly import NIGHTLY_STEPS
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.retention.reapply_erasures import reapply_erasures, verify_erasures
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset

@@ -18,7 +18,7 @@ from annotations_app.hooks.panels import announce_campaigns
 from datasets_app.access import limit_access
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
-from datasets_app.dispatch import delete_old_events, dispatch_events
+from datasets_app.dispatch.dispatch_events import delete_old_events, dispatch_events
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.webhook_retries import MAX_ATTEMPTS
 from datasets_app.exporting.parameters import ExportParameters

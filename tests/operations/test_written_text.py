@@ -17,7 +17,7 @@ from annotations_app.labels.import_annotations import import_annotations, import
 from annotations_app.labels.known_schemas import KnownSchemas
 from annotations_app.models import Annotation, Campaign, Decision
 from datasets_app.browsing.change_sessions import exclude_sessions, tag_sessions
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.edit import change_origin, edit_dataset, find_table_problems
 from datasets_app.checking.check_dataset import check_dataset
 from datasets_app.core.errors import UserError
@@ -140,7 +140,7 @@ def release(world: World, text: str) -> None:
 
 
 def attest(world: World, text: str) -> None:
-    gates.attest(world.dataset, actor=None, reason=text)
+    text_gates.attest(world.dataset, actor=None, reason=text)
 
 
 def import_labels(world: World, text: str) -> str:
@@ -357,7 +357,7 @@ def list_audited_actions() -> Iterator[str]:
 
 def test_kept_terms_and_the_types_of_the_scrub_count_here(world: World) -> None:
     mark_not_personal(world.dataset, term=NAME, actor=None)
-    gates.scan_and_describe(world.dataset)
+    text_gates.scan_and_describe(world.dataset)
     assert write(label_reply, world, PLANTED["NAME"]) == ""
     assert write(tag, world, PLANTED["NAME"]) == ""
     assert "EMAIL" in write(label_reply, world, PLANTED["EMAIL"])
@@ -374,7 +374,7 @@ def test_own_patterns_of_the_scrub_count_here(world: World) -> None:
 
 def test_notes_of_a_dataset_that_was_never_scrubbed_are_its_next_scrubs(tmp_path: Path) -> None:
     dataset = make_dataset(tmp_path, make_sessions(2))
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     campaign = make_campaign(dataset, "ana")
     submit(lease_for(campaign, "ana").current, notes=PLANTED["EMAIL"])
     assert Annotation.objects.get().notes == PLANTED["EMAIL"]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.core.web.reauthentication import PROVED_AT
 from datasets_app.models import Attestation, Dataset, ScrubMark
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
     made = make_dataset(tmp_path, [make_turn("a", text="Mail jo@example.org")])
-    gates.scan_and_describe(made)
+    text_gates.scan_and_describe(made)
     return made
 
 

@@ -21,7 +21,7 @@ from alignmenter_site import urls
 from annotations_app.demo.load_demo import load_demo
 from annotations_app.models import Annotation
 from datasets_app.admin.dataset_metadata import make_metadata_admin
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
 from datasets_app.releasing.sharing.checklist import current_review
@@ -141,7 +141,7 @@ def test_a_spreadsheet_made_by_hand_is_understood(client_of: Any, tmp_path: Path
     refused = upload(client, ANNOTATION, content, "csv", dataset=stored.pk)
     assert "confirm_form" not in refused.context
     assert "adding labels to it takes the permission to read it" in refused.content.decode()
-    gates.scan_and_describe(stored)
+    text_gates.scan_and_describe(stored)
     imported(client, ANNOTATION, content, "csv", dataset=stored.pk)
     made = Annotation.objects.get()
     assert (made.label, made.confidence, made.annotator, made.turn.turn_index) == (1, 0.5, "ada", 2)
@@ -318,7 +318,7 @@ def test_a_lead_corrects_a_label_and_the_trail_knows(client_of: Any) -> None:
     assert client.post(page, {"label": "0", "annotator": "ada", "notes": "changed"}).status_code == 403
     made.refresh_from_db()
     assert (made.label, made.notes) == before
-    gates.scan_and_describe(made.dataset)
+    text_gates.scan_and_describe(made.dataset)
     assert made.turn.text[:20] in client.get(page).content.decode().replace("&#x27;", "'")
     sign_review(made.dataset, actor=User.objects.create(username="dana", first_name="Dana"))
     assert current_review(made.dataset) is not None

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from datasets_app.admin.home import list_attention_items
-from datasets_app.catalog import gates, steps
+from datasets_app.catalog import steps, text_gates
 from datasets_app.catalog.dataset_facts import DatasetFacts, Remedy, TextFacts
 from datasets_app.catalog.policies import Blocker
 from datasets_app.catalog.steps import CHECKS_TITLE, StepFacts
@@ -118,7 +118,7 @@ def test_a_page_has_one_primary_button(admin_client: Client, empty_queue: None) 
 
 
 def test_the_button_is_what_this_person_may_do(sign_in: Any, dataset: Dataset) -> None:
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     sign_in("viewer")
     viewer = User.objects.get(username="viewer")
     officer = User.objects.create_user("olga", email="olga@company.example", is_staff=True)
@@ -132,7 +132,7 @@ def test_the_button_is_what_this_person_may_do(sign_in: Any, dataset: Dataset) -
 
 
 def test_someone_is_asked_once_a_day_for_what_only_they_can_do(sign_in: Any, dataset: Dataset) -> None:
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     client = sign_in("viewer")
     url = reverse("admin:datasets_app_dataset_ask", args=[dataset.pk])
     page = client.post(url, {"step": "share"}, follow=True).content.decode()

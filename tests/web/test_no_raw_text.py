@@ -17,7 +17,7 @@ from datasets_app.access import limit_access
 from datasets_app.access.roles import ROLES
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
-from datasets_app.dispatch import dispatch_events
+from datasets_app.dispatch.dispatch_events import dispatch_events
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_to_path
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs import runs

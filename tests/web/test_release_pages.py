@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from datasets_app.browsing.change_sessions import exclude_sessions
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Release
@@ -48,7 +48,7 @@ def raw_dataset(db: None, tmp_path: Path) -> Dataset:
     for line in lines[::2]:
         line["text"] = "Mail jo@example.org."
     dataset = factories.make_dataset(tmp_path, lines)
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     return dataset
 
 
@@ -239,7 +239,7 @@ def release_exempt(dataset: Dataset, tmp_path: Path) -> None:
 
 
 def release_attested(dataset: Dataset, tmp_path: Path) -> None:
-    gates.attest(dataset, actor=None, reason="Invented")
+    text_gates.attest(dataset, actor=None, reason="Invented")
     make_release(dataset, tmp_path)
     gates.end_attestation(dataset, actor=None)
 

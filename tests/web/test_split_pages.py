@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.jobs.perform import perform
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from datasets_app.splitting.split_dataset import split_dataset
@@ -107,7 +107,7 @@ def test_leaks_are_shown_to_those_who_may_see_sessions(
     split_dataset(dataset)
     viewer = sign_in("viewer")
     assert ">s003<" not in shown(viewer, dataset)  # raw, until it was searched
-    gates.scan_and_describe(dataset)
+    text_gates.scan_and_describe(dataset)
     html = shown(viewer, dataset)
     assert ">s003<" in html
     assert ">twin<" in html

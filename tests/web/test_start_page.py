@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import text_gates
 from datasets_app.models import AttentionState, CheckReport, Dataset, JobFile, JobRun
 from tests import factories
 
@@ -171,13 +171,13 @@ PAGES = [
 def test_more_rows_cost_no_more_queries(sign_in: Any, tmp_path: Path) -> None:
     client = sign_in("superuser")
     first = factories.make_dataset(tmp_path, factories.make_sessions(2), "first")
-    gates.scan_and_describe(first)
+    text_gates.scan_and_describe(first)
     CheckReport.objects.create(dataset=first, error_count=1, totals={"E301": 1})
     few = {page: _queries(client, _address(page, first)) for page in PAGES}
     lines = factories.make_sessions(60, 6, text="A number.")  # one text: it is searched for personal data
     for number in range(8):
         other = factories.make_dataset(tmp_path, lines, f"other{number}")
-        gates.scan_and_describe(other)
+        text_gates.scan_and_describe(other)
         CheckReport.objects.create(dataset=other, error_count=1, totals={"E301": 1})
         for state in ("running", "failed", "done"):
             JobRun.objects.create(operation="check_dataset", dataset=other, state=state, actor=client.user)

@@ -10,13 +10,13 @@ A reply is combined with weights that its conversation took no part in: conversa
 and each fold has weights learned from the others.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from annotations_app.domain.judging.jury_document import FoldWeights
 from annotations_app.domain.label_table import FloatArray, IntArray
 
-FOLDS = 5
 MISSING = -1
 # Added to each count of a confusion matrix, and to each answer's share.
 _SMOOTHING = 1.0
@@ -34,29 +34,12 @@ class JuryWeights(NamedTuple):
     weight: FloatArray
     bias: FloatArray
 
-    def as_json(self) -> dict[str, Any]:
-        return {name: array.round(_DECIMALS).tolist() for name, array in self._asdict().items()}
+    def as_stored(self) -> FoldWeights:
+        return FoldWeights(*(array.round(_DECIMALS).tolist() for array in self))
 
 
-def read_weights(stored: Any, members: int, answers: int) -> JuryWeights:
-    """What :meth:`JuryWeights.as_json` writes, of as many members and answers. Raises ValueError."""
-    shapes = {
-        "likelihood": (members, answers, answers),
-        "weight": (members, members),
-        "bias": (members, answers),
-    }
-    if not isinstance(stored, dict) or set(stored) != set(shapes):
-        raise ValueError(f"expected {', '.join(shapes)}")
-    arrays = []
-    for name, shape in shapes.items():
-        try:
-            array = np.array(stored[name], np.float64)
-        except (ValueError, TypeError):
-            raise ValueError(f"{name}: expected numbers") from None
-        if array.shape != shape or not np.isfinite(array).all():
-            raise ValueError(f"{name}: expected {' x '.join(map(str, shape))} numbers")
-        arrays.append(array)
-    return JuryWeights(*arrays)
+def load_weights(stored: FoldWeights) -> JuryWeights:
+    return JuryWeights(*map(np.array, stored))
 
 
 def learn_weights(verdicts: IntArray, label: IntArray, answers: int) -> JuryWeights:

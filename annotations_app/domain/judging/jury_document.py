@@ -1,11 +1,19 @@
 """The members of a jury and their weights, as they are in the YAML of a judge. The format: docs/judges.md."""
 
+import math
 from typing import Any, NamedTuple
 
-from annotations_app.domain.judging.jury import FOLDS, JuryWeights, read_weights
-
+FOLDS = 5
 MIN_MEMBERS, MAX_MEMBERS, MAX_ANSWERS = 2, 9, 12
 _KEYS = {"members", "certainty", "criteria"}
+
+
+class FoldWeights(NamedTuple):
+    """The numbers of ``jury.JuryWeights``, in lists."""
+
+    likelihood: list[list[list[float]]]
+    weight: list[list[float]]
+    bias: list[list[float]]
 
 
 class JuryCriterion(NamedTuple):
@@ -14,7 +22,7 @@ class JuryCriterion(NamedTuple):
 
     digest: str
     replies: int
-    folds: tuple[JuryWeights, ...]
+    folds: tuple[FoldWeights, ...]
 
 
 class Member(NamedTuple):
@@ -34,7 +42,7 @@ class Jury(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         criteria = {
-            key: {**one._asdict(), "folds": [fold.as_json() for fold in one.folds]}
+            key: {**one._asdict(), "folds": [fold._asdict() for fold in one.folds]}
             for key, one in self.criteria.items()
         }
         members = [member._asdict() for member in self.members]
@@ -79,6 +87,27 @@ def _read_criterion(key: str, value: Any, members: int) -> JuryCriterion:
         raise ValueError(f"criteria: {key[:50]}: expected digest, replies and folds") from None
     except ValueError as error:
         raise ValueError(f"criteria: {key[:50]}: {error}") from None
+
+
+def read_weights(stored: Any, members: int, answers: int) -> FoldWeights:
+    """The weights of as many members and answers. Raises ValueError."""
+    shapes = (members, answers, answers), (members, members), (members, answers)
+    if not isinstance(stored, dict) or set(stored) != set(FoldWeights._fields):
+        raise ValueError(f"expected {', '.join(FoldWeights._fields)}")
+    for name, shape in zip(FoldWeights._fields, shapes, strict=True):
+        if not _has_shape(stored[name], shape):
+            raise ValueError(f"{name}: expected {' x '.join(map(str, shape))} numbers")
+    return FoldWeights(**stored)
+
+
+def _has_shape(value: Any, shape: tuple[int, ...]) -> bool:
+    if not shape:
+        return type(value) in (int, float) and math.isfinite(value)
+    return (
+        isinstance(value, list)
+        and len(value) == shape[0]
+        and all(_has_shape(item, shape[1:]) for item in value)
+    )
 
 
 def _is_map(value: Any) -> bool:

@@ -1,9 +1,9 @@
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
-from annotations_app.judges.improve_judge import DEFAULT_TRIES, improve_judge
+from annotations_app.judges.improve_judge import improve_judge
 from annotations_app.judges.judges import get_judge
-from annotations_app.judges.parameters import ImproveParameters
+from annotations_app.judges.parameters import DEFAULT_TRIES, ImproveParameters
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.management.base import BaseCommand, run_job

@@ -69,7 +69,7 @@ def frame_context(request: HttpRequest, dataset: Dataset, page: str) -> dict[str
         "dataset": dataset,
         "page_name": page,
         "tabs": build_dataset_tabs(request, dataset, page),
-        "steps": hooks.find_next_steps(dataset, request.user),
+        "steps": hooks.next_steps.find_next_steps(dataset, request.user),
     }
 
 

@@ -5,9 +5,6 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from datasets_app.domain.pii.allow import AllowList, normalize_term
-from datasets_app.domain.pii.detection import find_values
-from datasets_app.domain.pii.detector import HANDLE, KINDS
-from datasets_app.domain.pii.rules.finder import RuleDetector
 from datasets_app.domain.wording import format_count
 
 # Under this key are counts of terms that no pattern class matches.
@@ -25,14 +22,6 @@ class Exemption(NamedTuple):
 class ExemptCount(NamedTuple):
     terms: int
     occurrences: int
-
-
-def find_pattern_kind(term: str) -> str:
-    """The class, other than names, of a term or a part of it; empty if it has none. A user name must have the
-    form of one: what only a network takes for one may be a brand."""
-    judged = {match.kind for match in find_values(term)} - {HANDLE}
-    kinds = judged | {match.kind for match in RuleDetector([HANDLE]).find(term)}
-    return next((kind for kind in KINDS if kind in kinds), ORDINARY)
 
 
 def make_pattern_exemptions(exemptions: Iterable[Exemption]) -> AllowList:

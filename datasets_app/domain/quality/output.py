@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.pii.rules.patterns import find_patterns
-from datasets_app.domain.quality.personal_data_checks import is_error
+from datasets_app.domain.quality.personal_data_codes import is_error
 from datasets_app.domain.wording import format_count, shorten_hash
 
 

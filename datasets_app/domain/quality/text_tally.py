@@ -13,7 +13,8 @@ from datasets_app.domain.pii.exemptions import (
 )
 from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.domain.quality.personal_data import PersonalDataSearch, SearchBatches
-from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND, PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.domain.quality.runner import run_checks
 
 # The class that a check reports, by its code.

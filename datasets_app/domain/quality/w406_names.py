@@ -8,12 +8,13 @@ from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
 from datasets_app.domain.quality.personal_data import NameOptions, PersonalDataCheck
+from datasets_app.domain.quality.personal_data_codes import NAMES_CODE
 
 
 class NamesOfPeople(PersonalDataCheck):
     """The terms to keep and those of personas aren't people."""
 
-    code = "W406"
+    code = NAMES_CODE
     title = "name of a person"
     kind = NAME
     options: ClassVar[NameOptions] = NameOptions(("builtin",))

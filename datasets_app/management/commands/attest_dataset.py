@@ -1,7 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from datasets_app.catalog import gates
+from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.management.base import BaseCommand
 
@@ -31,5 +31,5 @@ exit codes:
         if withdraw:
             gates.end_attestation(dataset, actor=None)
         else:
-            gates.attest(dataset, actor=None, reason=reason or "")
+            text_gates.attest(dataset, actor=None, reason=reason or "")
         self.stdout.write(f"{name}: {gates.load_facts(dataset).description}")

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET
 
 from datasets_app.access import limit_access
-from datasets_app.catalog.gates import scan_and_describe
+from datasets_app.catalog.text_gates import scan_and_describe
 from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, READING_OPTIONS
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, provide_local_file

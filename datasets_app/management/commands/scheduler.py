@@ -10,10 +10,10 @@ from alignmenter_site.embedded import EmbeddedServiceError
 from alignmenter_site.logs import describe_error
 from datasets_app import hooks
 from datasets_app.auditing.heads import record_due_heads
-from datasets_app.dispatch import delete_old_events, dispatch_events
+from datasets_app.dispatch.dispatch_events import delete_old_events, dispatch_events
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs import queue, recovery
-from datasets_app.nightly import start_if_due
+from datasets_app.nightly.run_nightly import start_if_due
 from datasets_app.sources.due import start_due_assembly, start_due_storing
 
 log = logging.getLogger(__name__)

@@ -26,7 +26,9 @@ class Command(BaseCommand):
         parser.add_argument("--scheduler", action="store_true", help="run a scheduler beside them")
 
     def handle(self, *, processes: int, scheduler: bool, **_: Any) -> None:
-        lazy_re.compile_waiting()  # each job runs in a fork
+        # Each job runs in a fork. Most of what jobs need is what the night needs.
+        import_module("datasets_app.nightly.run_nightly")
+        lazy_re.compile_waiting()
         if processes == 1 and not scheduler:
             self.work()
             return

@@ -32,7 +32,7 @@ from datasets_app.domain.pii.detector import (
 from datasets_app.domain.pii.exemptions import ORDINARY, ExemptCount, describe_exempt, read_exempt_counts
 from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.quality.personal_data_checks import CODE_BY_KIND
+from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.wording import format_count
 from datasets_app.models import (

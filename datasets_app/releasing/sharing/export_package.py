@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple
 from django.db import transaction
 
 from datasets_app import hooks
-from datasets_app.catalog import facts, gates, policies
+from datasets_app.catalog import facts, policies, text_gates
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.core import audit
 from datasets_app.core.atomic_files import write_atomically
@@ -115,7 +115,7 @@ def _write_current_data(
 ) -> WrittenData:
     # No import, split or erasure until the package is done.
     dataset = facts.lock_dataset(dataset.pk)
-    gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
+    text_gates.check_gate(policies.EXPORT, dataset, actor=actor, override=override)
     check_package(dataset, None, actor=actor, override=override)
     if not dataset.turn_count:
         raise UserError(f"{dataset.name} has no sessions; there is nothing to package.")

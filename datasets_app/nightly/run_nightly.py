@@ -21,10 +21,9 @@ from datasets_app.core.progress import OperationCanceled, ProgressCallback, igno
 from datasets_app.core.queries import execute
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import JobParameters
-from datasets_app.jobs.registry import task
-from datasets_app.jobs.running import ClaimLost, RunningJob
+from datasets_app.jobs.running import ClaimLost
 from datasets_app.models import Dataset, JobRun, Source
+from datasets_app.nightly.parameters import NightlyParameters
 from datasets_app.releasing.verify import verify_releases
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.reapply_erasures import verify_erasures
@@ -43,12 +42,6 @@ _INTERRUPTIONS = (ClaimLost, OperationalError, InterfaceError)
 
 # Given the job's row and the progress callback; commits for itself, and can be repeated.
 Step = Callable[[JobRun | None, ProgressCallback], dict[str, Any]]
-
-
-class NightlyParameters(JobParameters, frozen=True):
-    """``night`` is the day the night begins on, in ISO format: each is started once."""
-
-    night: str | None = None
 
 
 def _run_retention(job_run: JobRun | None, report_progress: ProgressCallback) -> dict[str, Any]:
@@ -162,8 +155,3 @@ def start_if_due() -> JobRun | None:
 
 def _has_started(night: date) -> bool:
     return JobRun.objects.filter(operation=OPERATION, parameters__night=night.isoformat()).exists()
-
-
-@task(NightlyParameters, commits_itself=True)
-def nightly(job: RunningJob[NightlyParameters]) -> dict[str, Any]:
-    return run_nightly(job_run=job.row, report_progress=job.report_progress)

@@ -4,22 +4,19 @@ The scheduler writes down who gets an event, and has a worker send it.
 """
 
 from datetime import timedelta
-from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
 from datasets_app.jobs import runs
-from datasets_app.jobs.parameters import NoParameters
-from datasets_app.jobs.registry import task
-from datasets_app.jobs.running import RunningJob
 from datasets_app.models import JobRun, OutgoingEvent, WebhookEndpoint
 from datasets_app.notifications.audience import notify
-from datasets_app.notifications.mails import list_due_mail, mail_due
-from datasets_app.webhooks.deliver import deliver_due, list_due, queue_deliveries
+from datasets_app.notifications.mails import list_due_mail
+from datasets_app.webhooks.deliver import list_due, queue_deliveries
 
 BATCH_SIZE = 200
+_DELIVERY = "deliver_events"
 # How long events, deliveries and notifications are kept.
 KEPT = timedelta(days=90)
 
@@ -52,16 +49,11 @@ def _start_delivery() -> None:
     """One job at a time. Rows of earlier ones that went well tell nothing, and are deleted."""
     if not list_due().exists() and not list_due_mail().exists():
         return
-    jobs = JobRun.objects.filter(operation=deliver_events.__name__)
+    jobs = JobRun.objects.filter(operation=_DELIVERY)
     if jobs.active().exists():
         return
     jobs.filter(state=JobRun.State.DONE).delete()
-    runs.start_job(deliver_events.__name__, actor=None)
-
-
-@task(commits_itself=True)
-def deliver_events(job: RunningJob[NoParameters]) -> dict[str, Any]:
-    return {"webhooks": deliver_due(job.report_progress), "mails": mail_due(job.report_progress)}
+    runs.start_job(_DELIVERY, actor=None)
 
 
 def delete_old_events() -> int:

@@ -1,0 +1,1 @@
+"""Hands outgoing events on: to webhooks, and to people as notifications."""

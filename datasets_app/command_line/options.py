@@ -1,6 +1,6 @@
 """Options of commands, declared as ``--help`` shows them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 
@@ -27,7 +27,20 @@ def option(name: str, help: str | None = None, **settings: Any) -> Option:
     return Option(flag, settings | {"help": help})
 
 
-def add_options(parser: Any, options: Iterable[Option]) -> None:
+class OneOf(NamedTuple):
+    options: Sequence[Option]
+    required: bool
+
+
+def one_of(*options: Option, required: bool = False) -> OneOf:
+    """Options of which a call takes only one; with ``required`` it takes no less."""
+    return OneOf(options, required)
+
+
+def add_options(parser: Any, options: Iterable[Option | OneOf]) -> None:
     """To a parser or a group of its options."""
-    for name, settings in options:
-        parser.add_argument(name, **settings)
+    for one in options:
+        if isinstance(one, OneOf):
+            add_options(parser.add_mutually_exclusive_group(required=one.required), one.options)
+        else:
+            parser.add_argument(one.name, **one.settings)

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from django.core.management import base
 
-from datasets_app.command_line.options import Option, add_options
+from datasets_app.command_line.options import OneOf, Option, add_options
 from datasets_app.command_line.streams import Progress, escape_terminal
 from datasets_app.jobs.parameters import NoParameters, P
 from datasets_app.jobs.perform import run_in_foreground
@@ -32,7 +32,7 @@ class BaseCommand(base.BaseCommand):
 
     # `run`, `migrate` and `make check` run the system checks; commands on files need no database.
     requires_system_checks = ()
-    arguments: Sequence[Option] = ()
+    arguments: Sequence[Option | OneOf] = ()
 
     def __setattr__(self, name: str, value: Any) -> None:
         # Django replaces both streams in several places.

@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from annotations_app.cases.drafts import count_drafts, decide_draft, list_drafts
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import option
 from datasets_app.domain.generation.families import CHANGE, SAME
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
@@ -27,12 +27,13 @@ exit codes:
 class Command(BaseCommand):
     help = HELP
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="a dataset of cases")
-        for option in (SAME, CHANGE, "discard"):
-            parser.add_argument(
-                f"--{option}", type=int, nargs="+", default=[], metavar="DRAFT", help="numbers of drafts"
-            )
+    arguments = (
+        option("name NAME", "a dataset of cases"),
+        *(
+            option(f"--{answer} DRAFT", "numbers of drafts", type=int, nargs="+", default=[])
+            for answer in (SAME, CHANGE, "discard")
+        ),
+    )
 
     def handle(self, *, name: str, **options: Any) -> None:
         dataset = get_dataset(name)

@@ -1,7 +1,7 @@
 import json
-from argparse import ArgumentParser
 from typing import Any
 
+from datasets_app.command_line.options import one_of, option
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
@@ -33,17 +33,16 @@ exit codes:
   0  done
   2  could not run: no such rule, or the schedule has changed since it was printed"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "positions", metavar="POSITION", nargs="*", type=int, help="numbers of rules (default: all)"
-        )
-        what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--dry-run", action="store_true", help="print the deletion schedule")
-        what.add_argument(
-            "--seen", metavar="DIGEST", help="activate the rules of the schedule with this digest"
-        )
-        what.add_argument("--deactivate", action="store_true", help="stop deleting by these rules")
-        parser.add_argument("--json", action="store_true", help="with --dry-run: print one JSON object")
+    arguments = (
+        option("positions POSITION", "numbers of rules (default: all)", nargs="*", type=int),
+        one_of(
+            option("--dry-run", "print the deletion schedule"),
+            option("--seen DIGEST", "activate the rules of the schedule with this digest"),
+            option("--deactivate", "stop deleting by these rules"),
+            required=True,
+        ),
+        option("--json", "with --dry-run: print one JSON object"),
+    )
 
     def handle(self, **options: Any) -> None:
         if options["json"] and not options["dry_run"]:

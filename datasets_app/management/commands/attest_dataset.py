@@ -1,8 +1,8 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import one_of, option
 from datasets_app.management.base import BaseCommand
 
 
@@ -20,11 +20,14 @@ exit codes:
   0  done
   2  could not run: no such dataset, no reason, or a dataset that is not raw"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--reason", metavar="TEXT", help="why the text may stay, for the audit log")
-        what.add_argument("--withdraw", action="store_true", help="the text counts as raw again")
+    arguments = (
+        option("name NAME", "the dataset"),
+        one_of(
+            option("--reason TEXT", "why the text may stay, for the audit log"),
+            option("--withdraw", "the text counts as raw again"),
+            required=True,
+        ),
+    )
 
     def handle(self, *, name: str, reason: str | None, withdraw: bool, **_: Any) -> None:
         dataset = get_dataset(name)

@@ -1,10 +1,10 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from django.db import transaction
 
 from datasets_app.access import limit_access, who_can_see
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import one_of, option
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
@@ -33,16 +33,17 @@ exit codes:
   0  done
   2  could not run: no such dataset, user or group"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", metavar="NAME", help="the dataset")
-        access = parser.add_mutually_exclusive_group()
-        access.add_argument("--restrict", action="store_true", help="only people with a grant see it")
-        access.add_argument("--open", action="store_true", help="every role that sees datasets sees it")
-        for option, metavar, help, _, _ in CHANGES:
-            flag = f"--{option.replace('_', '-')}"
-            parser.add_argument(
-                flag, metavar=metavar, action="append", default=[], help=f"{help}; may be repeated"
-            )
+    arguments = (
+        option("name NAME", "the dataset"),
+        one_of(
+            option("--restrict", "only people with a grant see it"),
+            option("--open", "every role that sees datasets sees it"),
+        ),
+        *(
+            option(f"--{key.replace('_', '-')} {metavar}", f"{help}; may be repeated", repeatable=True)
+            for key, metavar, help, _, _ in CHANGES
+        ),
+    )
 
     def handle(self, **options: Any) -> None:
         if not any(options[key] for key in ("restrict", "open", *(change[0] for change in CHANGES))):

@@ -1,9 +1,9 @@
-from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.command_line.options import one_of, option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand, run_job
@@ -22,10 +22,12 @@ exit codes:
   1  something differs: each file is listed
   2  could not run"""
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        which = parser.add_mutually_exclusive_group()
-        which.add_argument("name", metavar="NAME", nargs="?", help="the dataset (default: all)")
-        which.add_argument("--all", action="store_true", help="all datasets, as without NAME")
+    arguments = (
+        one_of(
+            option("name NAME", "the dataset (default: all)", nargs="?"),
+            option("--all", "all datasets, as without NAME"),
+        ),
+    )
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"]) if options["name"] else None

@@ -1,12 +1,12 @@
-from argparse import ArgumentParser
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import connections
 
+from datasets_app.command_line.options import add_options, option
 from datasets_app.domain import lazy_re
 from datasets_app.jobs import queue, recovery
 from datasets_app.management.forks import run_forks
@@ -19,11 +19,16 @@ class Command(BaseCommand):
     )
     requires_system_checks = ()  # `run`, `migrate` and `make check` look at the whole
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--processes", type=int, default=1, help="workers that share the memory of what they import"
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_options(
+            parser,
+            (
+                option(
+                    "--processes PROCESSES", "workers that share the memory of what they import", default=1
+                ),
+                option("--scheduler", "run a scheduler beside them"),
+            ),
         )
-        parser.add_argument("--scheduler", action="store_true", help="run a scheduler beside them")
 
     def handle(self, *, processes: int, scheduler: bool, **_: Any) -> None:
         # Each job runs in a fork. Most of what jobs need is what the night needs.

@@ -8,13 +8,6 @@ from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.html import format_html
-from unfold.widgets import (
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminRadioSelectWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldAdminTextareaWidget,
-    UnfoldAdminTextInputWidget,
-)
 
 from annotations_app.campaigns.forms import UserMultipleChoiceField, users_who_can_annotate
 from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings, InvalidSetting
@@ -34,6 +27,7 @@ from annotations_app.models.campaign import (
 )
 from datasets_app.catalog import gates
 from datasets_app.core.errors import UserError
+from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.models import Dataset, Persona, Release, Session
 from datasets_app.releasing.load_release import load_release
@@ -70,28 +64,17 @@ def add_refusal(form: forms.Form, error: UserError) -> None:
     form.add_error(field if field in form.fields else None, error.message)
 
 
-def _text_widget(**attrs: str) -> UnfoldAdminTextInputWidget:
-    return UnfoldAdminTextInputWidget(attrs={"autocomplete": "off", **attrs})
-
-
 def _guidelines_field() -> forms.CharField:
-    return forms.CharField(
+    return fields.LongText(
         required=False,
         max_length=MAX_GUIDELINES_LENGTH,
-        widget=UnfoldAdminTextareaWidget(attrs={"class": "ad-low ad-guidelines", "rows": "8"}),
+        attrs={"class": "ad-low ad-guidelines", "rows": "8"},
         help_text="How to decide, with hard cases as examples. Markdown; shown next to the reply.",
     )
 
 
 def _number_field(label: str, low: int, high: int, help_text: str, **options: Any) -> forms.IntegerField:
-    return forms.IntegerField(
-        label=label,
-        min_value=low,
-        max_value=high,
-        widget=UnfoldAdminIntegerFieldWidget,
-        help_text=help_text,
-        **options,
-    )
+    return fields.Integer(label=label, min_value=low, max_value=high, help_text=help_text, **options)
 
 
 def _overlap_field(**options: Any) -> forms.IntegerField:
@@ -105,11 +88,10 @@ def _lease_minutes_field(**options: Any) -> forms.IntegerField:
 
 
 def _release_field(label: str, empty_label: str) -> forms.ModelChoiceField:
-    return forms.ModelChoiceField(
+    return fields.Model(
         Release.objects.none(),
         label=label,
         required=False,
-        widget=UnfoldAdminSelectWidget,
         empty_label=empty_label,
         help_text="Loaded as a dataset, named after the version, unless it is there.",
     )
@@ -118,39 +100,38 @@ def _release_field(label: str, empty_label: str) -> forms.ModelChoiceField:
 class CampaignForm(OverrideForm):
     """Settings of a new campaign; shares are in percent."""
 
-    dataset = forms.ModelChoiceField(
+    dataset = fields.Model(
         Dataset.objects.none(),
-        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
+        attrs={"data-picker": True},
         empty_label="Choose a dataset",
         help_text="Its assistant's replies are labeled. Scrub production data first.",
     )
-    persona = forms.ModelChoiceField(
+    persona = fields.Model(
         Persona.objects.order_by("persona_id"),
-        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
+        attrs={"data-picker": True},
         empty_label="Choose a persona",
         help_text="The voice by which replies are judged; its card is shown next to them.",
     )
-    schema = forms.ModelChoiceField(
+    schema = fields.Model(
         LabelSchema.objects.none(),
         label="Question",
         required=False,
-        widget=UnfoldAdminSelectWidget,
         empty_label="On-brand or off-brand (built in)",
         help_text="What annotators are asked of each reply.",
     )
-    other_dataset = forms.ModelChoiceField(
+    other_dataset = fields.Model(
         Dataset.objects.none(),
         label="Compare with",
         required=False,
-        widget=UnfoldAdminSelectWidget(attrs={"data-picker": True}),
+        attrs={"data-picker": True},
         empty_label="Nothing: each reply is judged by itself",
         help_text="Asks which of two replies to the same turn is better, without naming their datasets.",
     )
     release = _release_field("Release of the dataset", "Its replies as they are now")
     other_release = _release_field("Compare with a release", "No release")
-    name = forms.CharField(
+    name = fields.Text(
         max_length=100,
-        widget=_text_widget(spellcheck="false"),
+        attrs={"spellcheck": "false"},
         validators=Campaign._meta.get_field("name").validators,
         help_text="Letters, digits, dot, dash and underscore, for example support_tone_may.",
     )
@@ -178,12 +159,12 @@ class CampaignForm(OverrideForm):
         "All annotators label these first, and their differences are discussed; empty starts without one.",
         required=False,
     )
-    calibration_alpha = forms.FloatField(
+    calibration_alpha = fields.Decimal(
         label="Alpha that ends the round",
         min_value=0.01,
         max_value=1,
         required=False,
-        widget=UnfoldAdminIntegerFieldWidget(attrs={"step": "0.01"}),
+        attrs={"step": "0.01"},
         help_text="The other replies open at this agreement, such as 0.8; if empty, when a lead opens them.",
     )
     overlap = _overlap_field(initial=DEFAULT_OVERLAP)
@@ -201,19 +182,18 @@ class CampaignForm(OverrideForm):
         "Share of each annotator's replies that they have labeled before, unannounced; measures consistency.",
         initial=0,
     )
-    order = forms.ChoiceField(choices=ORDER_CHOICES, initial="random", widget=UnfoldAdminRadioSelectWidget)
-    tag = forms.CharField(
+    order = fields.Radio(choices=ORDER_CHOICES, initial="random")
+    tag = fields.Text(
         label="Only replies with this tag",
         required=False,
         max_length=MAX_TAG_LENGTH,
-        widget=_text_widget(list="known-tag"),
+        attrs={"list": "known-tag"},
         help_text="For example scenario:support. Leave empty for all.",
     )
-    split = forms.ChoiceField(
+    split = fields.Choice(
         label="Only sessions of this split",
         choices=[("", "All but the locked test split"), *Session.Split.choices],
         required=False,
-        widget=UnfoldAdminSelectWidget,
         help_text="The test split is excluded from calibration.",
     )
     guidelines = _guidelines_field()
@@ -295,10 +275,9 @@ def _list_releases(user: Any) -> QuerySet[Release]:
 class CampaignSettingsForm(forms.Form):
     """What can be changed while annotators label."""
 
-    schema = forms.ModelChoiceField(
+    schema = fields.Model(
         LabelSchema.objects.none(),
         empty_label=None,
-        widget=UnfoldAdminSelectWidget,
         help_text="Labels keep the version they were made under, and can be requeued.",
     )
     guidelines = _guidelines_field()

@@ -4,12 +4,6 @@ import math
 from typing import Any
 
 from django import forms
-from unfold.widgets import (
-    UnfoldAdminDecimalFieldWidget,
-    UnfoldAdminIntegerFieldWidget,
-    UnfoldAdminSelectWidget,
-    UnfoldBooleanSwitchWidget,
-)
 
 from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.judge_document import OFFLINE
@@ -30,44 +24,36 @@ from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURR
 
 
 class JudgeForm(OverrideForm):
-    judge = forms.ChoiceField(
-        label="Judge", widget=UnfoldAdminSelectWidget, help_text="Import others with import_judge."
-    )
-    repeats = forms.IntegerField(
+    judge = fields.Choice(label="Judge", help_text="Import others with import_judge.")
+    repeats = fields.Integer(
         label="Judgments per reply",
         min_value=1,
         max_value=MAX_REPEATS,
         initial=1,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="More than one shows whether the judge agrees with itself.",
     )
-    swap = forms.BooleanField(
+    swap = fields.Switch(
         label="Both ways round",
-        required=False,
-        widget=UnfoldBooleanSwitchWidget,
         help_text="Judges each pair twice, with the sides swapped; an answer that changes with them counts "
         "as not judged.",
     )
-    max_tokens = forms.IntegerField(
+    max_tokens = fields.Integer(
         label="Token budget",
         min_value=1,
         required=False,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="Stops before more tokens are used; earlier runs under this prompt count.",
     )
-    max_cost = forms.FloatField(
+    max_cost = fields.Decimal(
         label="Budget",
         min_value=0.0001,
         required=False,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
         help_text="Stops before it costs more, at the judge’s prices.",
     )
-    concurrency = forms.IntegerField(
+    concurrency = fields.Integer(
         label="Concurrent calls",
         min_value=1,
         max_value=MAX_CONCURRENCY,
         initial=DEFAULT_CONCURRENCY,
-        widget=UnfoldAdminIntegerFieldWidget,
     )
     override = OverrideField(
         "Reason for sending raw text",
@@ -84,8 +70,7 @@ class JudgeForm(OverrideForm):
         self.fields["judge"].choices = [(OFFLINE, "Offline: lexicon and style rules"), *choices]  # type: ignore[attr-defined]
 
     def make_parameters(self, campaign: Campaign) -> JudgeParameters:
-        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
-        return JudgeParameters(campaign=campaign.name, **given)
+        return JudgeParameters(campaign=campaign.name, **self.filled_in)
 
 
 class JuryForm(OverrideForm):
@@ -95,12 +80,11 @@ class JuryForm(OverrideForm):
     members = fields.Checkboxes(
         label="Members", choices=[], help_text="Asked in this order; those without a model cost nothing."
     )
-    certainty = forms.FloatField(
+    certainty = fields.Decimal(
         label="Sure enough from",
         required=False,
         min_value=0.5,
         max_value=0.999,
-        widget=UnfoldAdminDecimalFieldWidget(attrs={"step": "any"}),
         help_text="Asks a member only where those before it are less sure, such as 0.95. If empty, all.",
     )
     swap = JudgeForm.base_fields["swap"]
@@ -121,7 +105,7 @@ class JuryForm(OverrideForm):
         self.fields["members"].choices = [(judge.full_name, str(judge)) for judge in judges]  # type: ignore[attr-defined]
 
     def make_parameters(self, campaign: Campaign) -> JuryParameters:
-        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
+        given = self.filled_in
         order = [name for name, _ in self.fields["members"].choices]  # type: ignore[attr-defined]
         given["members"] = sorted(given["members"], key=order.index)
         return JuryParameters(campaign=campaign.name, **given)
@@ -141,15 +125,12 @@ def _estimate_price(judge: Judge) -> float:
 
 
 class ImproveForm(OverrideForm):
-    criterion = forms.ChoiceField(
-        label="Criterion", widget=UnfoldAdminSelectWidget, help_text="Whose agreement with people counts."
-    )
-    tries = forms.IntegerField(
+    criterion = fields.Choice(label="Criterion", help_text="Whose agreement with people counts.")
+    tries = fields.Integer(
         label="Prompts to try",
         min_value=1,
         max_value=MAX_TRIES,
         initial=DEFAULT_TRIES,
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="The more were tried, the more surely one must agree better.",
     )
     max_tokens = JudgeForm.base_fields["max_tokens"]
@@ -164,18 +145,16 @@ class ImproveForm(OverrideForm):
             del self.fields["criterion"]
 
     def make_parameters(self, campaign: Campaign, judge: Judge) -> ImproveParameters:
-        given = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
-        return ImproveParameters(campaign=campaign.name, judge=judge.full_name, **given)
+        return ImproveParameters(campaign=campaign.name, judge=judge.full_name, **self.filled_in)
 
 
 class CertifyForm(forms.Form):
-    criterion = forms.ChoiceField(label="Criterion", widget=UnfoldAdminSelectWidget)
-    threshold = forms.IntegerField(
+    criterion = fields.Choice(label="Criterion")
+    threshold = fields.Integer(
         label="Threshold (%)",
         min_value=int(100 * MIN_THRESHOLD),
         max_value=99,
         initial=int(100 * DEFAULT_THRESHOLD),
-        widget=UnfoldAdminIntegerFieldWidget,
         help_text="What both rates must surely reach.",
     )
 

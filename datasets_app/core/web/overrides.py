@@ -31,3 +31,8 @@ class OverrideForm(forms.Form):
             self.fields["override"].required = override_required
         else:
             del self.fields["override"]
+
+    @property
+    def filled_in(self) -> dict[str, Any]:
+        """The answers of a valid form, without fields that were left empty."""
+        return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}

@@ -1,21 +1,16 @@
-import logging
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 
 from django.core.files.storage import default_storage
-from django.db import DatabaseError
 from django.db.models import Q
 from django.utils import timezone
 
-from datasets_app.core.storage_listing import list_storage
+from datasets_app.core.storage_listing import list_storage, try_delete
 from datasets_app.jobs import files
 from datasets_app.jobs.approvals import expire_requests
 from datasets_app.models import Dataset, JobFile, JobRun
 from datasets_app.releasing import files as release_files
 from datasets_app.tables.uploads import delete_stale_uploads
-
-log = logging.getLogger(__name__)
 
 # A file is stored before the row that names it is committed; this long it may stand alone.
 MIN_ORPHAN_AGE = timedelta(hours=1)
@@ -33,23 +28,11 @@ def delete_expired_files() -> int:
     protected = Q(job_run__dataset__in=held) | Q(job_run__dataset_name__in=held.values("name"))
     expired = JobFile.objects.filter(expires_at__lte=timezone.now()).exclude(file="")
     for job_file in expired.exclude(protected):
-        count += _try_delete(partial(files.delete_file, job_file))
+        count += try_delete(partial(files.delete_file, job_file))
     count += _delete_orphans() + release_files.destroy_orphans()
     count += files.delete_stale_temp_uploads(MIN_ORPHAN_AGE)
     expire_requests()
     return count + files.delete_stale_folders() + delete_stale_uploads()
-
-
-def _try_delete(delete: Callable[[], None]) -> int:
-    """One file that can't be deleted must not keep the others."""
-    try:
-        delete()
-    except DatabaseError:
-        raise
-    except Exception as error:
-        log.error("a file that is due can't be deleted: %s", type(error).__name__)
-        return 0
-    return 1
 
 
 def _delete_orphans() -> int:
@@ -67,4 +50,4 @@ def _delete_orphans() -> int:
 def _delete_if_orphaned(path: str, claimed: set[str]) -> bool:
     if path in claimed or timezone.now() - default_storage.get_modified_time(path) < MIN_ORPHAN_AGE:
         return False
-    return bool(_try_delete(partial(default_storage.delete, path)))
+    return try_delete(partial(default_storage.delete, path))

@@ -42,6 +42,8 @@ class BaseCommand(base.BaseCommand):
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> base.CommandParser:
         kwargs.setdefault("formatter_class", HelpFormatter)
+        # An option of ours, such as --version, takes the place of one of Django's.
+        kwargs.setdefault("conflict_handler", "resolve")
         return super().create_parser(prog_name, subcommand, **kwargs)
 
     def add_arguments(self, parser: base.CommandParser) -> None:

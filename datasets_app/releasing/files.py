@@ -4,11 +4,10 @@ A file is stored before its row is committed, and deleted after the row says so:
 :func:`destroy_orphans` finishes the work.
 """
 
-import logging
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -19,16 +18,14 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import DatabaseError, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from datasets_app.core.errors import UserError
-from datasets_app.core.storage_listing import list_storage
+from datasets_app.core.storage_listing import list_storage, try_delete
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.models import Dataset, EvaluationRun, JobRun, Release, ReleaseFile
-
-log = logging.getLogger(__name__)
 
 RELEASES_FOLDER = "releases"
 # A file has no committed row while its release is being created.
@@ -113,24 +110,12 @@ def destroy_orphans(dataset: Dataset | None = None) -> int:
 
 
 def _delete_files(files: list[ReleaseFile]) -> int:
-    return sum(_try_delete(partial(_delete_file, release_file)) for release_file in files)
+    return sum(try_delete(partial(_delete_file, release_file)) for release_file in files)
 
 
 def _delete_file(release_file: ReleaseFile) -> None:
     release_file.file.storage.delete(release_file.file.name)
     ReleaseFile.objects.filter(pk=release_file.pk, file=F("file")).update(file="")
-
-
-def _try_delete(delete: Callable[[], None]) -> bool:
-    """One file that can't be deleted must not protect the others."""
-    try:
-        delete()
-    except DatabaseError:
-        raise
-    except Exception as error:
-        log.error("a file of a destroyed release can't be deleted: %s", type(error).__name__)
-        return False
-    return True
 
 
 def _delete_orphans(dataset: Dataset | None) -> int:
@@ -147,7 +132,7 @@ def _delete_orphans_in(folder: str, *, ignore_age: bool) -> int:
     names = [f"{place}/{name}" for name in list_storage(place)[1]]
     claimed = set(ReleaseFile.objects.filter(file__in=names).values_list("file", flat=True))
     return sum(
-        _try_delete(partial(default_storage.delete, name))
+        try_delete(partial(default_storage.delete, name))
         for name in names
         if name not in claimed and (ignore_age or default_storage.get_modified_time(name) <= latest)
     )

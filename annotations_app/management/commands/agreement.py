@@ -4,7 +4,7 @@ import json
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_COULD_NOT_RUN, Progress, provide_local_file
@@ -43,10 +43,6 @@ exit codes:
 
 class Command(BaseCommand):
     help = HELP
-
-    def create_parser(self, *args: Any, **kwargs: Any) -> CommandParser:
-        # Django's own --version, which prints that of Django, gives way.
-        return super().create_parser(*args, conflict_handler="resolve", **kwargs)
 
     arguments = (
         option("files FILE", "annotation JSONL, plain or gzipped; - for standard input", nargs="*"),

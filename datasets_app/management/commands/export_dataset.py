@@ -54,10 +54,6 @@ exit codes:
   0  exported
   2  could not run: no such dataset, not scrubbed, the file can't be written, no database"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        # Django's own --version, which prints the version of Django, gives way to ours.
-        return super().create_parser(*args, conflict_handler="resolve", **kwargs)
-
     arguments = (
         option("name NAME", "the dataset"),
         option("--out FILE", "default: NAME with the format's ending; - for standard output"),

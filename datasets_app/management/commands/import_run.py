@@ -24,10 +24,6 @@ exit codes:
   0  imported, now or before
   2  could not run: no report, another file than the release, no such release"""
 
-    def create_parser(self, *args: Any, **kwargs: Any) -> Any:
-        # Django's own --version, which prints the version of Django, gives way to ours.
-        return super().create_parser(*args, conflict_handler="resolve", **kwargs)
-
     arguments = (
         option("report FOLDER", "what alignmenter run wrote", type=Path),
         option("--dataset NAME", required=True),

@@ -1,19 +1,14 @@
 """The base class of every command that does its work and ends."""
 
 from argparse import RawDescriptionHelpFormatter
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from django.core.management import base
 
 from datasets_app.command_line.options import OneOf, Option, add_options
-from datasets_app.command_line.streams import Progress, escape_terminal
-from datasets_app.jobs.parameters import NoParameters, P
-from datasets_app.jobs.perform import run_in_foreground
-from datasets_app.jobs.running import RunningJob
+from datasets_app.command_line.streams import escape_terminal
 from datasets_app.management.terminal import interrupt_on_sigterm, report_errors
-
-T = TypeVar("T")
 
 
 class HelpFormatter(base.DjangoHelpFormatter, RawDescriptionHelpFormatter):
@@ -52,28 +47,3 @@ class BaseCommand(base.BaseCommand):
     def execute(self, *args: Any, **options: Any) -> str | None:
         with report_errors(self), interrupt_on_sigterm():
             return super().execute(*args, **options)
-
-
-def run_job(
-    operation: str,
-    function: Callable[[RunningJob[P]], T],
-    *,
-    progress: Progress,
-    dataset_name: str = "",
-    parameters: P | None = None,
-    **details: Any,
-) -> T:
-    """Perform an operation in this process, recorded like any other job (``run_in_foreground``).
-
-    ``function`` gets the running job: its ``report_progress``, and its ``row`` for what commits itself.
-    """
-    with progress:
-        result: T = run_in_foreground(
-            operation,
-            function,
-            dataset_name=dataset_name,
-            parameters=parameters or NoParameters(),
-            report_progress=progress,
-            **details,
-        )
-    return result

@@ -18,8 +18,8 @@ from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import run_job
 from datasets_app.management.files import open_output
+from datasets_app.management.jobs import run_job
 from datasets_app.management.kept_terms import write_proposals
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun

@@ -24,6 +24,7 @@ from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import queue, recovery, registry, runs
+from datasets_app.jobs.ending import finish
 from datasets_app.jobs.perform import claim_job, perform, run_in_foreground
 from datasets_app.jobs.running import ClaimLost, RunningJob
 from datasets_app.management.commands import scheduler
@@ -173,7 +174,7 @@ def test_a_worker_of_an_earlier_try_is_never_taken_for_a_later_one(empty_queue: 
     assert runs.retry_job(job, actor=None)
     assert claim_job(job.pk) is not None
     with pytest.raises(ClaimLost):
-        stalled.finish("done")
+        finish(stalled, "done")
     assert state_of(job) == "running"
 
 
@@ -296,7 +297,7 @@ def test_a_worker_that_lost_its_claim_saves_nothing(empty_queue: None) -> None:
     JobRun.objects.filter(pk=job.pk).update(state="queued")  # the scheduler took it back …
     perform(job.pk)  # … and another worker does it
     with pytest.raises(ClaimLost):
-        claimed.finish("done")
+        finish(claimed, "done")
     assert state_of(job) == "done"
     assert job.attempt == 2
 
@@ -446,7 +447,7 @@ def test_a_job_that_was_given_back_can_save_nothing(empty_queue: None) -> None:
     assert recovery.give_back(row.pk, os.getpid())
     assert state_of(row) == "queued"
     with pytest.raises(ClaimLost):
-        job.finish("done")
+        finish(job, "done")
     job.send_heartbeat()
     with pytest.raises(ClaimLost):
         job.report_progress(1)

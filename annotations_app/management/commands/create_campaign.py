@@ -13,8 +13,9 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
+from datasets_app.management.jobs import run_job
 
 HELP = """\
 Create a campaign in which annotators label the replies of a dataset, and open it.

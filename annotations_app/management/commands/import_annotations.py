@@ -9,8 +9,9 @@ from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.traces.convert import NAMES
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.format_options import LABEL_OPTIONS, parse_label_rules
+from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 
 HELP = """\

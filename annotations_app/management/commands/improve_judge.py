@@ -6,7 +6,8 @@ from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import DEFAULT_TRIES, ImproveParameters
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 
 HELP = """\
 Try better prompts for a judge: with replies that it gets wrong as examples, then with instructions

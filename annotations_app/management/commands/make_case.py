@@ -11,7 +11,8 @@ from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import Variant
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 from datasets_app.models import Session
 
 HELP = """\

@@ -10,7 +10,8 @@ from annotations_app.management.judging import report_outcome
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 
 HELP = """\
 Have a judge answer the criteria of a campaign for each of its replies.

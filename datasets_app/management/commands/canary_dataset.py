@@ -17,9 +17,10 @@ from datasets_app.domain.pii.canary.survival_text import (
     format_percent,
 )
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.file_scrubbing import load_persona_terms
 from datasets_app.management.files import open_conversations
+from datasets_app.management.jobs import run_job
 from datasets_app.management.policy_options import DETECTION_OPTIONS, build_policy
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.canary_dataset import canary_dataset, canary_file

@@ -6,7 +6,8 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.erase_session import erase_by_keys

@@ -16,7 +16,8 @@ from datasets_app.exporting.export_dataset import (
 )
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.running import RunningJob
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 from datasets_app.models import Dataset, ReleaseFile, Session
 from datasets_app.releasing import files
 from datasets_app.releasing.sharing.export_package import export_package, package_name

@@ -18,7 +18,7 @@ from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.mappings import get_mapping, save_mapping
 from datasets_app.importing.parameters import ImportParameters
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (
     LABEL_OPTIONS,
@@ -26,6 +26,7 @@ from datasets_app.management.format_options import (
     parse_label_rules,
     parse_mapping,
 )
+from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error, print_problems
 from datasets_app.models import Dataset
 

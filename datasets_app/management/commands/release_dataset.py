@@ -10,7 +10,8 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 from datasets_app.models import Dataset
 from datasets_app.releasing import files
 from datasets_app.releasing.draft import draft_release

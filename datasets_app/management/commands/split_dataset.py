@@ -16,8 +16,9 @@ from datasets_app.domain.splits.splits import (
     SplitSettings,
 )
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_conversations, open_output
+from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 from datasets_app.splitting.parameters import SplitParameters
 from datasets_app.splitting.split_dataset import SplitResult, split_dataset

@@ -17,7 +17,8 @@ from datasets_app.core.limits import configured_limits
 from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 
 FINDING_BATCH_SIZE = 500
 

@@ -6,7 +6,8 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import one_of, option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
-from datasets_app.management.base import BaseCommand, run_job
+from datasets_app.management.base import BaseCommand
+from datasets_app.management.jobs import run_job
 from datasets_app.releasing.verify import ReleaseVerification, verify_releases
 
 

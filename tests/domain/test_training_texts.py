@@ -54,8 +54,8 @@ def test_a_language_with_texts_is_known_everywhere() -> None:
 
 
 def test_the_packaged_weights_tell_the_languages_that_they_were_taught() -> None:
-    """Another order of ``LANGUAGES``, or one more, needs other weights."""
-    assert read_weights().layers["language"].shape[1] == len(LANGUAGES)
+    columns = read_weights().layers["language"].shape[1]
+    assert columns == len(LANGUAGES), f"the weights have {columns} languages: train others, docs/network.md"
     taught = [path for path in TEXTS if path.stem in CODES]
     spoken = tell_languages([MARK.sub(r"\2", line) for line in rows.read_chat_lines(path)] for path in taught)
     assert dict(zip((path.stem for path in taught), spoken, strict=True)) == {

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 
 from django.db import transaction
@@ -10,14 +9,13 @@ from django.db import transaction
 from annotations_app.judges.model_judge import JudgedTurn
 from annotations_app.models import JudgeRun, Verdict
 from datasets_app.core.errors import UserError
-from datasets_app.core.queries import execute, fetch_value
+from datasets_app.core.queries import ConnectionLock
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.models import Turn
 
 SYNC_SECONDS, _MAX_PENDING = 0.5, 500
 _MAX_REASON_CHARACTERS = 200
-# The first half of PostgreSQL's advisory lock; the second is the run.
-_LOCK_CLASS = 0x6A756467
+_LOCK_AREA = 0x6A756467  # with the run
 
 
 class VerdictStore:
@@ -30,16 +28,13 @@ class VerdictStore:
         self.judged = self.failed = self.lost = 0
         self._pending: list[JudgedTurn] = []
         self._synced_at = clock()
-        if not fetch_value("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key):
+        self._lock = ConnectionLock(_LOCK_AREA, run.pk)
+        if not self._lock.take():
             raise UserError(f"{run.judge} is judging {run.campaign} just now; wait for its end.")
 
     @property
     def count(self) -> int:
         return self.judged + self.failed
-
-    @property
-    def _lock_key(self) -> list[int]:
-        return [_LOCK_CLASS, self.run.pk % (1 << 31)]
 
     def add(self, judged: JudgedTurn) -> None:
         self._pending.append(judged)
@@ -96,6 +91,4 @@ class VerdictStore:
         )
 
     def close(self) -> None:
-        # With a connection that has gone away, so has the lock.
-        with suppress(Exception):
-            execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)
+        self._lock.release()

@@ -1,7 +1,7 @@
 """The default connection: statements that the ORM can't say, COPY, locks, the server's clock."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.db import connection
@@ -51,6 +51,23 @@ _PERSON_LOCK = 7_203_012
 def lock_person(user: Any) -> None:
     """Make requests of one person wait for each other, so that a count holds until the row is added."""
     execute("SELECT pg_advisory_xact_lock(%s, %s)", [_PERSON_LOCK, user.pk])
+
+
+class ConnectionLock:
+    """Held until it is released or the connection ends, with the process. ``area`` is the first half of
+    PostgreSQL's advisory lock, a primary key the second."""
+
+    def __init__(self, area: int, key: int) -> None:
+        self._key = [area, key % (1 << 31)]
+
+    def take(self) -> bool:
+        """Whether nobody else has it."""
+        return bool(fetch_value("SELECT pg_try_advisory_lock(%s, %s)", self._key))
+
+    def release(self) -> None:
+        # With a connection that has gone away, so has the lock.
+        with suppress(Exception):
+            execute("SELECT pg_advisory_unlock(%s, %s)", self._key)
 
 
 def measure_clock_difference() -> float:

@@ -28,7 +28,7 @@ from datasets_app.generating.preview import GenerationPreview, preview_generatio
 from datasets_app.model_calls.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
 from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
 from datasets_app.models import Dataset, Persona
-from datasets_app.models.dataset import NAME_PATTERN
+from datasets_app.models.dataset import NAME_PATTERN, NAME_RULE
 
 DEFAULT_SESSIONS = 100
 LABELS = GenerationParameters.LABELS
@@ -94,9 +94,7 @@ class GenerateForm(forms.Form):
         max_length=100,
         widget=SuggestingInput(attrs={"spellcheck": "false"}),
         help_text="A new name, or the name of a synthetic dataset to add to.",
-        error_messages={
-            "invalid": "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
-        },
+        error_messages={"invalid": NAME_RULE},
     )
     append = fields.Switch(label="Add to the dataset if it exists")
     persona = PersonaField(

@@ -4,7 +4,6 @@ The parameters of the job keep the plan and the tokens used, so that a later run
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -14,7 +13,7 @@ from datasets_app.catalog import facts
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.queries import execute, fetch_value
+from datasets_app.core.queries import ConnectionLock
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.plan import BRAND_TRAP, EDGE_CASE, SAFETY_TRAP, Plan
 from datasets_app.domain.generation.writer import WrittenSession
@@ -27,8 +26,7 @@ from datasets_app.models import Dataset, JobRun, Turn
 
 OPERATION, RUN_PARAMETER = "bootstrap_dataset", "model_run"
 KIND_COUNTERS = {"safety_traps": SAFETY_TRAP, "brand_traps": BRAND_TRAP, "edge_cases": EDGE_CASE}
-# The first half of PostgreSQL's advisory lock; the second is the dataset.
-_LOCK_CLASS = 0x6D6F6465
+_LOCK_AREA = 0x6D6F6465  # with the dataset
 
 
 class DatasetSessionStore:
@@ -58,7 +56,9 @@ class DatasetSessionStore:
         facts.check_dataset_name(name)
         with transaction.atomic():
             self.dataset = facts.lock_or_create_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
-        self._lock()
+        self._lock = ConnectionLock(_LOCK_AREA, self.dataset.pk)
+        if not self._lock.take():
+            raise UserError(f"Sessions are being generated for {name} just now; wait for their end.")
         try:
             self._existing_ids = self._find_existing_ids()
             self.finished = len(self._existing_ids)
@@ -111,25 +111,13 @@ class DatasetSessionStore:
             self._record("ended", sessions=self.finished, planned=len(self._plan), failed=len(self.failures))
 
     def close(self) -> None:
-        # With a connection that has gone away, so has the lock.
-        with suppress(Exception):
-            execute("SELECT pg_advisory_unlock(%s, %s)", self._lock_key)
+        self._lock.release()
 
     # --- the beginning -------------------------------------------------------------------------
 
     @property
     def _prefix(self) -> str:
         return self._plan.session_id(0).rpartition("-")[0] + "-"
-
-    @property
-    def _lock_key(self) -> list[int]:
-        return [_LOCK_CLASS, self.dataset.pk % (1 << 31)]
-
-    def _lock(self) -> None:
-        if not fetch_value("SELECT pg_try_advisory_lock(%s, %s)", self._lock_key):
-            raise UserError(
-                f"Sessions are being generated for {self.dataset.name} just now; wait for their end."
-            )
 
     def _find_existing_ids(self) -> set[str]:
         """Also erased sessions, which are not written again."""

@@ -23,9 +23,8 @@ from datasets_app.importing.mappings import (
 )
 from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ON_ERROR_LABELS
 from datasets_app.models import Dataset, TableMapping
-from datasets_app.models.dataset import NAME_PATTERN
+from datasets_app.models.dataset import NAME_PATTERN, NAME_RULE
 
-NAME_RULE = "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
 UPLOAD_ENDINGS = ".jsonl,.json,.ndjson,.gz,.csv,.tsv,.txt,.xlsx,.parquet,.arrow,.zip,.sqlite3"
 
 

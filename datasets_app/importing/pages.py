@@ -14,7 +14,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
@@ -41,6 +41,7 @@ from datasets_app.importing.mappings import delete_mapping, save_upload_mapping
 from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ImportParameters
 from datasets_app.importing.preview import ImportPreview, preview_upload
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
+from datasets_app.importing.uploads import discard_upload
 from datasets_app.jobs import queue, runs
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_read_upload
@@ -167,12 +168,10 @@ def _job_parameters(
     )
 
 
-def _get_import(request: HttpRequest, pk: int, *, lock_prepared: bool = False) -> JobRun:
+def _get_import(request: HttpRequest, pk: int) -> JobRun:
     """An import, for the person whose upload it is, or one who may limit access."""
     require_permissions(request, "import_dataset")
     imports = JobRun.objects.visible_to(request.user).filter(operation="import_dataset")
-    if lock_prepared:
-        imports = imports.select_for_update().filter(state=JobRun.State.PREPARED)
     job: JobRun = get_object_or_404(imports, pk=pk)
     if not can_read_upload(job, request.user):
         raise PermissionDenied
@@ -338,24 +337,10 @@ def stored_upload(job: JobRun) -> JobFile | None:
 
 @require_POST
 def discard(request: HttpRequest, job_pk: int) -> HttpResponse:
-    """Delete an upload that was not imported, and its job."""
-    with transaction.atomic():
-        job = _get_import(request, job_pk, lock_prepared=True)
-        if Dataset.objects.filter(name=job.dataset_name, legal_hold=True).exists():
-            messages.error(
-                request, f"{job.dataset_name} is on legal hold, so its uploads can't be discarded."
-            )
-            return redirect("admin:datasets_app_dataset_import_preview", job.pk)
-        files = list(job.files.exclude(file=""))
-        audit.record(
-            "discard_upload",
-            actor=request.user,
-            dataset_name=job.dataset_name,
-            job_run=job.pk,
-            uploaded_by=read_parameters(job, ImportParameters).uploaded_by or job.actor_name,
-            files=[job_file.sha256 for job_file in files],
-        )
-        for job_file in files:
-            job_file.file.delete(save=False)
-        job.delete()
-    return redirect("admin:datasets_app_dataset_import")
+    job = _get_import(request, job_pk)
+    if job.state != JobRun.State.PREPARED:
+        raise Http404
+    with show_refusal(request):
+        discard_upload(job, actor=request.user)
+        return redirect("admin:datasets_app_dataset_import")
+    return redirect("admin:datasets_app_dataset_import_preview", job.pk)

@@ -1,12 +1,10 @@
 """sanitize_dataset on files: checks what may be read and written, scrubs, and prints the result."""
 
 import json
-import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -30,7 +28,16 @@ from datasets_app.domain.pii.proposals import normalize_proposal
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.wording import format_count
 from datasets_app.management import kept_terms
-from datasets_app.management.files import STDIN_NAME, open_conversations, open_output, read_text
+from datasets_app.management.files import (
+    STDIN_NAME,
+    check_target,
+    is_input_file,
+    is_same_file,
+    open_conversations,
+    open_output,
+    read_text,
+    refuse_folder,
+)
 from datasets_app.management.format_options import parse_mapping
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.scrubbing.report import build_file_report
@@ -119,57 +126,28 @@ def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _Saniti
         )
     if options["dry_run"]:
         out = None
-    if source != "-" and Path(source).is_dir():
-        raise command_error(f"{source} is a directory; name a file in it.")
+    refuse_folder(source)
     for target in (out, report, proposals):
-        if target not in (None, "-"):
-            _check_target(Path(target))
-    _refuse_overwriting(source, out, report)
-    if proposals not in (None, "-") and _is_input_file(source, Path(proposals)):
-        raise command_error(f"{proposals} is the input, which is never overwritten. Name another file.")
+        check_target(target, source)
+    _refuse_shared_metadata(source, out, report)
     name = STDIN_NAME if source == "-" else source
     return _SanitizeCall(options, name, out, stdout, stderr)
 
 
-def _refuse_overwriting(source: str, out: str | None, report: str | None) -> None:
-    """Neither the input nor its metadata is ever overwritten, whatever name or link leads to it."""
-    for target in (out, report):
-        if target not in (None, "-") and _is_input_file(source, Path(target)):
-            raise command_error(f"{target} is the input, which is never overwritten. Name another file.")
+def _refuse_shared_metadata(source: str, out: str | None, report: str | None) -> None:
+    """The metadata of the input isn't overwritten either, whatever name or link leads to it."""
     if out in (None, "-"):
         return
     metadata = metadata_path(Path(out))
-    if source != "-" and _is_same_file(metadata, metadata_path(Path(source))):
+    if source != "-" and is_same_file(metadata, metadata_path(Path(source))):
         raise command_error(
             f"Input and output would share the metadata file {metadata.name}. "
             "Give the output another name or folder."
         )
-    if report not in (None, "-") and any(_is_same_file(Path(report), path) for path in (Path(out), metadata)):
+    if report not in (None, "-") and any(is_same_file(Path(report), path) for path in (Path(out), metadata)):
         raise command_error(f"{report} is the result or its metadata. Give the report another name.")
-    if _is_input_file(source, metadata):
+    if is_input_file(source, metadata):
         raise command_error(f"The metadata would overwrite the input {metadata}. Name another output.")
-
-
-def _is_input_file(source: str, path: Path) -> bool:
-    if source != "-":
-        return _is_same_file(Path(source), path)
-    with suppress(OSError, AttributeError, ValueError):
-        return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat()) and path.is_file()
-    return False
-
-
-def _is_same_file(first: Path, second: Path) -> bool:
-    """Whether two names lead to one file: by links, another path, or on a case-insensitive file system."""
-    with suppress(OSError):
-        return first.samefile(second)
-    return first.resolve() == second.resolve()
-
-
-def _check_target(target: Path) -> None:
-    if target.is_dir():
-        raise command_error(f"{target} is a directory; name a file in it.")
-    if not target.resolve().parent.is_dir():
-        raise command_error(f"{target} can't be written: the folder {target.parent} does not exist.")
 
 
 # --- dry run -----------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Files that commands read and write."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -62,6 +63,39 @@ def read_text(file_name: str) -> str:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise command_error(f"{file_name} is not UTF-8 (byte {error.start + 1}); convert it.") from None
+
+
+def refuse_folder(file_name: str | None) -> None:
+    if file_name not in (None, "-") and Path(file_name).is_dir():
+        raise command_error(f"{file_name} is a directory; name a file in it.")
+
+
+def check_target(file_name: str | None, *sources: str | None) -> None:
+    """Refuse to write to a folder, into one that doesn't exist, or over a file that is read."""
+    if file_name in (None, "-"):
+        return
+    refuse_folder(file_name)
+    target = Path(file_name)
+    if not target.resolve().parent.is_dir():
+        raise command_error(f"{target} can't be written: the folder {target.parent} does not exist.")
+    if any(source is not None and is_input_file(source, target) for source in sources):
+        raise command_error(f"{target} is the input, which is never overwritten. Name another file.")
+
+
+def is_input_file(source: str, path: Path) -> bool:
+    """Whether ``source``, or standard input for ``-``, is read from the file at ``path``."""
+    if source != "-":
+        return is_same_file(Path(source), path)
+    with suppress(OSError, AttributeError, ValueError):
+        return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat()) and path.is_file()
+    return False
+
+
+def is_same_file(first: Path, second: Path) -> bool:
+    """Whether two names lead to one file: by links, another path, or on a case-insensitive file system."""
+    with suppress(OSError):
+        return first.samefile(second)
+    return first.resolve() == second.resolve()
 
 
 @contextmanager

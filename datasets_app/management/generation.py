@@ -41,7 +41,7 @@ from datasets_app.generating.bootstrap_dataset import (
 from datasets_app.generating.factory import make_model_writer
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import open_conversations, read_text
+from datasets_app.management.files import open_conversations, read_text, refuse_folder
 from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.model_calls.journal import journal_path
@@ -99,8 +99,7 @@ def _check_options(options: dict[str, Any]) -> None:
         raise command_error("Labels are written beside a file of conversations; name one with --out FILE.")
     if labels and metadata_path(Path(labels).resolve()) == metadata_path(Path(out).resolve()):
         raise command_error("--labels and --out would share a metadata file; give the labels another name.")
-    if out not in (None, "-") and Path(out).is_dir():
-        raise command_error(f"{out} is a directory; name a file in it.")
+    refuse_folder(out)
     if out == "-" and is_model(options["model"]):
         raise command_error(
             "A model can't write to standard output, because an interrupted run must be resumable; "

@@ -8,6 +8,7 @@ from datasets_app.models.dataset_queryset import DatasetQuerySet
 
 # The name is used in file names (<name>.jsonl), so only characters that every file system allows.
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+NAME_RULE = "Use letters, digits, dots, dashes and underscores; start with a letter or digit."
 
 
 class Dataset(models.Model):

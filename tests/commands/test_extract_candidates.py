@@ -159,8 +159,14 @@ def test_wrong_lines_are_listed_and_nothing_is_written(tmp_path: Path, extract: 
             ["--input", "logs.jsonl", "--persona", "p", "--tag", "t"],
             "no assistant's turn with a text with the tag 't'",
         ),
-        (["--input", "logs.jsonl", "--persona", "p", "--out", "logs.jsonl"], "is the input itself"),
-        (["--input", "logs.jsonl", "--persona", "p", "--out", "no/where.jsonl"], "there is no folder no"),
+        (
+            ["--input", "logs.jsonl", "--persona", "p", "--out", "logs.jsonl"],
+            "is the input, which is never overwritten",
+        ),
+        (
+            ["--input", "logs.jsonl", "--persona", "p", "--out", "no/where.jsonl"],
+            "the folder no does not exist",
+        ),
         (["--input", "logs.jsonl", "--persona", "p", "--max", "-1"], "--max must be 0 or more"),
         (["--input", "-", "--skip-labelled", "-"], "only once"),
     ],

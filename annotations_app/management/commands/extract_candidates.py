@@ -1,6 +1,3 @@
-import os
-import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,7 @@ from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import open_output
+from datasets_app.management.files import check_target, open_output, refuse_folder
 from datasets_app.management.terminal import command_error
 
 HELP = """\
@@ -114,23 +111,5 @@ def _validate_options(options: dict[str, Any]) -> None:
     if options["input"] == options["skip_labelled"] == "-":
         raise command_error("Standard input can be read only once.")
     for name in ("input", "skip_labelled"):
-        if options[name] not in (None, "-") and Path(options[name]).is_dir():
-            raise command_error(f"{options[name]} is a directory; name a file in it.")
-    if options["out"] == "-":
-        return
-    out = Path(options["out"])
-    if out.is_dir():
-        raise command_error(f"{out} is a directory; name a file in it.")
-    if not out.resolve().parent.is_dir():
-        raise command_error(f"{out} can't be written: there is no folder {out.parent}.")
-    for name in ("input", "skip_labelled"):
-        if options[name] is not None and _is_same_file(options[name], out):
-            raise command_error(f"{out} is the input itself; it stays as it is. Name another file.")
-
-
-def _is_same_file(source: str, out: Path) -> bool:
-    with suppress(OSError, AttributeError, ValueError):
-        if source == "-":
-            return os.path.samestat(os.fstat(sys.stdin.fileno()), out.stat()) and out.is_file()
-        return out.samefile(source)
-    return False
+        refuse_folder(options[name])
+    check_target(options["out"], options["input"], options["skip_labelled"])

@@ -26,7 +26,7 @@ from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
 from datasets_app.domain.traces.targets import Encoder
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME, open_output, unreadable_error
+from datasets_app.management.files import STDIN_NAME, check_target, open_output, unreadable_error
 from datasets_app.management.format_options import mapping_options, parse_mapping
 from datasets_app.management.terminal import command_error
 
@@ -84,8 +84,8 @@ How to export from each tool: docs/formats.md"""
             raise command_error("Only one of --out and --report can be standard output.")
         name = STDIN_NAME if options["input"] == "-" else options["input"]
         reading = ConvertOptions(options["assistant"], parse_mapping(options), options["answered_only"])
+        check_target(options["out"], options["input"])
         with provide_local_file(options["input"]) as path:
-            _refuse_same_file(path, options["out"])
             try:
                 file = open_conversation_file(
                     path,
@@ -114,11 +114,6 @@ How to export from each tool: docs/formats.md"""
                 return write_conversations(file, TARGETS[options["to"]], out)
         except MissingSessions as error:
             raise UserError(str(error), remedy="sessions") from None
-
-
-def _refuse_same_file(path: Path, out: str) -> None:
-    if out != "-" and Path(out).exists() and Path(out).samefile(path):
-        raise command_error("--out names the input. Name another file.")
 
 
 def _as_json(report: Report) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from datasets_app.exporting.sample_dataset import (
 )
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import open_conversations
+from datasets_app.management.files import check_target, open_conversations
 from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 
@@ -75,9 +75,8 @@ exit codes:
 
 def _sample_file(options: dict[str, Any], choice: SampleOptions) -> SampleResult:
     out = Path(options["out"])
+    check_target(options["out"], options["input"])
     with open_conversations(options["input"]) as file:
-        if out.exists() and out.samefile(file.path):
-            raise command_error(f"{out} is the input, which is never overwritten. Name another file.")
         with Progress(f"Sampling {options['input']}") as progress:
             return sample_file(file, out, choice, report_progress=progress)
 

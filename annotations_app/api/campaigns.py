@@ -56,7 +56,7 @@ from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
-from datasets_app.catalog import gates, policies, raw_access
+from datasets_app.catalog import gates, raw_access
 from datasets_app.models import Dataset, Persona
 
 MAX_RUNS = 20
@@ -232,9 +232,7 @@ def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> A
     """Make a file of labels: follow the job, then download it. Labels of the test split are left out."""
     campaign = find_campaign(request, name)
     dataset = campaign.dataset
-    if gates.load_facts(dataset).is_known_raw:
-        verdict = gates.ask_gate(policies.EXPORT, dataset, actor=request.person)
-        gates.enforce(verdict, dataset, request.person)
+    gates.refuse_known_raw(dataset, actor=request.person)
     parameters = LabelExportParameters(
         campaign=campaign.name, persona=campaign.persona.persona_id, **options.dict()
     )

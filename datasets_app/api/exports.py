@@ -7,7 +7,7 @@ from ninja import Router
 from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.routing import get_dataset
 from datasets_app.api.schemas import ExportIn
-from datasets_app.catalog import gates, policies
+from datasets_app.catalog import gates
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.releasing.sharing import share_gate
 from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
@@ -27,9 +27,8 @@ def create_export(request: Any, name: str, options: ExportIn) -> Any:
     release = find_release(dataset, parameters.version) if parameters.version else None
     if release is not None:
         share_gate.check_release_copy(release, request.person)
-    elif gates.load_facts(dataset).is_known_raw:
-        verdict = gates.ask_gate(policies.EXPORT, dataset, actor=request.person)
-        gates.enforce(verdict, dataset, request.person)
+    else:
+        gates.refuse_known_raw(dataset, actor=request.person)
     if parameters.package:
         gates.check(share_gate.decide_package(dataset, release, actor=request.person))
     return start_job(request, "export_dataset", dataset, parameters)

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from ninja import Header, Router
 
 from datasets_app.api.jobs import describe_job, job_route, read_number
-from datasets_app.api.problems import ApiError, not_found
+from datasets_app.api.problems import ApiError, check_form, not_found
 from datasets_app.api.routing import require_permissions, route
 from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, ImportPreviewOut
 from datasets_app.catalog import gates, raw_access
@@ -48,9 +48,7 @@ def _read_options(request: Any, options: ImportIn) -> ImportParameters:
     user, name = request.person, options.dataset
     form = ImportOptionsForm({**options.dict(), "dataset_name": name}, user=user)
     form.fields["origin"].required = False  # what nothing states is assumed, and said
-    if not form.is_valid():
-        errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
-        raise ApiError(422, "invalid", "The options are not valid.", errors=errors)
+    check_form(form)
     dataset = Dataset.objects.filter(name=name).first()
     if dataset is not None:
         gates.check_import_origin(dataset, options.origin)

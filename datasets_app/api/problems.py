@@ -42,6 +42,13 @@ def _title(status: int) -> str:
         return "Error"
 
 
+def check_form(form: Any) -> None:
+    """Raises ApiError, with what is wrong in each field."""
+    if not form.is_valid():
+        errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
+        raise ApiError(422, "invalid", "The options are not valid.", errors=errors)
+
+
 def not_found() -> ApiError:
     return ApiError(404, "not_found", "There is nothing at this address, or you can't see it.")
 

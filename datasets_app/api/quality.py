@@ -6,7 +6,7 @@ from ninja import Query, Router
 
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import job_route, start_job
-from datasets_app.api.problems import ApiError, not_found
+from datasets_app.api.problems import ApiError, check_form, not_found
 from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
 from datasets_app.api.schemas import CheckReportOut, FindingPage, ScrubIn, ScrubPage, SplitIn, SplitsOut
 from datasets_app.catalog import gates, raw_access
@@ -98,9 +98,7 @@ def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
     if options.patterns and not may_read:
         raise ApiError(403, "forbidden", "Custom patterns take the permission to read raw text.")
     form = ScrubForm(answers, may_read=may_read)
-    if not form.is_valid():
-        errors = [{"loc": [field], "msg": text} for field, texts in form.errors.items() for text in texts]
-        raise ApiError(422, "invalid", "The options are not valid.", errors=errors)
+    check_form(form)
     if not options.dry_run:
         gates.check_can_replace_text(dataset)
     parameters = ScrubParameters(

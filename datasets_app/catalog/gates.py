@@ -217,6 +217,12 @@ def ask_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") ->
     return policies.decide_gate(gate, load_facts(dataset), request_override(actor, override))
 
 
+def refuse_known_raw(dataset: Dataset, *, actor: Any) -> None:
+    """For exports: refuse at once what their job would refuse, unless a search may open the gate."""
+    if load_facts(dataset).is_known_raw:
+        enforce(ask_gate(policies.EXPORT, dataset, actor=actor), dataset, actor)
+
+
 def check_label_export(dataset: Dataset, found: Mapping[str, int], *, actor: Any, override: str = "") -> None:
     """For labels, after :func:`check_gate`: ``found`` are values by class in their notes and other fields."""
     request = request_override(actor, override)

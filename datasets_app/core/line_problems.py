@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from datasets_app.core.errors import UserError
-from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.quality.survey import MAX_PROBLEMS_LISTED
 from datasets_app.domain.wording import format_count
 
@@ -40,3 +40,11 @@ class LineProblems:
                 f"{prefix}{format_count(self.total, 'invalid line')}; {self.outcome}.",
                 {"problems": self.listed, "problem_total": self.total},
             )
+
+
+def require_turns(name: str, lines: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord]:
+    """For what reads turns alone, of the file ``name``. Raises UserError at any other line."""
+    for line in lines:
+        if isinstance(line, LineError):
+            raise UserError(f"{name}:{line.line}: {line.code} {line.message}; nothing was written.")
+        yield line

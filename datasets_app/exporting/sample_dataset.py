@@ -19,9 +19,10 @@ from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
+from datasets_app.core.line_problems import require_turns
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.conversations.sampling import (
     SAMPLE_GROUPINGS,
     TaggedSession,
@@ -75,10 +76,8 @@ def sample_file(
     def turns() -> Iterator[TurnRecord]:
         nonlocal passes
         before, passes = passes * file.bytes_total, passes + 1
-        for turn in file.turns(lambda done: report_progress(before + done, (PASSES + 1) * file.bytes_total)):
-            if isinstance(turn, LineError):
-                raise UserError(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
-            yield turn
+        total = (PASSES + 1) * file.bytes_total
+        return require_turns(file.name, file.turns(lambda done: report_progress(before + done, total)))
 
     chosen = choose_sessions(partial(_tag_sessions, turns), choice.size, choice.by, choice.seed)
     if not chosen:

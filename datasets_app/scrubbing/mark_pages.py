@@ -11,9 +11,7 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
 from datasets_app.core.web.refusals import show_refusal
-from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
-from datasets_app.domain.pii.pieces import Place, visit_turn
 from datasets_app.domain.pii.policy import OTHER, Policy
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
@@ -104,17 +102,9 @@ def find_words(words: str, turn: Turn) -> tuple[str, int, int]:
     pattern = re.compile(
         r"(?<!\w)" + r"\s+".join(re.escape(word) for word in words.split()) + r"(?!\w)", re.IGNORECASE
     )
-    matches: list[tuple[str, int, int]] = []
-
-    def search(place: Place, text: str) -> str:
-        if match := pattern.search(text):
-            matches.append((place.field, *match.span()))
-        return text
-
-    record = TurnRecord(
-        "", turn.turn_index, turn.role, turn.text, turn.tags, None, None, turn.metadata, turn.extra
-    )
-    visit_turn(record, search)
+    matches = [
+        (field, *match.span()) for field, text in marks.list_strings(turn) if (match := pattern.search(text))
+    ]
     if not matches:
         raise UserError(
             f"Turn {turn.turn_index} doesn't contain these words. Enter whole words exactly as shown."

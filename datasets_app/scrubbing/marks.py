@@ -129,18 +129,23 @@ def _read_previewed_term(dataset: Dataset, finding: ScrubFinding) -> str:
     return text[finding.start : finding.start + finding.length]
 
 
-def _find_string(turn: Turn, field: str) -> str:
-    found: dict[str, list[str]] = {}
+def list_strings(turn: Turn) -> list[tuple[str, str]]:
+    """(field, string) of all that a turn says, its text first."""
+    found: list[tuple[str, str]] = []
 
     def collect(place: Place, text: str) -> str:
-        found.setdefault(place.field, []).append(text)
+        found.append((place.field, text))
         return text
 
     record = TurnRecord(
         "", turn.turn_index, turn.role, turn.text, turn.tags, None, None, turn.metadata, turn.extra
     )
     visit_turn(record, collect)
-    strings = found.get(field, [])
+    return found
+
+
+def _find_string(turn: Turn, field: str) -> str:
+    strings = [text for name, text in list_strings(turn) if name == field]
     if len(set(strings)) != 1:
         # Keys that may be personal are hidden, so some paths match several strings.
         raise UserError(

@@ -14,10 +14,11 @@ from typing import NamedTuple
 from datasets_app.catalog.facts import subset_metadata
 from datasets_app.catalog.files import load_metadata, write_turn_file
 from datasets_app.core.errors import UserError
+from datasets_app.core.line_problems import require_turns
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
-from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata, metadata_path
 from datasets_app.domain.splits.decision import Conversation, SplitDecision, decide_splits
 from datasets_app.domain.splits.splits import SPLITS, SplitSettings, get_split_group
@@ -103,14 +104,9 @@ class _InputReader:
     def turns(self) -> Iterator[TurnRecord]:
         before, total = self._before, 2 * self._file.bytes_total
         self._before += self._file.bytes_total
-        return _require_turns(self._file, self._file.turns(lambda done: self._report(before + done, total)))
-
-
-def _require_turns(file: ConversationFile, turns: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord]:
-    for turn in turns:
-        if isinstance(turn, LineError):
-            raise UserError(f"{file.name}:{turn.line}: {turn.code} {turn.message}; nothing was written.")
-        yield turn
+        return require_turns(
+            self._file.name, self._file.turns(lambda done: self._report(before + done, total))
+        )
 
 
 class _EarlierSplit:
@@ -142,7 +138,7 @@ class _EarlierSplit:
             return iter(())
         try:
             file = ConversationFile(path, format="turns", limits=self._limits, name=str(path))
-            return _require_turns(file, file.turns())
+            return require_turns(file.name, file.turns())
         except UnreadableFile as error:
             raise UserError(f"{path}: {error}; nothing was written.") from None
 

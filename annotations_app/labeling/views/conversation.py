@@ -99,9 +99,7 @@ def _load_one(assignment: Assignment, campaign: Campaign) -> ReplyView:
     turn.start = assignment.item.turn.text[:MAX_REPLY_CHARACTERS]
     before = [turn for turn in turns if turn.turn_index < index]
     show_turns_around(turns, assignment, campaign)
-    pieces = highlight_text(turn.start, campaign)
-    turn.text_html = format_html("{}{}", highlight(pieces), "…" if turn.rest_url else "")
-    turn.is_raw_first = any(piece.kinds for piece in pieces)
+    pieces = _show_text(turn, campaign)
     turn.case = _find_case(assignment.item.turn, before)
     return ReplyView(
         assignment,
@@ -143,11 +141,16 @@ def _show_side(assignment: Assignment, campaign: Campaign, name: str) -> tuple[A
     show_turns_around([turn], assignment, campaign)
     if turn.rest_url:
         turn.rest_url += f"?side={name}"
+    pieces = _show_text(turn, campaign)
+    turn.steps = []
+    return turn, pieces
+
+
+def _show_text(turn: Any, campaign: Campaign) -> list[TextPiece]:
     pieces = highlight_text(turn.start, campaign)
     turn.text_html = format_html("{}{}", highlight(pieces), "…" if turn.rest_url else "")
     turn.is_raw_first = any(piece.kinds for piece in pieces)
-    turn.steps = []
-    return turn, pieces
+    return pieces
 
 
 def show_turns_around(turns: list[Any], assignment: Assignment, campaign: Campaign) -> list[Any]:

@@ -94,10 +94,8 @@ def parse_turn_object(value: dict[str, Any], line: int = 0) -> TurnRecord:
         raise make_field_error("text", "a string", text)
     if tags is None:
         tags = []
-    elif tags:
+    elif tags or type(tags) is not list:
         _check_tags(tags)
-    elif type(tags) is not list:
-        raise InvalidRecord("E104", f"tags must be an array of strings, got {_describe_kind(tags)}", "tags")
     if persona_id is not None:
         check_name("persona_id", persona_id)
     if timestamp is not None:

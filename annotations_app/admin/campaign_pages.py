@@ -147,8 +147,7 @@ def _preparation_context(campaign: Campaign) -> dict[str, Any]:
 @require_POST
 def discard(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a campaign whose preparation failed, or was canceled or declined."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "add_campaign")
+    campaign = visible_campaign(request, pk, "add_campaign")
     with show_refusal(request):
         discard_campaign(campaign, actor=request.user)
         messages.success(request, f"{campaign.name} was discarded.")
@@ -161,8 +160,7 @@ def discard(request: HttpRequest, pk: int) -> HttpResponse:
 
 def flagged_replies(request: HttpRequest, pk: int) -> HttpResponse:
     """Flagged replies with the annotators' reasons, newest first."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     reason = Decision.objects.filter(assignment=OuterRef("pk"), kind=Decision.Kind.FLAG).order_by("-id")
     rows = (
         Assignment.objects.filter(campaign=campaign, state=Assignment.State.FLAGGED)
@@ -198,8 +196,7 @@ def _withhold_flags(rows: list[Any]) -> None:
 def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
     """Labels made under an earlier persona, guidelines or schema, by annotator. POST requeues the replies of
     those with one of the chosen causes."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     if request.method == "POST":
         require_permissions(request, "change_campaign")
         return _requeue_labels(request, campaign)
@@ -234,8 +231,7 @@ def _requeue_labels(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 @require_POST
 def pause_annotator(request: HttpRequest, pk: int) -> HttpResponse:
     """Take the posted annotator out, and requeue what they labeled since their checks changed."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign", "adjudicate")
+    campaign = visible_campaign(request, pk, "change_campaign", "adjudicate")
     member = get_object_or_404(campaign.members, user=parse_pk(request.POST.get("user", "")) or 0)
     with show_refusal(request):
         count = pause_and_requeue(campaign, member.user, actor=request.user)
@@ -248,8 +244,7 @@ def pause_annotator(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def campaign_settings(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign")
+    campaign = visible_campaign(request, pk, "change_campaign")
     form = CampaignSettingsForm(request.POST or None, campaign=campaign)
     if request.method == "POST" and form.is_valid() and _save_settings(request, campaign, form):
         messages.success(request, "Saved.")
@@ -274,8 +269,7 @@ def _save_settings(request: HttpRequest, campaign: Campaign, form: CampaignSetti
 @require_POST
 def set_status(request: HttpRequest, pk: int) -> HttpResponse:
     """Pause, reopen or close."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign")
+    campaign = visible_campaign(request, pk, "change_campaign")
     status = request.POST.get("status", "")
     with show_refusal(request):
         edit_campaign(campaign, changes={"status": status}, actor=request.user)

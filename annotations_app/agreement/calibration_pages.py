@@ -26,8 +26,7 @@ MAX_TEXT_CHARACTERS = 3_000
 
 def show_round(request: HttpRequest, pk: int) -> HttpResponse:
     """POST opens the rest, with a reason while the annotators don't agree."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     state = measure_round(campaign) if campaign.is_calibrating else None
     if request.method == "POST":
         require_permissions(request, "change_campaign")

@@ -36,8 +36,7 @@ MAX_TEXT_CHARACTERS = 500
 
 def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
     """``?mode=`` lists the notes of one mode, ``?mode=none`` those in none. POST changes modes."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     if request.method == "POST":
         require_permissions(request, "change_campaign")
         _change(request, campaign)

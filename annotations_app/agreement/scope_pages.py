@@ -58,8 +58,7 @@ class AgreementScope(NamedTuple):
 def campaign_scope(request: HttpRequest, pk: int) -> AgreementScope:
     """``?version=`` chooses a version of the labels; 404 for one that isn't there. ``?width=`` asks for a
     plan."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     said = request.GET.get("version", "")
     version = parse_pk(said) or 0
     if said and not 1 <= version <= len(list_versions(campaign)):

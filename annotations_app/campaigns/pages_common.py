@@ -41,8 +41,9 @@ def with_label_counts(campaigns: Any) -> Any:
     return campaigns.annotate(people=people, labels=Sum("members__labelled", default=0))
 
 
-def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
-    """404 for a campaign of a dataset that the person doesn't see; its annotators are told why."""
+def visible_campaign(request: HttpRequest, pk: int | str, *permissions: str) -> Campaign:
+    """For who has all of these permissions and may see campaigns. 404 for one of a dataset that they don't
+    see; its annotators are told why."""
     require_permissions(request, "view_campaign")
     user: Any = request.user
     campaign: Campaign | None = visible_campaigns(user).filter(pk=pk).first()
@@ -50,6 +51,7 @@ def visible_campaign(request: HttpRequest, pk: int | str) -> Campaign:
         if user.campaign_memberships.filter(campaign=pk, active=True).exists():
             raise PermissionDenied(_ONLY_LABELS)
         raise Http404
+    require_permissions(request, *permissions)
     return campaign
 
 

@@ -9,7 +9,6 @@ from annotations_app.campaigns.pages_common import (
     campaign_url,
     render_campaign_page,
     render_fragment,
-    require_permissions,
     visible_campaign,
 )
 from annotations_app.domain.estimates.quality import explain_rate, say_plan
@@ -26,8 +25,7 @@ DEFAULT_POINTS = 10
 
 
 def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     points = parse_pk(request.GET.get("points", "")) or DEFAULT_POINTS
     report = estimate_quality(campaign, width=min(points, 100) / 100)
     dots = [
@@ -60,8 +58,7 @@ def campaign_quality(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def order_campaign(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask the most useful replies next."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign")
+    campaign = visible_campaign(request, pk, "change_campaign")
     with show_refusal(request):
         left = order_replies(campaign, actor=request.user)
         replies = format_count(left, "reply", "replies")

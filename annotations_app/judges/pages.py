@@ -13,7 +13,6 @@ from annotations_app.campaigns.pages_common import (
     campaign_url,
     may_read_replies,
     render_campaign_page,
-    require_permissions,
     visible_campaign,
 )
 from annotations_app.judges.alternative import ASSUMPTIONS
@@ -56,8 +55,7 @@ class _Test(NamedTuple):
 
 def judges(request: HttpRequest, pk: int) -> HttpResponse:
     """GET measures the run that the query names, or the latest that isn't of a draft. POST starts one."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     may_run = request.user.has_perm("annotations_app.change_campaign")
     options = _form_options(request, campaign)
     form = JudgeForm(request.POST or None, **options)
@@ -93,8 +91,7 @@ def judges(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def jury(request: HttpRequest, pk: int) -> HttpResponse:
     """Form a jury of the posted judges."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign")
+    campaign = visible_campaign(request, pk, "change_campaign")
     form = JuryForm(request.POST, **_form_options(request, campaign))
     if form.is_valid():
         return start_and_show_job(request, "form_jury", campaign.dataset, form.make_parameters(campaign))
@@ -104,8 +101,7 @@ def jury(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def certify(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
     """Test a judge on the test split, once."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation", "change_campaign")
+    campaign = visible_campaign(request, pk, "view_annotation", "change_campaign")
     run = get_object_or_404(_runs(campaign), pk=run_pk)
     form = CertifyForm(campaign, request.POST)
     with show_refusal(request):
@@ -121,8 +117,7 @@ def certify(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
 @require_POST
 def improve(request: HttpRequest, pk: int) -> HttpResponse:
     """Try better prompts for the posted judge."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign")
+    campaign = visible_campaign(request, pk, "change_campaign")
     judge = get_object_or_404(Judge, pk=parse_pk(request.POST.get("judge", "")), runs__campaign=campaign)
     form = ImproveForm(campaign, request.POST, may_override=gates.can_override(request.user))
     if form.is_valid():
@@ -134,8 +129,7 @@ def improve(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def reveal(request: HttpRequest, pk: int) -> HttpResponse:
     """Show verdicts of the posted judge to annotators who have decided; of none without one."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "change_campaign")
+    campaign = visible_campaign(request, pk, "change_campaign")
     judge_pk = parse_pk(request.POST.get("judge", ""))
     judge = get_object_or_404(Judge, pk=judge_pk, runs__campaign=campaign) if judge_pk else None
     with show_refusal(request):
@@ -147,8 +141,7 @@ def reveal(request: HttpRequest, pk: int) -> HttpResponse:
 
 def judged_replies(request: HttpRequest, pk: int, run_pk: int) -> HttpResponse:
     """Replies of which the judge says one thing and most people another, one after the other."""
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "view_annotation")
+    campaign = visible_campaign(request, pk, "view_annotation")
     run = get_object_or_404(_runs(campaign), pk=run_pk)
     names = ("judge", "people", "at")
     said, people, at = (parse_pk(request.GET.get(name, "0") or "0") or 0 for name in names)

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from annotations_app.campaigns.pages_common import render_campaign_page, require_permissions, visible_campaign
+from annotations_app.campaigns.pages_common import render_campaign_page, visible_campaign
 from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS
 from annotations_app.labels.parameters import LabelExportParameters
@@ -60,8 +60,7 @@ class ExportLabelsForm(OverrideForm):
 
 
 def export_labels(request: HttpRequest, pk: int) -> HttpResponse:
-    campaign = visible_campaign(request, pk)
-    require_permissions(request, "export_annotation")
+    campaign = visible_campaign(request, pk, "export_annotation")
     facts = gates.load_facts(campaign.dataset)
     closed = facts.is_known_raw
     may_override = gates.can_override(request.user)

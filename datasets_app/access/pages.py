@@ -20,7 +20,7 @@ from datasets_app.access.who_can_see import (
 )
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset
 from datasets_app.core.web.paging import Page, paginate_by, parse_page_request
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
@@ -36,8 +36,7 @@ VISIBILITY_CHOICES = {
 
 
 def access(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "limit_access")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "limit_access")
     grants = DatasetGrant.objects.filter(dataset=dataset).select_related("user", "group", "granted_by")
     counts = count_viewers(dataset)
     context = {
@@ -90,8 +89,7 @@ def _people_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
 @require_POST
 def change_access(request: HttpRequest, pk: int) -> HttpResponse:
     """``do`` is "restrict", "open" or "grant" (to the ``user`` or the ``group`` of a name)."""
-    require_permissions(request, "limit_access")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "limit_access")
     action = request.POST.get("do", "")
     with show_refusal(request):
         if action == "restrict":
@@ -117,8 +115,7 @@ def _add_grant(request: HttpRequest, dataset: Dataset) -> str:
 
 @require_POST
 def revoke_grant(request: HttpRequest, pk: int, grant_pk: int) -> HttpResponse:
-    require_permissions(request, "limit_access")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "limit_access")
     grants = DatasetGrant.objects.filter(dataset=dataset).select_related("user", "group")
     grant = get_object_or_404(grants, pk=grant_pk)
     limit_access.revoke_access(dataset, grant.user or grant.group, actor=request.user)

@@ -115,16 +115,14 @@ def checks(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def run_checks(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "check_dataset")
-    return start_and_show_job(request, "check_dataset", get_visible_dataset(request, pk))
+    return start_and_show_job(request, "check_dataset", get_visible_dataset(request, pk, "check_dataset"))
 
 
 # --- jobs, history -------------------------------------------------------------------
 
 
 def jobs(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "view_jobrun")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_jobrun")
     rows = JobRun.objects.filter(dataset=dataset).select_related("actor")
     return render_dataset_page(
         request, dataset, "jobs", "Jobs", {"page": paginate_newest_first(rows, request.GET)}

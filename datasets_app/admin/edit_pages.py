@@ -16,7 +16,7 @@ from datasets_app.catalog.edit import edit_dataset
 from datasets_app.catalog.sharing_requirements import NO_CANARY
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset
 from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.domain.metadata.licenses import HUB_NAMES, find_spdx_id
@@ -80,8 +80,7 @@ class EditForm(forms.ModelForm):
 
 
 def edit(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "change_dataset")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "change_dataset")
     if dataset.status == Dataset.Status.EXPIRED:
         messages.warning(request, "The contents of this dataset were deleted, so there is nothing to edit.")
         return redirect(dataset_url(dataset, "retention"))

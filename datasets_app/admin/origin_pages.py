@@ -9,7 +9,7 @@ from datasets_app.catalog.edit import change_origin
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
@@ -23,8 +23,7 @@ class OriginForm(OverrideForm):
 
 
 def origin(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "override_gate")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "override_gate")
     form = OriginForm(request.POST or None, initial={"origin": dataset.origin}, may_override=True)
     if request.method == "POST":
         require_recent_sign_in(request)

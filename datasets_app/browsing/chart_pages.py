@@ -16,8 +16,7 @@ from datasets_app.models import Dataset
 
 
 def charts(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_session")
     may_read = raw_access.may_read(request.user, dataset)
     side = count_side(dataset, may_read=may_read, user=request.user, chosen=SessionFilter())
     if may_read:

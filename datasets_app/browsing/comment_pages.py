@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app.browsing.comments import add_comment, delete_comment, split_mentions
-from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.models import Session, SessionComment
 
@@ -29,8 +29,7 @@ def load_comments(session: Session, user: Any) -> list[SessionComment]:
 
 @require_POST
 def comment(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
-    require_permissions(request, "view_session", "view_turn", "add_sessioncomment")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_session", "view_turn", "add_sessioncomment")
     session = get_object_or_404(Session, pk=session_pk, dataset=dataset)
     address = reverse("admin:datasets_app_session_change", args=[session.pk])
     turn = parse_pk(request.POST.get("turn", ""))
@@ -41,8 +40,7 @@ def comment(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
 
 @require_POST
 def remove_comment(request: HttpRequest, pk: int, comment_pk: int) -> HttpResponse:
-    require_permissions(request, "view_session", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_session", "view_turn")
     found = get_object_or_404(SessionComment, pk=comment_pk, dataset=dataset, author=request.user)
     session = found.session_id
     delete_comment(found, actor=request.user)

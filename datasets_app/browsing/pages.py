@@ -26,7 +26,6 @@ from datasets_app.core.web.pages import (
     get_visible_dataset,
     parse_pk,
     render_fragment,
-    require_permissions,
 )
 from datasets_app.core.web.paging import PAGE_SIZE, Page, PageRequest, make_page, parse_page_request
 from datasets_app.models import CheckReport, Dataset
@@ -51,8 +50,7 @@ _TEXT_ORDERS = frozenset({"session", "date"})
 
 
 def sessions(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_session")
     withheld = not raw_access.may_read(request.user, dataset)
     chosen = parse_filter(request.GET, may_read=not withheld, user=request.user)
     link = _Link(dataset, request, chosen)
@@ -102,8 +100,7 @@ def sessions(request: HttpRequest, pk: int) -> HttpResponse:
 
 def facets(request: HttpRequest, pk: int) -> HttpResponse:
     """What the sessions that match have in common; the page asks for it once the list is shown."""
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_session")
     may_read = raw_access.may_read(request.user, dataset)
     chosen = parse_filter(request.GET, may_read=may_read, user=request.user)
     found = count_facets(dataset, chosen, may_read=may_read, user=request.user)

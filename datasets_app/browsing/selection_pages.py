@@ -112,8 +112,7 @@ def _list_ticked(request: HttpRequest) -> list[int]:
 
 
 def selection(request: HttpRequest, pk: int, selection_pk: int) -> HttpResponse:
-    require_permissions(request, "view_session")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_session")
     chosen = get_object_or_404(SessionSelection, pk=selection_pk, dataset=dataset, owner=request.user)
     tag, error = request.POST.get("tag", "").strip(), ""
     if request.method == "POST":

@@ -30,8 +30,7 @@ def get_listed_dataset(request: HttpRequest, pk: int, page: str) -> Dataset:
     """The dataset whose list of sessions or turns this is about. Raises Http404 for another page."""
     if page not in _PERMISSIONS:
         raise Http404
-    require_permissions(request, _PERMISSIONS[page])
-    return get_visible_dataset(request, pk)
+    return get_visible_dataset(request, pk, _PERMISSIONS[page])
 
 
 def list_url(dataset: Dataset, page: str, query: str = "") -> str:

@@ -10,7 +10,7 @@ from datasets_app.catalog import facts, gates
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.core.web.pages import get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset
 from datasets_app.core.web.refusals import make_invalid
 from datasets_app.exporting.parameters import SampleParameters
 from datasets_app.exporting.sample_dataset import SampleOptions
@@ -77,8 +77,7 @@ class SampleForm(OverrideForm):
 
 
 def sample(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "export_dataset")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "export_dataset")
     may_create = request.user.has_perm("datasets_app.import_dataset")
     may_override = gates.can_override(request.user)
     form = SampleForm(request.POST or None, may_create=may_create, may_override=may_override)

@@ -9,7 +9,7 @@ from datasets_app.browsing.charts import build_charts, count_side, keep_differin
 from datasets_app.browsing.filters import NO, SessionFilter
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import get_visible_dataset, parse_pk, render_fragment, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk, render_fragment
 from datasets_app.models import Dataset, Release
 from datasets_app.releasing.compare import count_release
 from datasets_app.releasing.versions import find_release
@@ -51,8 +51,7 @@ def may_read_all(user: Any, *sides: Side) -> bool:
 
 def charts(request: HttpRequest, pk: int) -> HttpResponse:
     """Both in the same charts, which the page of the comparison asks for once it is shown."""
-    require_permissions(request, "view_release", "view_session")
-    dataset, user = get_visible_dataset(request, pk), request.user
+    dataset, user = get_visible_dataset(request, pk, "view_release", "view_session"), request.user
     context: dict[str, Any] = {"sides": None, "charts": []}
     try:
         sides = [find_side(user, dataset, request.GET.get(name, "")) for name in ("before", "after")]

@@ -16,7 +16,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.core.web.pages import get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset
 from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.comparison import Piece, SessionChange, diff_words
@@ -66,8 +66,7 @@ class ReleaseForm(OverrideForm):
 
 def releases(request: HttpRequest, pk: int) -> HttpResponse:
     """The list and the next version; posting the form starts the job that releases it."""
-    require_permissions(request, "view_release")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_release")
     may_release = request.user.has_perm("datasets_app.release_dataset")
     expired = dataset.status == Dataset.Status.EXPIRED
     unmet = [] if expired else _find_blockers(dataset)
@@ -153,8 +152,7 @@ def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, A
 
 
 def release(request: HttpRequest, pk: int, version: str) -> HttpResponse:
-    require_permissions(request, "view_release")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_release")
     shown = _get_release_or_404(dataset, version)
     user = request.user
     withheld = not raw_access.may_read_release(user, shown)
@@ -200,8 +198,8 @@ def _download_events(dataset: Dataset, shown: Release) -> list[AuditEvent]:
 
 @require_POST
 def verify(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "release_dataset")
-    return start_and_show_job(request, "verify_releases", get_visible_dataset(request, pk))
+    dataset = get_visible_dataset(request, pk, "release_dataset")
+    return start_and_show_job(request, "verify_releases", dataset)
 
 
 # --- comparison --------------------------------------------------------------------------------------
@@ -211,8 +209,7 @@ def compare(request: HttpRequest, pk: int) -> HttpResponse:
     """Two versions or datasets side by side, at first the latest version and the dataset, or the dataset and
     another one if it has no version. What differs is listed of versions of the same dataset; a job (POST)
     compares what takes too long for a page."""
-    require_permissions(request, "view_release")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_release")
     there = list(dataset.releases.filter(destroyed_at=None)[:MAX_ROWS_SHOWN])
     asked = request.POST if request.method == "POST" else request.GET
     others = list_other_datasets(request.user, dataset)

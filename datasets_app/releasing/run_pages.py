@@ -15,7 +15,7 @@ from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import get_visible_dataset, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset
 from datasets_app.core.web.uploads import accepts_files
 from datasets_app.domain.charts import DotChart, Dots, Estimate, make_dots
 from datasets_app.domain.releases.run_report import HEADLINES, InvalidReport, Scores, parse_report
@@ -87,8 +87,7 @@ def _chart_run(run: EvaluationRun, *, withheld: bool, tags_withheld: bool) -> li
 
 
 def show_run(request: HttpRequest, pk: int, version: str, evaluation_pk: int) -> HttpResponse:
-    require_permissions(request, "view_release")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_release")
     shown = (
         EvaluationRun.objects.filter(pk=evaluation_pk, release__dataset=dataset)
         .select_related("release")
@@ -140,8 +139,7 @@ def _list_worst(request: HttpRequest, run: EvaluationRun) -> list[WorstReply]:
 @accepts_files(lambda user: MAX_REPORT_BYTES if user.has_perm("datasets_app.release_dataset") else 0)
 @require_POST
 def upload_run(request: HttpRequest, pk: int, version: str) -> HttpResponse:
-    require_permissions(request, "view_release", "release_dataset")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_release", "release_dataset")
     page = redirect("admin:datasets_app_dataset_release", dataset.pk, version)
     form = RunForm(request.POST, request.FILES)
     try:

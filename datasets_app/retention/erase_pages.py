@@ -13,7 +13,6 @@ from datasets_app.core.web.pages import (
     dataset_url,
     get_visible_dataset,
     render_page,
-    require_permissions,
 )
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, Release, Session
@@ -34,8 +33,7 @@ class EraseForm(ReasonForm):
 
 
 def erase(request: HttpRequest, pk: int, session_pk: int) -> HttpResponse:
-    require_permissions(request, "erase_session", "view_session")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "erase_session", "view_session")
     rows = Session.objects.filter(dataset=dataset).select_related("dataset")
     session = get_object_or_404(rows, pk=session_pk)
     copies = _find_copies(request, session)

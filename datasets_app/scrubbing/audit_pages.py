@@ -12,7 +12,7 @@ from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.scrubbers import find_last_policy
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk
 from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Turn
 from datasets_app.scrubbing import audits, marks
@@ -35,8 +35,7 @@ class SampleForm(forms.Form):
 def scrub_audit(request: HttpRequest, pk: int) -> HttpResponse:
     """GET shows a turn of the newest sample: ``?turn=`` names its position. POST draws a sample ("draw"),
     says of a turn that it is clean ("clean") or what is left in it ("leak"), or scrubs what was marked."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     if "draw" in request.POST:
         return _draw(request, dataset)
     if "scrub" in request.POST:

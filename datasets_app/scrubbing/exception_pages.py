@@ -11,7 +11,7 @@ from datasets_app.catalog import gates, text_gates
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk
 from datasets_app.core.web.reauthentication import require_recent_sign_in
 from datasets_app.core.web.refusals import show_refusal_in
 from datasets_app.jobs.pages import start_and_show_job
@@ -41,8 +41,7 @@ class AttestForm(forms.Form):
 
 def exempt(request: HttpRequest, pk: int) -> HttpResponse:
     """Exempt a value of a pattern class: one that a preview found (``?finding=``), or a term."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     finding = _get_finding(request, dataset)
     if not gates.can_override(request.user):
         raise PermissionDenied
@@ -81,8 +80,7 @@ def _get_finding(request: HttpRequest, dataset: Dataset) -> ScrubFinding | None:
 
 def attest(request: HttpRequest, pk: int) -> HttpResponse:
     """State that the text may stay as it is, or withdraw that ("withdraw")."""
-    require_permissions(request, "override_gate")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "override_gate")
     if request.method == "POST":
         require_recent_sign_in(request)
     form = AttestForm(request.POST if request.method == "POST" and "withdraw" not in request.POST else None)

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
-from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.pii.detector import KINDS, PATTERN_KINDS
 from datasets_app.domain.pii.policy import OTHER, Policy
@@ -26,8 +26,7 @@ MAX_CHARACTERS = 500
 
 @require_POST
 def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset).select_related("scrub")
     finding = get_object_or_404(findings, pk=parse_pk(request.POST.get("finding", "")))
     if finding.kind in PATTERN_KINDS and gates.can_override(request.user):
@@ -43,8 +42,7 @@ def mark_not_personal(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def keep_values(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark the values of several findings of a preview as not personal; each stays wherever it stands."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     keys = [parse_pk(key) for key in request.POST.getlist("finding")[:MAX_VALUES]]
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset, pk__in=keys).select_related("scrub")
     kept = 0
@@ -62,8 +60,7 @@ def keep_values(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark words of a turn that no detector found, after finding their position."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     turns = Turn.objects.filter(dataset=dataset)
     turn = get_object_or_404(turns, pk=parse_pk(request.POST.get("turn", "")))
     words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
@@ -86,8 +83,7 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_POST
 def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
-    require_permissions(request, "scrub_dataset", "view_scrubmark")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubmark")
     mark = get_object_or_404(ScrubMark.objects.select_related("dataset"), pk=mark_pk, dataset=dataset)
     marks.remove_mark(mark, actor=request.user)
     request_text_scan(dataset, actor=request.user)

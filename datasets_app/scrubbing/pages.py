@@ -50,8 +50,7 @@ MAX_FORMS_SHOWN = 3
 
 @require_POST
 def start_measurement(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "scrub_dataset")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset")
     limit = load_requirements(dataset).canary_limit
     # As many values as show the limit if none is left.
     count = min(max(DEFAULT_VALUES, count_needed(limit)), MAX_VALUES)
@@ -98,8 +97,7 @@ _DECIDE_PERMISSIONS = ("datasets_app.scrub_dataset", "datasets_app.view_turn")
 def scrub(request: HttpRequest, pk: int) -> HttpResponse:
     """GET shows the page. POST starts a preview ("preview"), asks to confirm a scrub ("scrub") or starts it
     ("confirmed")."""
-    require_permissions(request, "view_scrubrun")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_scrubrun")
     may_read = raw_access.may_read(request.user, dataset)
     if request.method != "POST":
         form = ScrubForm(initial=initial_answers(dataset, _find_last_run(dataset)), may_read=may_read)
@@ -303,8 +301,7 @@ def _marks_context(request: HttpRequest, dataset: Dataset, withheld: bool) -> di
 
 def progress(request: HttpRequest, pk: int) -> HttpResponse:
     """The progress of the running job; reloads the page when the job has ended."""
-    require_permissions(request, "view_scrubrun")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "view_scrubrun")
     job = _active_scrub(dataset)
     if job is None:
         return HttpResponse(headers={"HX-Refresh": "true"})

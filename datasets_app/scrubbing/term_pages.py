@@ -79,8 +79,7 @@ class TermsForm(OverrideForm):
 @require_POST
 def keep_terms(request: HttpRequest, pk: int) -> HttpResponse:
     """Add terms to a dataset's list. Values that follow a pattern are exempted one by one."""
-    require_permissions(request, "scrub_dataset", "view_scrubmark")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubmark")
     form = TermsForm(request.POST, may_override=False)
     with show_refusal(request):
         # A count of occurrences tells whether the text contains a term.
@@ -99,8 +98,7 @@ def keep_terms(request: HttpRequest, pk: int) -> HttpResponse:
 def decide_proposal(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep a proposed term ("keep"), or have it replaced wherever it occurs ("scrub"); each is the key of its
     finding. Leads to the proposal behind it."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     verdict = "keep" if "keep" in request.POST else "scrub"
     findings = ScrubFinding.objects.filter(scrub__dataset=dataset, kind=NAME, field="text")
     key = parse_pk(request.POST.get(verdict, ""))
@@ -122,8 +120,7 @@ def decide_proposal(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def scrub_proposals(request: HttpRequest, pk: int) -> HttpResponse:
     """Have all terms that a "preview" (its key) proposes, and nobody has decided, replaced everywhere."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     preview = find_preview(dataset)
     with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
@@ -140,8 +137,7 @@ def scrub_proposals(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def scrub_brand(request: HttpRequest, pk: int) -> HttpResponse:
     """Have a word replaced that was kept as a brand; "scrub" is its key."""
-    require_permissions(request, "scrub_dataset", "view_scrubfinding", "view_turn")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     with show_refusal(request):
         raw_access.check_may_read(request.user, dataset)
         brands.scrub_brand(dataset, request.POST.get("scrub", ""), actor=request.user)

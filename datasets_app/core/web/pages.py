@@ -63,8 +63,9 @@ def require_permissions(request: HttpRequest, *permissions: str) -> None:
         raise PermissionDenied
 
 
-def get_visible_dataset(request: HttpRequest, pk: int | str) -> Dataset:
-    require_permissions(request, "view_dataset")
+def get_visible_dataset(request: HttpRequest, pk: int | str, *permissions: str) -> Dataset:
+    """For who has all of these permissions and may see datasets: 404 for one they don't see."""
+    require_permissions(request, *permissions, "view_dataset")
     dataset: Dataset = get_object_or_404(Dataset.objects.visible_to(request.user), pk=pk)
     return dataset
 

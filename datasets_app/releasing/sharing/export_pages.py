@@ -13,7 +13,7 @@ from datasets_app.catalog.personas import suggest_persona_ids
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.core.web.pages import get_visible_dataset, parse_pk, require_permissions
+from datasets_app.core.web.pages import get_visible_dataset, parse_pk
 from datasets_app.core.web.refusals import make_invalid
 from datasets_app.core.web.suggestions import SuggestingInput
 from datasets_app.exporting.parameters import ExportParameters
@@ -137,8 +137,7 @@ def _find_chosen(dataset: Dataset, form: ExportForm) -> Release | None:
 
 
 def export(request: HttpRequest, pk: int) -> HttpResponse:
-    require_permissions(request, "export_dataset")
-    dataset = get_visible_dataset(request, pk)
+    dataset = get_visible_dataset(request, pk, "export_dataset")
     if dataset.status == Dataset.Status.EXPIRED:
         return render_dataset_page(request, dataset, "export", "Export", {})
     facts = gates.load_facts(dataset)

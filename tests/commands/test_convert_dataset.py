@@ -6,7 +6,9 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+from django.core.management.base import CommandError
 
+from datasets_app.management.files import check_target
 from tests.terminal import decode_output, run_in_process
 from tests.traces.exports import HELLO, HI, MORE, OBSERVATIONS, SURE, TASKS
 from tests.traces.reading import write
@@ -122,3 +124,13 @@ def test_a_table_needs_a_session_column_or_the_word_that_it_has_none(tmp_path: P
     assert (done.returncode, len(read_lines(tmp_path / "out.jsonl"))) == (0, 2)
     assert "left out: 1 empty message (line 3)" in done.stderr
     assert json.loads((tmp_path / "report.json").read_text())["left_out_lines"] == {"empty messages": [3]}
+
+
+def test_the_input_is_never_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, OBSERVATIONS, "in.jsonl")
+    done = run(tmp_path, "--input", "in.jsonl", "--out", "./in.jsonl")
+    assert (done.returncode, "is the input, which is never overwritten" in done.stderr) == (2, True)
+    with path.open() as redirected:
+        monkeypatch.setattr("sys.stdin", redirected)
+        with pytest.raises(CommandError, match="is the input"):
+            check_target(str(path), "-")

@@ -1,11 +1,13 @@
 """Trains the network for personal data and writes its weights into the package; see docs/network.md.
 
-    python -m scripts.train_network --names ../shared/data/names --english ../shared/pii/train
+    python -m scripts.train_network --names ../shared/data/names --english ../shared/pii/train \\
+        --interface wheels
 
 ``--names`` has sentences of newspapers and the web by language (``de.jsonl.gz``) and chat lines
-(``chat/de.txt``); ``--english`` the mixed corpus and the pools of names and places of the English name model.
-The chat lines in ``scripts/network/texts`` are always read. The same input gives the same weights. With
-``--held-out FILE`` one line in 25 is left out of training and written there, as rows to score.
+(``chat/de.txt``); ``--english`` the mixed corpus and the pools of names and places of the English name model;
+``--interface`` packages with translations, in whose texts nobody is named. The chat lines in
+``scripts/network/texts`` are always read. The same input gives the same weights. With ``--held-out FILE`` one
+line in 25 is left out of training and written there, as rows to score.
 """
 
 import argparse
@@ -23,15 +25,17 @@ import numpy as np
 
 from datasets_app.domain.pii.network.features import FeatureReader
 from datasets_app.domain.pii.network.lexicon import COMMON
-from datasets_app.domain.pii.network.runtime import WEIGHTS_PATH
+from datasets_app.domain.pii.network.runtime import LANGUAGES, WEIGHTS_PATH
 from scripts.marked_texts.examples import make_rows
 from scripts.name_model.fillers import Fillers
 from scripts.name_model.templates import generate_sentences
 from scripts.network import rows
-from scripts.network.training import DILATIONS, encode, train
+from scripts.network.interface import make_row, read_interface
+from scripts.network.training import DILATIONS, encode, make_parameters, train
 
 TEXTS = Path(__file__).parent / "network" / "texts"
 _NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES = 1800, 72_000, 24_000, 20_000
+_INTERFACE = {True: 2900, False: 900}  # texts of programs a language, by whether it has chat lines
 _VARIANTS = 11  # of the marked texts
 # How often a chat line is in an epoch: one with invented values, with slots for names, without slots.
 _INVENTED, _FILLINGS, _WRITTEN_OUT = 40, 4, 3
@@ -44,8 +48,11 @@ _HELD_OUT = 25
 ChatLine = tuple[str, str]
 
 
-def read_fixed(arguments: argparse.Namespace, names: rows.Names, choose: random.Random) -> list[rows.Row]:
-    """The rows that are the same in every epoch: a share of those that there are."""
+def read_fixed(
+    arguments: argparse.Namespace, chatted: set[str], names: rows.Names, choose: random.Random
+) -> list[rows.Row]:
+    """The rows that are the same in every epoch: a share of those that there are. ``chatted``: the languages
+    that have chat lines."""
     news, english, customer_rows, sentences, variants = (
         round(count * arguments.share)
         for count in (_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES, _VARIANTS)
@@ -59,6 +66,9 @@ def read_fixed(arguments: argparse.Namespace, names: rows.Names, choose: random.
     customers = arguments.names.parent / "multidogo_names_train.jsonl"
     found += rows.read_marked(_draw_lines(customers, customer_rows, choose), rows.REST_OF_NAMES)
     found += rows.read_examples(make_rows(random.Random(1), variants))
+    for language, texts in read_interface(arguments.interface).items():
+        most = min(len(texts), round(_INTERFACE[language in chatted] * arguments.share))
+        found += [make_row(text, language, names, choose) for text in choose.sample(texts, most)]
     fillers = Fillers(arguments.english / "names_pool.json.gz", arguments.english / "places_pool.json.gz", 3)
     return found + list(rows.read_sentences(generate_sentences(fillers, sentences, sentences)))
 
@@ -115,11 +125,11 @@ def _has_invented(line: str) -> bool:
 
 
 def encode_epochs(
-    fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names, most: int, share: float
+    fixed: list[rows.Row], lines: list[ChatLine], names: rows.Names, most: int, share: float, seed: int
 ) -> Iterator[dict[int, Any]]:
     """Epochs as arrays; after ``most`` different ones the last comes again."""
     encoded: dict[int, Any] = {}
-    for epoch in range(most):
+    for epoch in range(seed * most, seed * most + most):
         readers = [FeatureReader(_Hiding(f"{epoch}{number}"), 10**7) for number in range(_READERS)]
         encoded = encode(make_epoch(epoch, fixed, lines, names, share), readers, epoch)
         yield encoded
@@ -139,19 +149,24 @@ class _Hiding:
 
 
 def read_parameters(path: Path) -> dict[str, Any]:
-    """Those of packaged weights, to go on with."""
+    """Those of packaged weights, to go on with; what the network has gained since, a language for example,
+    begins at zero."""
     with np.load(path) as file:
-        layers = {name: file[name].astype(np.float32) for name in file.files}
+        layers = {name: file[name] for name in file.files}
+    known = [LANGUAGES.index(code) for code in layers.pop("languages", np.array(LANGUAGES)).tolist()]
     del layers["dilations"]
-    scale = layers.pop("scale")
-    return {name: jnp.asarray(values) for name, values in layers.items()} | {
-        "table": jnp.asarray(layers["table"] * scale[:, None])
-    }
+    layers["table"] = layers["table"] * layers.pop("scale")[:, None]
+    found = {name: np.zeros(values.shape, np.float32) for name, values in make_parameters(1).items()}
+    for name, values in layers.items():
+        columns = known if name in ("language", "language_bias") else slice(None)
+        part = found[name][: len(values)] if values.ndim > 1 else found[name]
+        part[..., columns] = values
+    return {name: jnp.asarray(values) for name, values in found.items()}
 
 
-def mix(one: dict[str, Any], other: dict[str, Any], share: float) -> dict[str, Any]:
-    """The mean of two networks of which one was trained on from the other; ``share`` is that of the other."""
-    return {name: (1 - share) * values + share * other[name] for name, values in one.items()}
+def average(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The mean of networks that were trained on from the same one."""
+    return {name: sum(run[name] for run in runs) / len(runs) for name in runs[0]}
 
 
 def write_weights(parameters: dict[str, Any], path: Path) -> None:
@@ -164,6 +179,7 @@ def write_weights(parameters: dict[str, Any], path: Path) -> None:
         table=np.round(table / scale[:, None]).astype(np.int8),
         scale=scale.astype(np.float32),
         dilations=np.array(DILATIONS),
+        languages=np.array(LANGUAGES),
         **layers,
     )
 
@@ -174,6 +190,7 @@ def main() -> None:
     )
     parser.add_argument("--names", type=Path, required=True)
     parser.add_argument("--english", type=Path, required=True)
+    parser.add_argument("--interface", type=Path, required=True, help="a folder of wheels with translations")
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--steps", type=int, default=8500)
     parser.add_argument("--share", type=float, default=1, help="of the rows, for a few more steps")
@@ -181,16 +198,10 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=0.003)
     parser.add_argument("--start", type=Path, help="weights to go on with")
     parser.add_argument(
-        "--mean-with",
-        type=Path,
-        help="other weights: those that are written are a mean of both, which forgets less",
+        "--runs", type=int, default=1, help="whose mean is written: it learns less by heart than one of them"
     )
-    parser.add_argument("--mean-share", type=float, default=0.5, help="of the new weights in that mean")
     parser.add_argument("--out", type=Path, default=WEIGHTS_PATH)
     arguments = parser.parse_args()
-    choose = random.Random(7)
-    names = rows.Names(choose)
-    fixed = read_fixed(arguments, names, choose)
     lines = read_lines([arguments.names / "chat", TEXTS])
     if arguments.held_out:
         held_out = [line for line in lines if is_held_out(line)]
@@ -199,13 +210,19 @@ def main() -> None:
         arguments.held_out.write_bytes(
             pickle.dumps([rows.render_chat_line(*line, others) for line in held_out])
         )
+    runs = [train_once(arguments, lines, seed) for seed in range(arguments.runs)]
+    write_weights(average(runs), arguments.out)
+
+
+def train_once(arguments: argparse.Namespace, lines: list[ChatLine], seed: int) -> dict[str, Any]:
+    """The parameters after a training on other rows, with other names, for each seed."""
+    choose = random.Random(7 + seed)
+    names = rows.Names(choose)
+    fixed = read_fixed(arguments, {language for _line, language in lines}, names, choose)
     print(f"{len(fixed)} rows, {len(lines)} chat lines", flush=True)
-    epochs = encode_epochs(fixed, lines, names, arguments.epochs, arguments.share)
+    epochs = encode_epochs(fixed, lines, names, arguments.epochs, arguments.share, seed)
     start = read_parameters(arguments.start) if arguments.start else None
-    parameters = train(epochs, arguments.steps, arguments.rate, 1, start)
-    if arguments.mean_with:
-        parameters = mix(read_parameters(arguments.mean_with), parameters, arguments.mean_share)
-    write_weights(parameters, arguments.out)
+    return train(epochs, arguments.steps, arguments.rate, 1 + seed, start)
 
 
 if __name__ == "__main__":

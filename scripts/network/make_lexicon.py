@@ -31,7 +31,7 @@ from datasets_app.domain.pii.network.words import is_read_alone, split_words
 
 _LISTS = Path(__file__).parent / "lists"
 # Up to which rank in some language a word is common, from 5 down to 1.
-_RANKS = (300, 2_000, 8_000, 25_000, 80_000)
+RANKS = (300, 2_000, 8_000, 25_000, 80_000)
 _FREQUENT_LAST_NAMES = 3_000
 _MAX_ALONE = 6  # characters of a word in a script without spaces
 _KANA = re.compile("[\u3040-\u30ff]+")
@@ -51,7 +51,7 @@ class Lexicon:
             names[word] = max(names.get(word, 0), level)
 
     def add_common(self, word: str, rank: int) -> None:
-        level = next((len(_RANKS) - place for place, most in enumerate(_RANKS) if rank < most), 0)
+        level = next((len(RANKS) - place for place, most in enumerate(RANKS) if rank < most), 0)
         if level:
             plain = fold_word(word)
             self.common[plain] = max(self.common.get(plain, 0), level)
@@ -99,7 +99,7 @@ def add_wordfreq(lexicon: Lexicon) -> None:
     from wordfreq import available_languages, top_n_list
 
     for language in sorted(available_languages()):
-        for rank, word in enumerate(top_n_list(language, _RANKS[-1])):
+        for rank, word in enumerate(top_n_list(language, RANKS[-1])):
             lexicon.add_common(word, rank)
 
 

@@ -11,12 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from datasets_app.domain.pii.network.features import EXACT, FEATURES, TABLE_ROWS, FeatureReader
+from datasets_app.domain.pii.network.features import EXACT, FEATURES, TABLE_ROWS, VECTOR, FeatureReader
 from datasets_app.domain.pii.network.runtime import CLASSES, LANGUAGES
+from datasets_app.domain.pii.network.vectors import load_vectors
 from scripts.network.rows import Row
 from scripts.network.spoken import read_language
 
-WIDTH, DEPTH_WIDTH = 64, 144
+WIDTH, VECTOR_WIDTH, DEPTH_WIDTH = 64, 48, 144
+SEEN_WIDTH = 2 * WIDTH + VECTOR_WIDTH
 DILATIONS = (1, 1, 2, 4, 1)
 GAPS = 3
 LENGTHS = (8, 16, 32, 64, 128)
@@ -26,11 +28,11 @@ WORDS_A_BATCH = 4096
 _LANGUAGE_SHARE, _AVERAGE = 0.1, 0.998
 UNTOLD = -1  # the language of a row that tells none
 # Shares left out in training: of the features of a word, of whole words, of what layers make of them.
-_DROPPED, _DROPPED_WORDS, _DROPPED_HIDDEN = 0.3, 0.06, 0.2
+_DROPPED, _DROPPED_WORDS, _DROPPED_HIDDEN, _DROPPED_VECTORS = 0.3, 0.06, 0.2, 0.15
 
 
 def encode(rows: Sequence[Row], readers: Sequence[FeatureReader], seed: int) -> dict[int, tuple[Any, ...]]:
-    """By length: features [rows, length, FEATURES], gaps and allowed classes [rows, length], languages
+    """By length: features [rows, length, FEATURES + 1], gaps and allowed classes [rows, length], languages
     [rows].
 
     A row is read by one of the readers: each hides other names.
@@ -56,7 +58,7 @@ def encode(rows: Sequence[Row], readers: Sequence[FeatureReader], seed: int) -> 
 
 
 def _pad(items: list[tuple[Any, ...]], length: int) -> tuple[Any, ...]:
-    features = np.zeros((len(items), length, FEATURES), np.int32)
+    features = np.zeros((len(items), length, FEATURES + 1), np.int32)
     gaps = np.zeros((len(items), length), np.int8)
     allowed = np.zeros((len(items), length), np.int16)
     languages = np.array([language for *_, language in items], np.int32)
@@ -78,7 +80,9 @@ def make_batches(encoded: dict[int, tuple[Any, ...]], seed: int) -> Iterator[tup
         batches += [(length, order[start : start + size]) for start in range(0, len(order) - size + 1, size)]
     for place in draw.permutation(len(batches)):
         length, numbers = batches[place]
-        yield tuple(part[numbers] for part in encoded[length])
+        features, *rest = (part[numbers] for part in encoded[length])
+        vectors = load_vectors().read(features[..., VECTOR].ravel()).reshape(*features.shape[:2], -1)
+        yield (features[..., :VECTOR], vectors, *rest)
 
 
 def make_parameters(seed: int) -> dict[str, Any]:
@@ -90,11 +94,11 @@ def make_parameters(seed: int) -> dict[str, Any]:
     parameters = {
         "table": draw(TABLE_ROWS, WIDTH, scale=0.05),
         "gap": draw(GAPS, DEPTH_WIDTH, scale=0.1),
-        "in": draw(2 * WIDTH, DEPTH_WIDTH, scale=0.1),
+        "in": draw(SEEN_WIDTH, DEPTH_WIDTH, scale=0.1),
         "in_bias": jnp.zeros(DEPTH_WIDTH),
-        "text": draw(2 * WIDTH, DEPTH_WIDTH, scale=0.03),
+        "text": draw(SEEN_WIDTH, DEPTH_WIDTH, scale=0.03),
         "out": draw(DEPTH_WIDTH, len(CLASSES), scale=0.05),
-        "language": draw(2 * WIDTH, len(LANGUAGES), scale=0.03),
+        "language": draw(SEEN_WIDTH, len(LANGUAGES), scale=0.03),
         "language_bias": jnp.zeros(len(LANGUAGES)),
         "out_bias": jnp.zeros(len(CLASSES)).at[0].set(2.0),
     }
@@ -106,7 +110,7 @@ def make_parameters(seed: int) -> dict[str, Any]:
     return parameters
 
 
-def forward(parameters: dict[str, Any], features: Any, gaps: Any, key: Any = None) -> Any:
+def forward(parameters: dict[str, Any], features: Any, vectors: Any, gaps: Any, key: Any = None) -> Any:
     """Logits of classes [rows, length, classes] and of languages [rows, languages]."""
     is_word = (features[..., 0] > 0)[..., None].astype(jnp.float32)
     rows = parameters["table"][features] * (features > 0)[..., None]
@@ -118,8 +122,10 @@ def forward(parameters: dict[str, Any], features: Any, gaps: Any, key: Any = Non
         key = jax.random.fold_in(key, 99)
         is_seen = jax.random.bernoulli(key, 1 - _DROPPED_WORDS, (*features.shape[:2], 1))
         exact, rows = exact * is_seen, rows * is_seen[..., None]
+        keep = jax.random.bernoulli(jax.random.fold_in(key, 98), 1 - _DROPPED_VECTORS, is_seen.shape)
+        vectors = vectors * is_seen * keep / (1 - _DROPPED_VECTORS)
     mean = rows[:, :, EXACT:].sum(2) / jnp.maximum(grams.sum(2), 1)[..., None]
-    seen = jnp.concatenate([exact, mean], -1)
+    seen = jnp.concatenate([exact, mean, vectors], -1)
     text = (seen * is_word).sum(1) / jnp.maximum(is_word.sum(1), 1)
     hidden = seen @ parameters["in"] + parameters["in_bias"] + parameters["gap"][gaps]
     hidden = _normalize(jax.nn.relu(hidden + (text @ parameters["text"])[:, None]) * is_word)
@@ -144,9 +150,15 @@ def _normalize(hidden: Any) -> Any:
 
 
 def compute_loss(
-    parameters: dict[str, Any], features: Any, gaps: Any, allowed: Any, languages: Any, key: Any
+    parameters: dict[str, Any],
+    features: Any,
+    vectors: Any,
+    gaps: Any,
+    allowed: Any,
+    languages: Any,
+    key: Any,
 ) -> Any:
-    logits, spoken = map(jax.nn.log_softmax, forward(parameters, features, gaps, key))
+    logits, spoken = map(jax.nn.log_softmax, forward(parameters, features, vectors, gaps, key))
     is_told = languages >= 0
     said = (jnp.take_along_axis(spoken, jnp.maximum(languages, 0)[:, None], 1)[:, 0] * is_told).sum()
     said = said / jnp.maximum(is_told.sum(), 1)

@@ -20,6 +20,7 @@ from datasets_app.domain.pii.network.lexicon import (
     read_code,
     strip_marks,
 )
+from datasets_app.domain.pii.network.vectors import load_vectors
 from datasets_app.domain.pii.network.words import (
     Word,
     describe_gaps,
@@ -31,6 +32,7 @@ from datasets_app.domain.pii.network.words import (
 TABLE_ROWS = 1 << 17
 EXACT, GRAMS = 18, 12
 FEATURES = EXACT + GRAMS
+VECTOR = FEATURES  # where the row of the word's vector stands behind its features
 _MAX_WINDOW = 5  # characters of a word that is looked for around one
 _MAX_STEM_CUT = 3
 _SHORT_NUMBER = 3
@@ -50,11 +52,14 @@ class FeatureReader:
     def __init__(self, hide: Hide | None = None, most: int = 200_000) -> None:
         self._hide = hide
         self._most = most
+        self._vectors = load_vectors()
         self._codes: dict[str, int] = {}
+        self._rows: dict[str, int] = {}
         self._known: dict[str, tuple[int, ...]] = {}
 
     def read(self, text: str, words: Sequence[Word]) -> tuple[list[tuple[int, ...]], list[int]]:
-        """For each word its features [words, FEATURES] (0 is none) and what stands before it."""
+        """For each word its features and the row of its vector [words, FEATURES + 1] (0 is none), and what
+        stands before it."""
         gaps = describe_gaps(text, [(word.start, word.end) for word in words])
         if not has_lone_characters(text):
             return self.read_words([word.text for word in words]), gaps
@@ -69,7 +74,7 @@ class FeatureReader:
         return rows, gaps
 
     def read_words(self, words: Sequence[str]) -> list[tuple[int, ...]]:
-        """The features of words in scripts with spaces [words, FEATURES]."""
+        """The features of words in scripts with spaces [words, FEATURES + 1]."""
         self._forget()
         wanted: set[str] = set()
         for word in words:
@@ -106,13 +111,22 @@ class FeatureReader:
     def _forget(self) -> None:
         if len(self._codes) > self._most:
             self._codes.clear()
+            self._rows.clear()
             self._known.clear()
 
     def _read_word(self, word: str) -> tuple[int, ...]:
         found = self._known.get(word)
         if found is None:
-            found = self._known[word] = _pad(self._describe_word(word))
+            found = self._known[word] = _pad(self._describe_word(word), self._find_vector(word))
         return found
+
+    def _find_vector(self, word: str) -> int:
+        """The row of the word's vector, or of its longest beginning that has one."""
+        if is_placeholder(word) or _DIGITS.search(word):
+            return 0
+        plain = fold_word(word[:_LONGEST])
+        rows = (self._rows[form] for form in (plain, strip_marks(plain), *_list_stems(plain)))
+        return next(filter(None, rows), 0)
 
     def _learn_codes(self, words: Sequence[Word], gaps: Sequence[int]) -> None:
         wanted: set[str] = set()
@@ -129,6 +143,7 @@ class FeatureReader:
         if self._hide:
             codes = [self._hide(word, code) for word, code in zip(new, codes, strict=True)]
         self._codes.update(zip(new, codes, strict=True))
+        self._rows.update(zip(new, self._vectors.find(new), strict=True))
 
     def _describe_word(self, word: str) -> list[str]:
         if is_placeholder(word):
@@ -197,7 +212,9 @@ class FeatureReader:
             f"O{common}",
             f"A{first}{last}{common}",
         )
-        return _pad(list(seen))
+        size, place, _level = map(int, common)
+        whole = "".join(word.text for word in words[number - place : number - place + max(size, 1)])
+        return _pad(list(seen), self._rows.get(whole, 0))
 
     def _match_windows(self, words: Sequence[Word], gaps: Sequence[int], number: int) -> tuple[str, str, str]:
         """The longest first name, last name and ordinary word around a character: length and place in it."""
@@ -325,9 +342,9 @@ def _list_windows(words: Sequence[Word], gaps: Sequence[int], number: int) -> li
     return found
 
 
-def _pad(seen: list[str]) -> tuple[int, ...]:
+def _pad(seen: list[str], vector: int) -> tuple[int, ...]:
     numbers = [
         1 + zlib.crc32(value.encode("utf-8", "surrogatepass")) % (TABLE_ROWS - 1) if value else 0
         for value in seen
     ]
-    return tuple(numbers + [0] * (FEATURES - len(numbers)))
+    return (*numbers, *[0] * (FEATURES - len(numbers)), vector)

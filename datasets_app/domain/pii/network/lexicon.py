@@ -65,6 +65,12 @@ def read_code(code: int) -> WordFacts:
     return WordFacts(code % 3, code // LAST % 3, code // COMMON)
 
 
+def list_hashes(level: int) -> Any:
+    """The hashes of words that are at least so common, sorted."""
+    hashes, codes = _load()
+    return hashes[codes >= level * COMMON]
+
+
 @cache
 def _load() -> tuple[Any, Any]:
     with np.load(LEXICON_PATH) as file:

@@ -1,9 +1,9 @@
 """Computes the network by numpy: the language of each text, and for each word the probability of each class.
 
-Layers: the rows of a table that a word's features name, summed; a dense layer that also sees the mean of the
-text; five convolutions over three words, the middle ones with gaps between them, so that a word is judged by
-some nine words on each side. The language is told by the mean alone. Texts share one matrix; at the ends of
-each stand empty rows, as in training.
+Layers: the rows of a table that a word's features name, summed, and its vector; a dense layer that also sees
+the mean of the text; five convolutions over three words, the middle ones with gaps between them, so that a
+word is judged by some nine words on each side. The language is told by the mean alone. Texts share one
+matrix; at the ends of each stand empty rows, as in training.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_app.domain.pii.network.features import EXACT, FeatureReader
+from datasets_app.domain.pii.network.features import EXACT, VECTOR, FeatureReader
+from datasets_app.domain.pii.network.vectors import load_vectors
 from datasets_app.domain.pii.network.words import (
     Word,
     has_lone_characters,
@@ -37,6 +38,7 @@ CLASSES = (
     "PLACE",
     "PRODUCT",
 )
+# Those that the weights were trained for, in their order: a further one is appended.
 LANGUAGES = tuple(
     "af ar be bg bn ca cs da de el en eo es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk ko lt lv mk"
     " mn ms nl no pl pt ro ru sk sl sq sr sv ta te th tl tr uk ur vi zh".split()
@@ -94,8 +96,10 @@ def read_weights(path: Path = WEIGHTS_PATH) -> Weights:
         layers = {
             name: file[name].astype(np.float32)
             for name in file.files
-            if name not in ("table", "scale", "dilations")
+            if name not in ("table", "scale", "dilations", "languages")
         }
+        if tuple(file["languages"].tolist()) != LANGUAGES:
+            raise ValueError(f"{path}: trained for other languages: train again (docs/network.md)")
         return Weights(
             file["table"], file["scale"].astype(np.float32), layers, tuple(file["dilations"].tolist())
         )
@@ -220,10 +224,11 @@ class _Placed(NamedTuple):
 
 
 class _Embedding:
-    """Words → [words, 2 × width] and what each says of the language; those that were met are kept."""
+    """Words → [words, 2 × width + vector] and what each says of the language; those met are kept."""
 
     def __init__(self, weights: Weights) -> None:
         self._table, self._scale = weights.table, weights.scale
+        self._vectors = load_vectors()
         self._language = weights.layers["language"]
         self._reader = FeatureReader(most=4 * _MAX_CACHED)
         self._rows: dict[Any, int] = {}
@@ -285,11 +290,13 @@ class _Embedding:
             self._spoken[rows] = self._seen[rows] @ self._language
         self._rows.update(zip(keys, range(first, first + len(keys)), strict=True))
 
-    def _sum_rows(self, features: Any) -> Any:
+    def _sum_rows(self, numbers: Any) -> Any:
+        features = numbers[:, :VECTOR]
         rows = self._table[features].astype(np.float32)
         rows *= (self._scale[features] * (features > 0))[..., None]
         grams = np.maximum((features[:, EXACT:] > 0).sum(axis=1), 1)[:, None]
-        return np.concatenate([rows[:, :EXACT].sum(axis=1), rows[:, EXACT:].sum(axis=1) / grams], axis=1)
+        sums = [rows[:, :EXACT].sum(axis=1), rows[:, EXACT:].sum(axis=1) / grams]
+        return np.concatenate([*sums, self._vectors.read(numbers[:, VECTOR])], axis=1)
 
 
 @cache

@@ -68,7 +68,8 @@ class JudgedText(NamedTuple):
     is_uncertain: bool
 
     def find(self, kinds: frozenset[str]) -> list[Match]:
-        """The values of these classes, each class in order and without overlaps."""
+        """The values of these classes, each class in order and without overlaps. Of two classes for the same
+        words the likelier is meant."""
         probabilities = self.reading.probabilities
         if not len(probabilities):
             return []
@@ -79,9 +80,10 @@ class JudgedText(NamedTuple):
             if highest[column] >= item.threshold and item.kind in kinds
         ]
         words = self.reading.words if likely else []
-        return [
+        found = [
             match for item, column in likely for match in _list_values(words, probabilities[:, column], item)
         ]
+        return [match for match in found if not any(_outweighs(other, match) for other in found)]
 
     @property
     def highest(self) -> float:
@@ -134,6 +136,11 @@ def _may_be_english(reading: Reading) -> bool:
     """Few words that tell no language may be: "rajesh kumar"."""
     is_uncertain = not reading.is_told or UNCERTAIN_ENGLISH < reading.english <= MAX_ENGLISH
     return is_uncertain and sum(word.text[0].isalpha() for word in reading.words) <= MAX_UNCERTAIN_WORDS
+
+
+def _outweighs(one: Match, other: Match) -> bool:
+    """Whether one value has all that another has, and is likelier."""
+    return one.score > other.score and one.start <= other.start and other.end <= one.end
 
 
 def _list_values(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:

@@ -17,8 +17,8 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-from datasets_app.domain.pii.network.lexicon import fold_word, hash_word, list_hashes
-from datasets_app.domain.pii.network.vectors import MIN_LEVEL, VECTORS_PATH
+from datasets_app.domain.pii.network.lexicon import KNOWN_LEVEL, fold_word, hash_word, list_hashes
+from datasets_app.domain.pii.network.vectors import VECTORS_PATH
 from scripts.network.make_lexicon import RANKS
 
 DIMENSIONS, PARTS, CODES = 48, 8, 256
@@ -107,12 +107,12 @@ def list_words() -> list[str]:
     """The words that have a vector, in the order of their hashes in the lexicon."""
     from wordfreq import available_languages, top_n_list
 
-    most = RANKS[len(RANKS) - MIN_LEVEL]
+    most = RANKS[len(RANKS) - KNOWN_LEVEL]
     by_hash: dict[int, str] = {}
     for language in sorted(available_languages()):
         for word in top_n_list(language, most):
             by_hash.setdefault(hash_word(fold_word(word)), fold_word(word))
-    return [by_hash[number] for number in list_hashes(MIN_LEVEL).tolist()]
+    return [by_hash[number] for number in list_hashes(KNOWN_LEVEL).tolist()]
 
 
 def encode_words(words: Sequence[str], encoder: Encoder, tokenizer: Tokenizer) -> Any:

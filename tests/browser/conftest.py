@@ -32,6 +32,7 @@ PHONE: ViewportSize = {"width": 390, "height": 844}
 # What a test leaves at the address of the server, of the kinds that the browser's protocol names.
 STORED = "local_storage,indexeddb,cache_storage,service_workers"
 TIMEOUT_MS = 20_000  # in milliseconds: how long a page may take to show what is waited for
+GUARD = 200  # in milliseconds: sooner after a reply has come, a key or a click counts as pressed twice
 SETTLE_S = 0.03  # in seconds: what a page sends while it is closed has reached the server by then
 
 

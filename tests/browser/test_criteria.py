@@ -10,12 +10,11 @@ from playwright.sync_api import Page, expect
 
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.models import Campaign, Decision, Judgment
-from tests.browser.conftest import DESKTOP, PHONE, sign_in
+from tests.browser.conftest import DESKTOP, GUARD, PHONE, sign_in
 from tests.campaigns import make_campaign, make_replies
 
 pytestmark = pytest.mark.browser
 
-GUARD = 200  # in milliseconds: sooner after a reply has come, a key counts as pressed twice
 SCHEMA = """\
 schema: quality
 criteria:

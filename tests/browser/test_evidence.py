@@ -12,9 +12,9 @@ from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.evidence import quote_evidence
 from annotations_app.models import Annotation, Campaign, Judgment
 from datasets_app.catalog import text_gates
-from tests.browser.conftest import DESKTOP, PHONE, sign_in
+from tests.browser.conftest import DESKTOP, GUARD, PHONE, sign_in
 from tests.browser.faults import find_violations_in_both_schemes
-from tests.browser.test_criteria import GUARD, is_saved, press, reply
+from tests.browser.test_criteria import is_saved, press, reply
 from tests.campaigns import PERSONA_YAML, make_campaign, make_persona
 from tests.factories import make_dataset
 

@@ -8,13 +8,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.models import Campaign, Judgment, LabelSchema
-from tests.browser.conftest import DESKTOP, PHONE, sign_in
+from tests.browser.conftest import DESKTOP, GUARD, PHONE, sign_in
 from tests.browser.faults import find_color_violations, find_serious_violations, show_scheme
 from tests.campaigns import make_campaign, make_replies
 
 pytestmark = pytest.mark.browser
 
-GUARD = 200  # in milliseconds: sooner after a reply has come, a key counts as pressed twice
 MAX_STEPS = 60
 LOOKS = [(size, scheme) for size in (DESKTOP, PHONE) for scheme in ("light", "dark")]
 

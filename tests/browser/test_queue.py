@@ -20,7 +20,7 @@ from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import Persona
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests import factories
-from tests.browser.conftest import DESKTOP, TIMEOUT_MS, sign_in
+from tests.browser.conftest import DESKTOP, GUARD, TIMEOUT_MS, sign_in
 from tests.browser.faults import find_serious_violations, find_violations_in_both_schemes
 
 pytestmark = pytest.mark.browser
@@ -33,7 +33,6 @@ exemplars: [Let us check together.]
 lexicon: {preferred: [check], avoid: [obviously]}
 style_rules: {sentence_length: {max_avg: 18}, emojis: {allowed: false}}
 """
-GUARD = 200  # in milliseconds: sooner after a reply has come, a key counts as pressed twice
 VISIBLE = "document.querySelector('.q-item:not([hidden])')"
 
 

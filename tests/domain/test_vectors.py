@@ -3,8 +3,8 @@
 import numpy as np
 
 from datasets_app.domain.pii.network.features import VECTOR, FeatureReader
-from datasets_app.domain.pii.network.lexicon import hash_word, list_hashes, look_up
-from datasets_app.domain.pii.network.vectors import MIN_LEVEL, load_vectors
+from datasets_app.domain.pii.network.lexicon import KNOWN_LEVEL, hash_word, list_hashes, look_up
+from datasets_app.domain.pii.network.vectors import load_vectors
 
 
 def compare(one: str, other: str) -> float:
@@ -24,12 +24,12 @@ def test_words_of_one_meaning_are_near_each_other_in_any_language() -> None:
 
 def test_each_common_word_has_a_vector_and_no_other_word() -> None:
     vectors = load_vectors()
-    assert len(vectors.codes) == len(list_hashes(MIN_LEVEL)) + 1
+    assert len(vectors.codes) == len(list_hashes(KNOWN_LEVEL)) + 1
     assert vectors.find(["danke", "qwrtzplk", "kowalczykówna"])[1:] == [0, 0]
     # A name that is no frequent word of any language is in the lexicon, but means nothing.
     name = "abbruzzese"
     assert look_up([name])[0]
-    assert hash_word(name) not in list_hashes(MIN_LEVEL)
+    assert hash_word(name) not in list_hashes(KNOWN_LEVEL)
     assert vectors.find([name]) == [0]
     assert not vectors.read(np.array([0])).any()
 

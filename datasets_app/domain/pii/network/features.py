@@ -124,8 +124,7 @@ class FeatureReader:
         """The row of the word's vector, or of its longest beginning that has one."""
         if is_placeholder(word) or _DIGITS.search(word):
             return 0
-        plain = fold_word(word[:_LONGEST])
-        rows = (self._rows[form] for form in (plain, strip_marks(plain), *_list_stems(plain)))
+        rows = (self._rows[form] for form in _list_forms(fold_word(word[:_LONGEST])))
         return next(filter(None, rows), 0)
 
     def _learn_codes(self, words: Sequence[Word], gaps: Sequence[int]) -> None:
@@ -282,7 +281,7 @@ def _name_word(plain: str, code: int, is_code: bool) -> str:
 def _list_readings(word: str) -> list[str]:
     """The strings whose codes a word's features need."""
     plain = fold_word(word[:_LONGEST])
-    found = [plain, strip_marks(plain), *_list_stems(plain)]
+    found = _list_forms(plain)
     if _is_word(plain):
         parts = list_parts(word)
         if len(parts) > 1 or _DIGITS.search(plain):
@@ -312,6 +311,11 @@ def _classify(code: int) -> str:
     if code >= TELLING_LEVEL * COMMON:
         return "w"
     return "n" if code % COMMON else "v" if code >= COMMON else ""
+
+
+def _list_forms(plain: str) -> list[str]:
+    """A word, without its marks, and its beginnings."""
+    return [plain, strip_marks(plain), *_list_stems(plain)]
 
 
 def _list_stems(plain: str) -> list[str]:

@@ -83,7 +83,8 @@ class JudgedText(NamedTuple):
         found = [
             match for item, column in likely for match in _list_values(words, probabilities[:, column], item)
         ]
-        return [match for match in found if not any(_outweighs(other, match) for other in found)]
+        outweighed = set(_list_outweighed(found))
+        return [match for match in found if match not in outweighed]
 
     @property
     def highest(self) -> float:
@@ -138,9 +139,14 @@ def _may_be_english(reading: Reading) -> bool:
     return is_uncertain and sum(word.text[0].isalpha() for word in reading.words) <= MAX_UNCERTAIN_WORDS
 
 
-def _outweighs(one: Match, other: Match) -> bool:
-    """Whether one value has all that another has, and is likelier."""
-    return one.score > other.score and one.start <= other.start and other.end <= one.end
+def _list_outweighed(found: Sequence[Match]) -> Iterator[Match]:
+    """Values that have nothing but what a likelier one of another class has, too. Those of a class don't
+    overlap, so of each only the last that begins before a value can have all of it."""
+    last: dict[str, Match] = {}
+    for match in sorted(found, key=lambda match: (match.start, -match.end, -match.score)):
+        if any(match.end <= other.end and match.score < other.score for other in last.values()):
+            yield match
+        last[match.kind] = match
 
 
 def _list_values(words: Sequence[Word], scores: Any, item: _Class) -> Iterator[Match]:

@@ -16,7 +16,7 @@ import numpy as np
 LEXICON_PATH = Path(__file__).parent / "lexicon.npz"
 # A code is first + 3 × last + 9 × common; one that is not in the table is 0.
 FIRST, LAST, COMMON = 1, 3, 9
-# From here on a word is common enough to be known by itself, and to tell a language.
+# From here on a word is common enough to be known by itself and to have a vector, and to tell a language.
 KNOWN_LEVEL, TELLING_LEVEL = 2, 3
 
 
@@ -53,11 +53,15 @@ def hash_word(word: str) -> int:
 def look_up(words: Sequence[str]) -> list[int]:
     """The codes of folded words; 0 for one that is not known."""
     hashes, codes = _load()
-    if not words:
-        return []
+    places, is_known = find_places(hashes, words)
+    return np.where(is_known, codes[places], 0).tolist()  # type: ignore[no-any-return]
+
+
+def find_places(hashes: Any, words: Sequence[str]) -> tuple[Any, Any]:
+    """Where folded words stand among sorted hashes [words], and whether they do [words]."""
     wanted = np.fromiter(map(hash_word, words), dtype=np.uint32, count=len(words))
     places = np.minimum(np.searchsorted(hashes, wanted), len(hashes) - 1)
-    return np.where(hashes[places] == wanted, codes[places], 0).tolist()  # type: ignore[no-any-return]
+    return places, hashes[places] == wanted
 
 
 def read_code(code: int) -> WordFacts:

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from datasets_app.domain.pii.network.lexicon import hash_word, list_hashes
+from datasets_app.domain.pii.network.lexicon import KNOWN_LEVEL, find_places, list_hashes
 
 VECTORS_PATH = Path(__file__).parent / "vectors.npz"
-MIN_LEVEL = 2  # how common a word is that has a vector
 
 
 class Vectors(NamedTuple):
@@ -28,11 +27,8 @@ class Vectors(NamedTuple):
 
     def find(self, words: Sequence[str]) -> list[int]:
         """The row of each folded word; 0 for one that has no vector."""
-        if not words:
-            return []
-        wanted = np.fromiter(map(hash_word, words), dtype=np.uint32, count=len(words))
-        places = np.minimum(np.searchsorted(self.hashes, wanted), len(self.hashes) - 1)
-        return np.where(self.hashes[places] == wanted, places + 1, 0).tolist()  # type: ignore[no-any-return]
+        places, is_known = find_places(self.hashes, words)
+        return np.where(is_known, places + 1, 0).tolist()  # type: ignore[no-any-return]
 
     def read(self, rows: Any) -> Any:
         """The vectors of these rows [rows, size]; zeros for no word."""
@@ -45,7 +41,7 @@ def load_vectors(path: Path = VECTORS_PATH) -> Vectors:
     with np.load(path) as file:
         codes = file["codes"]
         return Vectors(
-            list_hashes(MIN_LEVEL),
+            list_hashes(KNOWN_LEVEL),
             np.concatenate([np.zeros_like(codes[:1]), codes]),
             file["parts"].astype(np.float32),
         )

@@ -79,7 +79,7 @@ def list_sessions(
 ) -> Any:
     """In the order of their import. Ids and personas of raw text are withheld without `raw:read`."""
     dataset = get_dataset(request, name)
-    sessions = Session.objects.in_dataset(dataset).filter(id__gt=read_cursor(after))
+    sessions = Session.objects.filter(dataset=dataset, id__gt=read_cursor(after)).order_by("id")
     rows = list((sessions.filter(split=split) if split else sessions)[: limit + 1])
     withheld = not raw_access.may_read(request.person, dataset)
     page = make_page(rows, limit, lambda row: _describe_session(row, withheld))

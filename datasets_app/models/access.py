@@ -4,10 +4,11 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.dataset import Dataset
 
 
-class DatasetGrant(models.Model):
+class DatasetGrant(Record):
     """Lets a user or a group see a restricted dataset. Their role decides what they may do there."""
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="grants", db_index=False)
@@ -15,14 +16,11 @@ class DatasetGrant(models.Model):
         settings.AUTH_USER_MODEL, models.CASCADE, null=True, blank=True, related_name="dataset_grants"
     )
     group = models.ForeignKey(Group, models.CASCADE, null=True, blank=True, related_name="dataset_grants")
-    granted_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    granted_by = optional_person()
     granted_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["id"]
-        default_permissions = ()
         constraints = [
             models.CheckConstraint(
                 condition=Q(user__isnull=False, group__isnull=True)

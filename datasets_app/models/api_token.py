@@ -6,10 +6,11 @@ from django.db import models
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from datasets_app.models.columns import Record
 from datasets_app.models.dataset import Dataset
 
 
-class ApiToken(models.Model):
+class ApiToken(Record):
     """Lets a program act as its person, within its scopes. Only the digest of the secret is stored."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
@@ -29,9 +30,8 @@ class ApiToken(models.Model):
     revoked_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
@@ -51,7 +51,7 @@ class ApiToken(models.Model):
         return [dataset.name for dataset in self.datasets.all()]
 
 
-class ApiAnswer(models.Model):
+class ApiAnswer(Record):
     """The answer to a request with an ``Idempotency-Key``, for a request that is sent again.
 
     ``key`` and ``request`` are digests: of the key, and of method, path and body.
@@ -64,9 +64,5 @@ class ApiAnswer(models.Model):
     body: Any = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
-        default_permissions = ()
+    class Meta(Record.Meta):
         constraints = [models.UniqueConstraint(fields=["token", "key"], name="api_answer_once")]
-
-    def __str__(self) -> str:
-        return f"Answer #{self.pk}"

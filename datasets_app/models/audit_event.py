@@ -1,6 +1,8 @@
 from django.db import models
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record
+
 
 class AuditEvent(models.Model):
     """An entry of the audit log. The database accepts inserts only.
@@ -30,7 +32,7 @@ class AuditEvent(models.Model):
         return f"{self.action} by {self.actor}"
 
 
-class AuditSeal(models.Model):
+class AuditSeal(Record):
     """A link of the audit log's hash chain. A database trigger adds one per event at commit.
 
     ``digest`` is the SHA-256 of the previous digest and the event. The chain has no gap and no fork.
@@ -41,15 +43,11 @@ class AuditSeal(models.Model):
     previous = models.CharField(max_length=64, unique=True)
     digest = models.CharField(max_length=64)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["position"]
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"{self.position}: {self.digest[:12]}"
 
 
-class AuditHeadPlace(models.Model):
+class AuditHeadPlace(Record):
     """What was last recorded in a place outside the database, and whether the last attempt failed.
 
     This only tells when to record the next head. The proof is in the place itself.
@@ -63,9 +61,8 @@ class AuditHeadPlace(models.Model):
     failing_since = models.DateTimeField(null=True)
     failure = models.CharField(max_length=200, blank=True)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["label"]
-        default_permissions = ()
 
     def __str__(self) -> str:
         return self.label

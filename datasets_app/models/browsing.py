@@ -3,6 +3,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.partition import PartitionForeignKey
@@ -10,7 +11,7 @@ from datasets_app.models.partition import PartitionForeignKey
 MAX_COMMENT_LENGTH = 4_000
 
 
-class SavedView(models.Model):
+class SavedView(Record):
     """Filters, columns and order of a list of sessions or turns under a name: the query of its address.
 
     ``has_text`` tells that it names something that stands in a conversation. Such a view is deleted when the
@@ -30,8 +31,7 @@ class SavedView(models.Model):
     shared = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
-        default_permissions = ()
+    class Meta(Record.Meta):
         ordering = ["name", "id"]
         constraints = [
             models.UniqueConstraint(fields=["dataset", "owner", "name"], name="saved_view_name_once")
@@ -41,7 +41,7 @@ class SavedView(models.Model):
         return self.name
 
 
-class SessionSelection(models.Model):
+class SessionSelection(Record):
     """Sessions that somebody chose, by primary key: a job must not store what they were filtered by.
 
     If single turns were chosen, ``turns`` are their keys, and ``keys`` those of their sessions.
@@ -53,12 +53,6 @@ class SessionSelection(models.Model):
     turns = ArrayField(models.BigIntegerField(), null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"Selection #{self.pk}"
-
 
 class SessionComment(models.Model):
     """What somebody wrote about a session or one of its turns. It may quote the text, so it is read, scrubbed
@@ -67,9 +61,7 @@ class SessionComment(models.Model):
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="+", db_index=False)
     session = PartitionForeignKey(Session, models.CASCADE, related_name="comments")
     turn_index = models.IntegerField(null=True, blank=True)
-    author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    author = optional_person()
     author_name = models.CharField(max_length=150)
     text = models.TextField()
     # Primary keys of the users who are mentioned.

@@ -7,7 +7,7 @@ from django.db.models.functions import Left
 
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.partition import PartitionForeignKey
-from datasets_app.models.querysets import SessionQuerySet, TurnQuerySet
+from datasets_app.models.querysets import TurnQuerySet
 
 # PostgreSQL limits a search document to 1 MB, so only the start of a very long text is indexed.
 MAX_SEARCHED_CHARACTERS = 50_000
@@ -32,8 +32,6 @@ class Session(models.Model):
     split = models.CharField(max_length=20, choices=Split, null=True, blank=True, editable=False)
     # Left out of exports, packages, samples, releases and campaigns.
     excluded = models.BooleanField(db_default=False, editable=False)
-
-    objects = SessionQuerySet.as_manager()
 
     class Meta:
         constraints = [

@@ -1,9 +1,9 @@
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import optional_person
 from datasets_app.models.dataset_queryset import DatasetQuerySet
 
 # The name is used in file names (<name>.jsonl), so only characters that every file system allows.
@@ -60,9 +60,7 @@ class Dataset(models.Model):
     expired_at = models.DateTimeField(null=True, blank=True, editable=False)
     session_count = models.BigIntegerField(default=0, editable=False)
     turn_count = models.BigIntegerField(default=0, editable=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
-    )
+    created_by = optional_person(editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     updated_at = models.DateTimeField(auto_now=True, editable=False)
 

@@ -1,12 +1,12 @@
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.release import Release
 
 
-class EvaluationRun(models.Model):
+class EvaluationRun(Record):
     """The scores of a run of Alignmenter on a release.
 
     Scores of single replies are in three arrays of the same length: they name sessions that may be deleted
@@ -26,14 +26,11 @@ class EvaluationRun(models.Model):
     turn_indexes = ArrayField(models.IntegerField(), default=list)
     reply_scores = ArrayField(models.FloatField(), default=list)
     missing_replies = models.IntegerField(default=0, help_text="Scored replies that aren't in the dataset.")
-    imported_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    imported_by = optional_person()
     imported_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["ran_at", "id"]
-        default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["release", "run_id"], name="evaluation_run_once")]
 
     def __str__(self) -> str:

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from datasets_app.models.columns import optional_person
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.dataset_queryset import get_token_datasets
 
@@ -61,9 +62,7 @@ class JobRun(models.Model):
     operation = models.CharField(max_length=50)
     dataset_name = models.CharField(max_length=100, blank=True)
     dataset = models.ForeignKey(Dataset, models.SET_NULL, null=True, blank=True, related_name="job_runs")
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    actor = optional_person()
     # Where the actor requested it from; empty for commands and what the scheduler starts.
     source_address = models.CharField(max_length=45, blank=True, default="", db_default="", editable=False)
     # The primary key of the API token it was requested with.
@@ -77,9 +76,7 @@ class JobRun(models.Model):
         blank=True, help_text="Shown to the person who started the job: what happened and what to do."
     )
     # With four eyes: who approved or declined it. What it was is told by the state and the audit log.
-    decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    decided_by = optional_person()
     decided_at = models.DateTimeField(null=True, blank=True)
     cancel_requested = models.BooleanField(default=False)
     # Number of this attempt: a worker that lost its claim can't overwrite the results of the next one.

@@ -8,11 +8,12 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy
 
+from datasets_app.models.columns import Record
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.querysets import NotificationQuerySet, OutgoingEventQuerySet, WebhookEndpointQuerySet
 
 
-class OutgoingEvent(models.Model):
+class OutgoingEvent(Record):
     """Something that happened, written in its transaction and handed on later.
 
     ``data`` has names of datasets, campaigns and operations, and numbers; never text of conversations, names
@@ -51,9 +52,8 @@ class OutgoingEvent(models.Model):
 
     objects = OutgoingEventQuerySet.as_manager()
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["id"]
-        default_permissions = ()
         indexes = [
             models.Index(fields=["id"], condition=Q(dispatched_at=None), name="outgoing_event_waiting"),
             models.Index(fields=["at"], name="outgoing_event_by_time"),
@@ -100,7 +100,7 @@ class WebhookEndpoint(models.Model):
         return f"Webhook {self.pk}"
 
 
-class WebhookDelivery(models.Model):
+class WebhookDelivery(Record):
     """An event on its way to a webhook.
 
     ``log`` has an entry for each attempt: "at", "seconds", and "status" or "error".
@@ -122,9 +122,8 @@ class WebhookDelivery(models.Model):
     next_attempt_at = models.DateTimeField(db_default=Now())
     log = models.JSONField(default=list)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["endpoint", "event"], name="webhook_delivery_once"),
             models.CheckConstraint(
@@ -139,11 +138,8 @@ class WebhookDelivery(models.Model):
             models.Index(fields=["endpoint", "-id"], name="webhook_delivery_of_endpoint"),
         ]
 
-    def __str__(self) -> str:
-        return f"Delivery {self.pk}"
 
-
-class Notification(models.Model):
+class Notification(Record):
     """An event, for one person."""
 
     event = models.ForeignKey(OutgoingEvent, models.CASCADE, related_name="notifications", db_index=False)
@@ -156,9 +152,8 @@ class Notification(models.Model):
 
     objects = NotificationQuerySet.as_manager()
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["event", "user"], name="notification_once")]
         indexes = [
             models.Index(fields=["user", "-id"], condition=Q(shown=True), name="notification_of_user"),
@@ -166,11 +161,8 @@ class Notification(models.Model):
             models.Index(fields=["mail_at"], condition=Q(mail_at__isnull=False), name="notification_to_mail"),
         ]
 
-    def __str__(self) -> str:
-        return f"Notification {self.pk}"
 
-
-class NotificationPreference(models.Model):
+class NotificationPreference(Record):
     """How a person wants to hear of a kind of event, where that differs from the default."""
 
     class Mail(models.TextChoices):
@@ -183,9 +175,5 @@ class NotificationPreference(models.Model):
     shown = models.BooleanField(default=True)
     mail = models.CharField(max_length=9, choices=Mail)
 
-    class Meta:
-        default_permissions = ()
+    class Meta(Record.Meta):
         constraints = [models.UniqueConstraint(fields=["user", "kind"], name="notification_preference_once")]
-
-    def __str__(self) -> str:
-        return f"{self.kind}: {self.mail}"

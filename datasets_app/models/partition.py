@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models.lookups import Exact
 from django.db.models.sql.where import WhereNode
 
+from datasets_app.models.columns import Record
 from datasets_app.models.dataset import Dataset
 
 
@@ -40,7 +41,7 @@ class PartitionForeignKey(models.ForeignKey):
         return {"dataset": instance.dataset_id}
 
 
-class DatasetPartition(models.Model):
+class DatasetPartition(Record):
     """The partitions of a dataset that has sessions or had some, and the range of primary keys in them."""
 
     dataset = models.OneToOneField(Dataset, models.CASCADE, primary_key=True, related_name="partition")
@@ -48,9 +49,3 @@ class DatasetPartition(models.Model):
     last_session = models.BigIntegerField(null=True)
     first_turn = models.BigIntegerField(null=True)
     last_turn = models.BigIntegerField(null=True)
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"Partitions of dataset #{self.dataset_id}"

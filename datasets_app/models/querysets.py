@@ -8,15 +8,6 @@ from django.db.models.functions import Left, Length
 from datasets_app.models.dataset import Dataset
 
 
-class SessionQuerySet(models.QuerySet[Any]):
-    def in_dataset(self, dataset: Any) -> "SessionQuerySet":
-        return self.filter(dataset=dataset).order_by("id")
-
-    def with_id_prefix(self, dataset: Any, prefix: str) -> "SessionQuerySet":
-        """In the order of their ids: with the prefix this is one range of the unique index."""
-        return self.filter(dataset=dataset, session_id__startswith=prefix).order_by("session_id")
-
-
 class TurnQuerySet(models.QuerySet[Any]):
     def in_order(self) -> "TurnQuerySet":
         return self.order_by("session_id", "turn_index")

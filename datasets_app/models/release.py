@@ -1,9 +1,9 @@
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.dataset import Dataset
 
 
@@ -33,9 +33,7 @@ class Release(models.Model):
     override_reason = models.TextField(blank=True)
     # Released by override while the dataset was raw; a later scrub of the dataset doesn't change these files.
     raw = models.BooleanField(default=False, editable=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    created_by = optional_person()
     created_by_name = models.CharField(max_length=200)
     created_at = models.DateTimeField(default=timezone.now)
     replaces = models.ForeignKey("self", models.SET_NULL, null=True, blank=True, related_name="replaced_by")
@@ -64,7 +62,7 @@ class Release(models.Model):
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-class ReleaseFile(models.Model):
+class ReleaseFile(Record):
     """A file of a release. If the file is destroyed, the row keeps the digest and ``file`` is empty."""
 
     class Kind(models.TextChoices):
@@ -81,9 +79,8 @@ class ReleaseFile(models.Model):
     size = models.BigIntegerField()
     sha256 = models.CharField(max_length=64)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["id"]
-        default_permissions = ()
         constraints = [models.UniqueConstraint(fields=["release", "kind"], name="release_file_once")]
 
     def __str__(self) -> str:
@@ -100,9 +97,7 @@ class SharingReview(models.Model):
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="reviews")
     name = models.CharField(max_length=500, help_text="Name and account of the person who signed.")
     statement = models.TextField(blank=True)
-    signed_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    signed_by = optional_person()
     signed_at = models.DateTimeField(db_default=Now())
     last_session = models.BigIntegerField()
     last_scrub = models.BigIntegerField(null=True, blank=True)

@@ -3,6 +3,7 @@ from django.db import models
 from django.db.models import Q
 
 from datasets_app.domain.retention import RetentionRule, parse_retention
+from datasets_app.models.columns import Record
 
 
 class RetentionPolicy(models.Model):
@@ -44,7 +45,7 @@ class RetentionPolicy(models.Model):
             raise ValidationError({"retention": str(error)}) from None
 
 
-class Tombstone(models.Model):
+class Tombstone(Record):
     """A digest (see ``domain/tombstones.py``) of an erased session: of its id or of its content.
 
     Imports compare with it. ``var/erasures`` has a copy, because a restored backup restores this table, too.
@@ -52,9 +53,6 @@ class Tombstone(models.Model):
 
     digest = models.CharField(max_length=64, primary_key=True)
     erased_at = models.DateTimeField()
-
-    class Meta:
-        default_permissions = ()
 
     def __str__(self) -> str:
         return f"{self.digest[:12]} of {self.erased_at:%Y-%m-%d}"

@@ -1,10 +1,9 @@
-from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from datasets_app.domain.wording import format_count
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 from datasets_app.models.job_run import JobRun
@@ -73,7 +72,7 @@ class ScrubRun(models.Model):
         return sum(self.totals.values())
 
 
-class ScrubChunk(models.Model):
+class ScrubChunk(Record):
     """Sessions that a scrub processes in one transaction.
 
     A worker claims a chunk by locking its row, so the claim ends with the worker's connection.
@@ -86,16 +85,12 @@ class ScrubChunk(models.Model):
     totals = models.JSONField(db_default=models.Value({}, models.JSONField()))
     changed_turns = models.IntegerField(db_default=0)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["id"]
-        default_permissions = ()
         indexes = [
             models.Index(fields=["scrub", "id"], name="scrub_chunk_of_scrub"),
             models.Index(fields=["scrub", "id"], condition=Q(done=False), name="scrub_chunk_to_do"),
         ]
-
-    def __str__(self) -> str:
-        return f"{format_count(self.turn_count, 'turn')} of scrub #{self.scrub_id}"
 
 
 class ScrubFinding(models.Model):
@@ -159,9 +154,7 @@ class ScrubMark(models.Model):
     words = models.IntegerField(null=True, blank=True)
     length = models.IntegerField(null=True, blank=True)
     reason = models.TextField(blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
-    )
+    created_by = optional_person(editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = ScrubMarkQuerySet.as_manager()

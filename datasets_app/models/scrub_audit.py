@@ -1,13 +1,13 @@
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.conversation import Session
 from datasets_app.models.dataset import Dataset
 
 
-class ScrubAudit(models.Model):
+class ScrubAudit(Record):
     """A sample of the turns of a scrubbed dataset, which people read to find what the scrub has missed.
 
     ``strata`` are the numbers of turns in the dataset: by the numbers of ``pii.audit_strata``, for each of
@@ -22,21 +22,15 @@ class ScrubAudit(models.Model):
         null=True, help_text="Of the turns; empty: others. None for a sample of an earlier version."
     )
     seed = models.BigIntegerField(help_text="Draws the same sample again from the same turns.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    created_by = optional_person()
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
         indexes = [models.Index(fields=["dataset", "-id"], name="scrub_audit_of_dataset")]
 
-    def __str__(self) -> str:
-        return f"Scrub audit #{self.pk}"
 
-
-class AuditedTurn(models.Model):
+class AuditedTurn(Record):
     """A turn of a sample, and whether something personal is left in it; empty until somebody has read it."""
 
     class Verdict(models.TextChoices):
@@ -49,20 +43,14 @@ class AuditedTurn(models.Model):
     position = models.IntegerField(help_text="In random order, so that those read so far are a sample, too.")
     stratum = models.SmallIntegerField()
     verdict = models.CharField(max_length=5, choices=Verdict, blank=True, default="")
-    read_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    read_by = optional_person()
     read_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["position"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["audit", "position"], name="audited_turn_position_once"),
             models.CheckConstraint(
                 condition=Q(verdict__in=["", "clean", "leak"]), name="audited_turn_verdict"
             ),
         ]
-
-    def __str__(self) -> str:
-        return f"Turn {self.position} of audit #{self.audit_id}"

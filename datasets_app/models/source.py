@@ -1,9 +1,9 @@
-from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.dataset import NAME_PATTERN
 from datasets_app.models.querysets import SourceQuerySet
 
@@ -89,9 +89,7 @@ class Source(models.Model):
     )
     # Everything before has been pulled.
     pulled_until = models.DateTimeField(null=True, blank=True, editable=False)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
-    )
+    created_by = optional_person(editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects = SourceQuerySet.as_manager()
@@ -110,7 +108,7 @@ class Source(models.Model):
         return self.name
 
 
-class SeenTrace(models.Model):
+class SeenTrace(Record):
     """A keyed hash of what a source has delivered: a trace, a received span or a file.
 
     ``nightly`` forgets the oldest.
@@ -120,15 +118,11 @@ class SeenTrace(models.Model):
     digest = models.BinaryField(max_length=16)
     seen_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
-        default_permissions = ()
+    class Meta(Record.Meta):
         constraints = [models.UniqueConstraint(fields=["source", "digest"], name="seen_trace_once")]
 
-    def __str__(self) -> str:
-        return f"Trace of source #{self.source_id}"
 
-
-class ReceivedSpan(models.Model):
+class ReceivedSpan(Record):
     """A span that was received and is not part of a conversation yet: raw production text.
 
     ``trace`` and ``conversation`` are keyed hashes of their ids, as those of session ids are, so that an
@@ -142,15 +136,11 @@ class ReceivedSpan(models.Model):
     content = models.BinaryField()
     received_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
-        default_permissions = ()
+    class Meta(Record.Meta):
         indexes = [models.Index(fields=["source", "trace"], name="received_span_of_trace")]
 
-    def __str__(self) -> str:
-        return f"Span of source #{self.source_id}"
 
-
-class ReceivedRequest(models.Model):
+class ReceivedRequest(Record):
     """A request with more spans than are stored while its client waits: raw production text, until a job has
     stored them. ``body`` is packed with gzip; ``size`` is that of all it holds."""
 
@@ -160,9 +150,3 @@ class ReceivedRequest(models.Model):
     size = models.PositiveIntegerField()
     body = models.BinaryField()
     received_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        default_permissions = ()
-
-    def __str__(self) -> str:
-        return f"Request to source #{self.source_id}"

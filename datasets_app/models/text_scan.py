@@ -1,12 +1,12 @@
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 from datasets_app.models.dataset import Dataset
 
 
-class TextScan(models.Model):
+class TextScan(Record):
     """What is known about the text of a dataset: how far it was searched, and what is in it.
 
     Keys of sessions only grow, so everything up to ``scanned_to`` was searched and everything later is new.
@@ -38,8 +38,7 @@ class TextScan(models.Model):
     scanned_at = models.DateTimeField(null=True)
     audit = models.JSONField(null=True, help_text="What people found in a sample of the scrubbed text.")
 
-    class Meta:
-        default_permissions = ()
+    class Meta(Record.Meta):
         constraints = [
             models.CheckConstraint(
                 condition=Q(scanned_to__gte=0, scrubbed_to__gte=0, turn_count__gte=0),
@@ -47,11 +46,8 @@ class TextScan(models.Model):
             )
         ]
 
-    def __str__(self) -> str:
-        return f"Text of {self.dataset_id}"
 
-
-class Attestation(models.Model):
+class Attestation(Record):
     """Someone with the override permission states that the text of a dataset may stay as it is.
 
     It covers the sessions up to ``last_session`` and ends when one is added or changed.
@@ -60,22 +56,16 @@ class Attestation(models.Model):
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="attestations", db_index=False)
     last_session = models.BigIntegerField(help_text="Highest session key that the statement covers.")
     reason = models.TextField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    created_by = optional_person()
     created_by_name = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(
                 fields=["dataset"], condition=Q(ended_at=None), name="attestation_one_in_force"
             )
         ]
         indexes = [models.Index(fields=["dataset", "-id"], name="attestation_of_dataset")]
-
-    def __str__(self) -> str:
-        return f"Attestation #{self.pk}"

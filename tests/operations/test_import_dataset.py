@@ -39,7 +39,9 @@ def test_a_file_becomes_sessions_and_turns(tmp_path: Path) -> None:
     assert (dataset.session_count, dataset.turn_count) == (3, 12)
     assert (dataset.origin, dataset.status) == ("production", "raw")
     assert list(
-        Session.objects.in_dataset(dataset).values_list("session_id", "persona_id", "turn_count")
+        Session.objects.filter(dataset=dataset)
+        .order_by("id")
+        .values_list("session_id", "persona_id", "turn_count")
     ) == [
         ("s1", "p1", 4),
         ("s2", "p1", 4),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from django.db import IntegrityError, transaction
+from msgspec.structs import asdict
 
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.estimates.certificates import (
@@ -68,7 +69,7 @@ def certify_judge(
                 guidelines_digest=run.guidelines_digest,
                 threshold=threshold,
                 certified=result.certified,
-                result=_as_json(result) | {"alternative": alternative and alternative.summary._asdict()},
+                result=_as_json(result) | {"alternative": alternative and asdict(alternative.summary)},
                 created_by=actor,
             )
             audit.record(

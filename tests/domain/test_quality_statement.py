@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from datasets_app.domain.packages.quality_statement import (
     QualityStatement,
@@ -15,6 +17,7 @@ from datasets_app.domain.packages.quality_statement import (
     describe_certificate,
     describe_estimate,
     find_contradictions,
+    read_statement,
 )
 from datasets_app.domain.quality.files import FileChecker
 
@@ -28,10 +31,10 @@ STATEMENT = QualityStatement((CERTIFICATE,), (ESTIMATE,), 3)
 
 
 def test_what_is_written_is_read_and_said() -> None:
-    assert QualityStatement.read(STATEMENT.as_json()) == STATEMENT
+    assert read_statement(STATEMENT.as_json()) == STATEMENT
     assert not list(find_contradictions(STATEMENT))
     assert not QualityStatement()
-    assert describe_certificate(CERTIFICATE._replace(changed=("the persona",))) == [
+    assert describe_certificate(replace(CERTIFICATE, changed=("the persona",))) == [
         "brand@2 is certified for on_brand.",
         "True-positive rate 95.0 %, at least 90.0 %, of 60 replies.",
         "True-negative rate 90.0 %, at least 82.0 %, of 50 replies.",
@@ -40,7 +43,7 @@ def test_what_is_written_is_read_and_said() -> None:
         "than 3 of 4 annotators.",
         "It holds no longer: the persona changed since.",
     ]
-    failed = describe_certificate(CERTIFICATE._replace(certified=False, changed=("the persona", "a member")))
+    failed = describe_certificate(replace(CERTIFICATE, certified=False, changed=("the persona", "a member")))
     assert failed[-1] == "Since then the persona and a member changed."
     assert describe_estimate(ESTIMATE) == (
         "on_brand, On-brand: 75.0 % of replies, between 60.0 % and 85.0 % in 19 of 20 such samples, "
@@ -57,10 +60,10 @@ def test_what_is_written_is_read_and_said() -> None:
     ],
 )
 def test_figures_that_contradict_each_other_are_named(changed: dict[str, Any], problem: str) -> None:
-    [found] = find_contradictions(QualityStatement((CERTIFICATE._replace(**changed),)))
+    [found] = find_contradictions(QualityStatement((replace(CERTIFICATE, **changed),)))
     assert problem in found
-    assert list(find_contradictions(QualityStatement((), (ESTIMATE._replace(low=0.8),))))
-    assert list(find_contradictions(QualityStatement((), (ESTIMATE._replace(labels=121),))))
+    assert list(find_contradictions(QualityStatement((), (replace(ESTIMATE, low=0.8),))))
+    assert list(find_contradictions(QualityStatement((), (replace(ESTIMATE, labels=121),))))
 
 
 @pytest.mark.parametrize(
@@ -73,17 +76,17 @@ def test_figures_that_contradict_each_other_are_named(changed: dict[str, Any], p
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"threshold": "0.8"}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"threshold": None}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"not_judged": None}]},
-        STATEMENT.as_json() | {"estimates": [ESTIMATE.as_json() | {"labels": None}]},
+        STATEMENT.as_json() | {"estimates": [msgspec.to_builtins(ESTIMATE) | {"labels": None}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"certified": 1}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"true_positive": 5}]},
         STATEMENT.as_json() | {"certificates": [CERTIFICATE.as_json() | {"alternative": {"epsilon": 1}}]},
-        STATEMENT.as_json() | {"estimates": [ESTIMATE.as_json() | {"answer": ["x"]}]},
+        STATEMENT.as_json() | {"estimates": [msgspec.to_builtins(ESTIMATE) | {"answer": ["x"]}]},
         STATEMENT.as_json() | {"left_out": "many"},
     ],
 )
 def test_anything_else_is_refused_and_a_finding(broken: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="statement|expected|certified|invalid"):
-        QualityStatement.read(broken)
+        read_statement(broken)
     data = tmp_path / "talks.jsonl"
     data.write_text('{"session_id": "a", "turn_index": 1, "role": "user", "text": "Hi"}\n')
     data.with_name("talks.meta.yaml").write_text(yaml.safe_dump({"quality": broken}))

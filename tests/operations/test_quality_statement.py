@@ -11,7 +11,7 @@ from annotations_app.estimates.statement import build_quality_statement
 from annotations_app.judges.certify import certify_judge, describe_certificate
 from annotations_app.models import Campaign
 from datasets_app.command_line.validate import main
-from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement
+from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement, read_statement
 from datasets_app.models import Release
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset
@@ -34,7 +34,7 @@ def make_release(campaign: Campaign, tmp_path: Path) -> Release:
 
 def read_stated(release: Release) -> QualityStatement:
     with files.open_file(files.get_file(release, "metadata")) as stored:
-        return QualityStatement.read(yaml.safe_load(stored.read())[METADATA_KEY])
+        return read_statement(yaml.safe_load(stored.read())[METADATA_KEY])
 
 
 def test_a_release_states_it_as_of_its_day_and_is_signed_with_it(campaign: Campaign, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_package_states_it_as_of_now_and_a_program_reads_it(
         capsys.readouterr()
         main([str(data), "--no-names", "--format", "json"])
         [file] = json.loads(capsys.readouterr().out)["files"]
-        assert QualityStatement.read(file["quality"]).certificates[0].judge == "brand@1"
+        assert read_statement(file["quality"]).certificates[0].judge == "brand@1"
         main([str(data), "--no-names"])
         said = capsys.readouterr().err
         assert all(sentence in said for sentence in describe_certificate(made))

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from msgspec.structs import asdict
 
 from annotations_app.domain.estimates.quantiles import student_probability
 from annotations_app.domain.estimates.rates import FloatArray, IntArray
@@ -75,7 +76,7 @@ class AlternativeTest(NamedTuple):
         return describe_alternative(self.summary)
 
     def as_json(self) -> dict[str, Any]:
-        return {**self.summary._asdict(), "by_annotator": [one._asdict() for one in self.advantages]}
+        return {**asdict(self.summary), "by_annotator": [one._asdict() for one in self.advantages]}
 
 
 class Ratings(NamedTuple):

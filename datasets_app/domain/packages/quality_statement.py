@@ -1,17 +1,17 @@
 """What a release or package states of its judges and of the assistant's quality: how far to trust whom."""
 
-import math
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 
 from datasets_app.domain.wording import format_count
 
 # In ``.meta.yaml``, as of the day of the release.
 METADATA_KEY = "quality"
-MAX_STATED = 1_000
 
 
-class StatedRate(NamedTuple):
+class StatedRate(msgspec.Struct, frozen=True):
     """``bound`` is below the true rate with a probability of 95 %."""
 
     rate: float | None
@@ -19,7 +19,7 @@ class StatedRate(NamedTuple):
     replies: int
 
 
-class StatedAlternative(NamedTuple):
+class StatedAlternative(msgspec.Struct, frozen=True):
     """May the judge replace a person? ``advantage`` is how likely it is as good as one taken by chance or
     better; ``winning_rate`` the share of people than whom it isn't worse by ``epsilon``. ``passes`` is None
     if too few people labeled enough."""
@@ -32,7 +32,7 @@ class StatedAlternative(NamedTuple):
     passes: bool | None
 
 
-class StatedCertificate(NamedTuple):
+class StatedCertificate(msgspec.Struct, frozen=True):
     """The test of a judge for one criterion. ``changed`` names what has changed since ``day``, so that it
     holds no longer."""
 
@@ -55,18 +55,10 @@ class StatedCertificate(NamedTuple):
         return self.certified and not self.changed
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            **self._asdict(),
-            "true_positive": self.true_positive._asdict(),
-            "true_negative": self.true_negative._asdict(),
-            "reasons": list(self.reasons),
-            "changed": list(self.changed),
-            "alternative": self.alternative and self.alternative._asdict(),
-            "holds": self.holds,
-        }
+        return {**msgspec.json.decode(msgspec.json.encode(self)), "holds": self.holds}
 
 
-class StatedEstimate(NamedTuple):
+class StatedEstimate(msgspec.Struct, frozen=True):
     """How many replies of a campaign have an answer, with a 95 % interval for one look; ``labels`` are
     replies that people labeled, ``judges`` those that helped."""
 
@@ -81,11 +73,8 @@ class StatedEstimate(NamedTuple):
     judges: tuple[str, ...] = ()
     note: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "judges": list(self.judges)}
 
-
-class QualityStatement(NamedTuple):
+class QualityStatement(msgspec.Struct, frozen=True):
     """``left_out`` counts older certificates and campaigns that aren't listed."""
 
     certificates: tuple[StatedCertificate, ...] = ()
@@ -96,55 +85,16 @@ class QualityStatement(NamedTuple):
         return bool(self.certificates or self.estimates or self.left_out)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "certificates": [one.as_json() for one in self.certificates],
-            "estimates": [one.as_json() for one in self.estimates],
-            "left_out": self.left_out,
-        }
-
-    @classmethod
-    def read(cls, value: Any) -> Self:
-        """What :meth:`as_json` wrote, in a file from anywhere. Raises ValueError."""
-        try:
-            certificates = tuple(_read_certificate(one) for one in value["certificates"][:MAX_STATED])
-            estimates = tuple(_read_estimate(one) for one in value["estimates"][:MAX_STATED])
-            return cls(certificates, estimates, int(value["left_out"]))
-        except (TypeError, KeyError, AttributeError, OverflowError) as error:
-            raise ValueError("not a statement of quality") from error
+        stated: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return stated | {"certificates": [one.as_json() for one in self.certificates]}
 
 
-def _read_certificate(value: dict[str, Any]) -> StatedCertificate:
-    rates = {name: StatedRate(**value[name]) for name in ("true_positive", "true_negative")}
-    lists = {name: tuple(map(str, value[name])) for name in ("reasons", "changed")}
-    known = {name: value[name] for name in StatedCertificate._fields}
-    alternative = StatedAlternative(**known["alternative"]) if known["alternative"] else None
-    read = StatedCertificate(**known | rates | lists | {"alternative": alternative})
-    rates_read = (read.true_positive, read.true_negative)
-    counts = [read.threshold, read.replies, read.not_judged, *(one.replies for one in rates_read)]
-    counts += alternative[:3] if alternative else []
-    shares = [share for one in rates_read for share in one[:2]]
-    shares += alternative[3:5] if alternative else []
-    _check_kinds(counts, shares, (read.judge, read.criterion, read.campaign, read.day))
-    if type(read.certified) is not bool or (alternative and alternative.passes not in (True, False, None)):
-        raise ValueError("certified is true or false")
-    return read
-
-
-def _read_estimate(value: dict[str, Any]) -> StatedEstimate:
-    known = {name: value[name] for name in StatedEstimate._fields}
-    read = StatedEstimate(**known | {"judges": tuple(map(str, value["judges"]))})
-    shares = (read.rate, read.low, read.high)
-    _check_kinds((read.labels, read.replies), shares, (read.campaign, read.criterion, read.answer, read.note))
-    return read
-
-
-def _check_kinds(numbers: Iterable[Any], shares: Iterable[Any], texts: Iterable[Any]) -> None:
-    """Shares are numbers, or None where there is no figure."""
-    for number in (*numbers, *(share for share in shares if share is not None)):
-        if type(number) not in (int, float) or not math.isfinite(number):
-            raise ValueError("expected a number")
-    if not all(type(text) is str for text in texts):
-        raise ValueError("expected a text")
+def read_statement(value: Any) -> QualityStatement:
+    """What :meth:`QualityStatement.as_json` wrote, in a file from anywhere. Raises ValueError."""
+    try:
+        return msgspec.convert(value, QualityStatement)
+    except msgspec.ValidationError as error:
+        raise ValueError("not a statement of quality") from error
 
 
 def find_contradictions(statement: QualityStatement) -> Iterator[str]:

@@ -15,7 +15,7 @@ from datasets_app.domain.conversations.lines import (
 from datasets_app.domain.conversations.reading import FORMATS
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
-from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement
+from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement, read_statement
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.kept_terms import KeptTerms, read_kept_terms
@@ -134,7 +134,7 @@ def find_stated_quality(data_path: Path) -> QualityStatement:
     a finding."""
     try:
         metadata = read_metadata(metadata_path(data_path))
-        return QualityStatement.read(metadata.extra[METADATA_KEY] if metadata else None)
+        return read_statement(metadata.extra[METADATA_KEY] if metadata else None)
     except (MetadataError, KeyError, ValueError):
         return QualityStatement()
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.packages.quality_statement import METADATA_KEY, QualityStatement, find_contradictions
+from datasets_app.domain.packages.quality_statement import METADATA_KEY, find_contradictions, read_statement
 from datasets_app.domain.quality.base import Check
 
 
@@ -43,7 +43,7 @@ class ContradictoryQuality(Check):
         if stated is None:
             return
         try:
-            problems = list(find_contradictions(QualityStatement.read(stated)))
+            problems = list(find_contradictions(read_statement(stated)))
         except ValueError:
             problems = ["it can't be read"]
         for problem in problems:

@@ -13,11 +13,10 @@ from datasets_app.api.schemas import CompareIn, ReleaseIn, ReleaseOut, ReleasePa
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
-from datasets_app.domain.quality.output import Totals
 from datasets_app.downloads import find_release_file, open_release_file
 from datasets_app.models import Dataset, Release
 from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
-from datasets_app.releasing.readiness import assess_readiness
+from datasets_app.releasing.readiness import find_known_blockers
 from datasets_app.releasing.versions import find_release
 
 router = Router(tags=["Releases"])
@@ -112,9 +111,7 @@ def download_release_file(request: Any, name: str, version: str, file: str) -> A
 def create_release(request: Any, name: str, options: ReleaseIn) -> Any:
     """Release the next version; without `bump` the proposed one. Blockers are listed in `details`."""
     dataset = get_dataset(request, name)
-    report = dataset.check_reports.first()
-    blockers = assess_readiness(dataset, Totals(report.totals) if report else None).blockers
-    if blockers:
+    if blockers := find_known_blockers(dataset):
         listed = [str(blocker) for blocker in blockers]
         raise ApiError(409, "refused", f"{name} can't be released yet.", details={"unmet": listed})
     check_written(dataset, {"notes": options.notes})

@@ -10,14 +10,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from datasets_app.catalog import gates, raw_access
-from datasets_app.catalog.policies import Blocker
 from datasets_app.catalog.written_text import find_problems
 from datasets_app.core.errors import UserError
 from datasets_app.core.web import fields
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
 from datasets_app.core.web.pages import get_visible_dataset
-from datasets_app.domain.quality.output import Totals
 from datasets_app.domain.releases import changelog
 from datasets_app.domain.releases.comparison import Piece, SessionChange, diff_words
 from datasets_app.domain.releases.versions import FIRST_VERSION, Version
@@ -33,7 +31,7 @@ from datasets_app.releasing.comparison_pages import (
     may_read_all,
 )
 from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
-from datasets_app.releasing.readiness import assess_readiness
+from datasets_app.releasing.readiness import find_known_blockers
 from datasets_app.releasing.release_dataset import MAX_NOTES_CHARACTERS
 from datasets_app.releasing.run_pages import RunForm, chart_releases
 from datasets_app.releasing.versions import find_release, latest_release
@@ -69,7 +67,7 @@ def releases(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk, "view_release")
     may_release = request.user.has_perm("datasets_app.release_dataset")
     expired = dataset.status == Dataset.Status.EXPIRED
-    unmet = [] if expired else _find_blockers(dataset)
+    unmet = [] if expired else find_known_blockers(dataset)
     may_override = bool(unmet) and gates.can_override(request.user)
     form = ReleaseForm(request.POST or None, may_override=may_override)
     last = latest_release(dataset)
@@ -122,12 +120,6 @@ def _choose_compared(dataset: Dataset, upcoming: dict[str, Any]) -> str:
     if upcoming.get("unchanged") and len(versions) > 1:
         return f"{versions[1]}&after={versions[0]}"
     return versions[0] if versions else ""
-
-
-def _find_blockers(dataset: Dataset) -> list[Blocker]:
-    """What is known without reading the dataset: by the last report of the checks."""
-    report = dataset.check_reports.first()
-    return assess_readiness(dataset, Totals(report.totals) if report else None).blockers
 
 
 def _next_version_context(dataset: Dataset, last: Release | None) -> dict[str, Any]:

@@ -34,6 +34,12 @@ def assess_readiness(dataset: Dataset, totals: Totals | None) -> Readiness:
     return Readiness(gates.load_facts(dataset), totals)
 
 
+def find_known_blockers(dataset: Dataset) -> list[Blocker]:
+    """What is known without reading the dataset: by the last report of the checks."""
+    report = dataset.check_reports.first()
+    return assess_readiness(dataset, Totals(report.totals) if report else None).blockers
+
+
 def _find_blockers(readiness: Readiness) -> Iterator[Blocker]:
     facts = readiness.facts
     if facts.is_known_raw:

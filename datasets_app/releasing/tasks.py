@@ -13,12 +13,14 @@ from datasets_app.releasing.parameters import CompareParameters, ReleaseParamete
 @task(ExportParameters)
 def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
     from datasets_app.domain.metadata.metadata import metadata_path
-    from datasets_app.releasing.sharing.export_request import export_to_folder
+    from datasets_app.releasing.sharing.export_request import export_as_requested, name_file, result_facts
 
+    name = name_file(job.dataset, job.parameters)
     with files.work_folder(job.row) as folder:
-        path, facts = export_to_folder(
+        path = folder / (f"{name}.zip" if job.parameters.package else name)
+        result = export_as_requested(
             job.dataset,
-            folder,
+            path,
             job.parameters,
             override=job.override,
             actor=job.actor,
@@ -27,7 +29,7 @@ def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
         files.store_files(job.row, "export", [path])
         if not job.parameters.package:
             files.store_files(job.row, "metadata", [metadata_path(path)])
-    return facts
+    return result_facts(result)
 
 
 @task(ReleaseParameters)

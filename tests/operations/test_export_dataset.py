@@ -24,7 +24,7 @@ from datasets_app.domain.formulas import escape_cell
 from datasets_app.exporting.export_dataset import export_dataset, export_to_path
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.models import AuditEvent, Dataset
-from datasets_app.releasing.sharing.export_request import export_to_folder
+from datasets_app.releasing.sharing.export_request import export_as_requested
 from tests.factories import (
     encode_jsonl,
     import_file,
@@ -308,9 +308,9 @@ def test_neither_file_is_touched_if_one_can_not_be(tmp_path: Path) -> None:
 def test_what_can_not_be_written_is_named_without_the_servers_folders(tmp_path: Path) -> None:
     stored = make_dataset(tmp_path, make_session())
     with pytest.raises(UserError) as refusal:
-        export_to_folder(
+        export_as_requested(
             stored,
-            tmp_path / "job-1-secret",
+            tmp_path / "job-1-secret" / "support.jsonl",
             ExportParameters(format="turns"),
             override="",
             actor=None,

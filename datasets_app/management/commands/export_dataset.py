@@ -3,26 +3,23 @@ from pathlib import Path
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
-from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
-from datasets_app.exporting.export_dataset import (
-    EXPORT_FORMATS,
-    export_dataset,
-    export_to_path,
-    file_extension,
-)
+from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.jobs import run_job
-from datasets_app.models import Dataset, ReleaseFile, Session
-from datasets_app.releasing import files
-from datasets_app.releasing.sharing.export_package import export_package, package_name
-from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path
-from datasets_app.releasing.sharing.export_request import refuse_conflicting_options, selection_of
+from datasets_app.models import Dataset, Session
+from datasets_app.releasing.sharing.export_release import export_release
+from datasets_app.releasing.sharing.export_request import (
+    export_as_requested,
+    name_file,
+    refuse_conflicting_options,
+    selection_of,
+)
 from datasets_app.releasing.versions import get_stored_release
 
 ExportOperation = Callable[[RunningJob[Any]], Any]
@@ -73,15 +70,10 @@ exit codes:
         keys = ("format", "persona", "tag", "split", "package", "labels", "override")
         parameters = ExportParameters(version=options["release"], **{key: options[key] for key in keys})
         refuse_conflicting_options(parameters)
-        if options["package"]:
-            operation = _package_operation(dataset, options)
-        elif options["release"]:
-            operation = _release_operation(dataset, options)
-        else:
-            operation = _turns_operation(dataset, options, selection_of(dataset, parameters))
+        write = _write_to_output if options["out"] == "-" else _write_to_file
         result = run_job(
             "export_dataset",
-            operation,
+            write(dataset, parameters, options["out"]),
             progress=Progress("Exporting", "turns"),
             dataset_name=dataset.name,
             parameters=parameters,
@@ -96,37 +88,32 @@ exit codes:
             self.stderr.write(notice)
 
 
-def _turns_operation(dataset: Dataset, options: dict[str, Any], selection: Selection) -> ExportOperation:
-    out = options["out"] or f"{dataset.name}.{file_extension(options['format'])}"
-    choice: dict[str, Any] = {key: options[key] for key in ("format", "override")}
-    if out == "-":
-        return lambda job: export_dataset(
-            dataset, get_standard_output(), selection=selection, report_progress=job.report_progress, **choice
-        )
-    return lambda job: export_to_path(
-        dataset, Path(out), selection=selection, report_progress=job.report_progress, **choice
+def _write_to_file(dataset: Dataset, options: ExportParameters, out: str | None) -> ExportOperation:
+    default = name_file(dataset, options)  # refuses an unknown release before a job is recorded
+    return lambda job: export_as_requested(
+        dataset,
+        Path(out or default),
+        options,
+        override=str(options.override),
+        actor=None,
+        report_progress=job.report_progress,
     )
 
 
-def _release_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
-    release = get_stored_release(dataset, options["release"])
-    if options["out"] == "-":
-        return lambda job: export_release(release, get_standard_output(), report_progress=job.report_progress)
-    out = options["out"] or files.get_file(release, ReleaseFile.Kind.DATA).name
-    return lambda job: export_release_to_path(release, Path(out), report_progress=job.report_progress)
-
-
-def _package_operation(dataset: Dataset, options: dict[str, Any]) -> ExportOperation:
-    if options["out"] == "-":
+def _write_to_output(dataset: Dataset, options: ExportParameters, _: str) -> ExportOperation:
+    out = get_standard_output()
+    if options.package:
         raise UserError(
             "A package can't be written to standard output. Name a folder or a .zip file with --out."
         )
-    out = Path(options["out"] or package_name(dataset, options["release"]))
-    return lambda job: export_package(
+    if options.version:
+        release = get_stored_release(dataset, options.version)
+        return lambda job: export_release(release, out, report_progress=job.report_progress)
+    return lambda job: export_dataset(
         dataset,
         out,
-        version=options["release"],
-        labels=options["labels"],
-        override=options["override"],
+        format=options.format or "turns",
+        selection=selection_of(dataset, options),
+        override=str(options.override),
         report_progress=job.report_progress,
     )

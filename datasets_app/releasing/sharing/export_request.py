@@ -1,4 +1,4 @@
-"""Exports for pages: the job keeps the files for download until they expire."""
+"""Exports as people ask for them: a dataset, one of its releases, or a package of either."""
 
 from pathlib import Path
 from typing import Any
@@ -47,45 +47,42 @@ def refuse_conflicting_options(options: ExportParameters) -> None:
         raise UserError(PARQUET_GZIP_CONFLICT)
 
 
-def export_to_folder(
+def name_file(dataset: Dataset, options: ExportParameters) -> str:
+    """The default name of what is exported: of a package, as a folder. Raises UserError if there is no such
+    release."""
+    if options.package:
+        return package_name(dataset, options.version or "")
+    if options.version:
+        release = get_stored_release(dataset, options.version)
+        return release_files.get_file(release, ReleaseFile.Kind.DATA).name
+    return f"{dataset.name}.{file_extension(options.format or 'turns')}{'.gz' if options.gzip else ''}"
+
+
+def export_as_requested(
     dataset: Dataset,
-    folder: Path,
+    path: Path,
     options: ExportParameters,
     *,
     override: str,
     actor: Any,
     report_progress: ProgressCallback,
-) -> tuple[Path, dict[str, Any]]:
-    """Export a dataset, one of its releases or a package of either; returns the file and its facts."""
+) -> ExportResult | PackageResult:
+    """Write ``path``: a file, or for a package a folder or zip file. Raises UserError."""
     refuse_conflicting_options(options)
-    version = options.version or ""
     shared: dict[str, Any] = {"actor": actor, "report_progress": report_progress}
-    result: ExportResult | PackageResult
     if options.package:
-        path = folder / f"{package_name(dataset, version)}.zip"
-        result = export_package(
-            dataset, path, version=version, labels=options.labels, override=override, **shared
-        )
-    elif version:
-        release = get_stored_release(dataset, version)
-        path = folder / release_files.get_file(release, ReleaseFile.Kind.DATA).name
-        result = export_release_to_path(release, path, **shared)
-    else:
-        format, selection = options.format or "turns", selection_of(dataset, options)
-        path = folder / f"{dataset.name}.{file_extension(format)}{'.gz' if options.gzip else ''}"
-        result = export_to_path(
-            dataset, path, format=format, selection=selection, override=override, **shared
-        )
-    return path, _result_facts(result)
+        version, labels = options.version or "", options.labels
+        return export_package(dataset, path, version=version, labels=labels, override=override, **shared)
+    if options.version:
+        return export_release_to_path(get_stored_release(dataset, options.version), path, **shared)
+    format, selection = options.format or "turns", selection_of(dataset, options)
+    return export_to_path(dataset, path, format=format, selection=selection, override=override, **shared)
 
 
-def _result_facts(result: ExportResult | PackageResult) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "sessions": result.sessions,
-        "turns": result.turns,
-        "size": result.size,
-        "sha256": result.sha256,
-    }
-    if isinstance(result, PackageResult):
-        facts |= {"packed_files": result.files, **({"notes": result.notices} if result.notices else {})}
-    return facts
+def result_facts(result: ExportResult | PackageResult) -> dict[str, Any]:
+    """For the row of a job."""
+    facts = result._asdict()
+    notices = facts.pop("notices", None)
+    if "files" in facts:
+        facts["packed_files"] = facts.pop("files")
+    return facts | ({"notes": notices} if notices else {})

@@ -44,14 +44,6 @@ def get_state(dataset: Dataset) -> ReviewedState:
     return ReviewedState(sessions.first(), scrubs.first())
 
 
-def _refuse_changed(dataset: Dataset, reviewed: ReviewedState | None, at: datetime | None) -> None:
-    edited = at is not None and was_edited_since(dataset, at)
-    if edited or reviewed not in (None, get_state(dataset)):
-        raise UserError(
-            f"{dataset.name} has changed since the signature was requested. Review and sign it again."
-        )
-
-
 def sign_review(
     dataset: Dataset,
     *,
@@ -74,19 +66,21 @@ def sign_review(
         # Imports wait, so that the signature covers exactly what is stored now.
         row = lock_dataset(dataset.pk)
         gates.check_can_copy(row)
-        _refuse_changed(row, reviewed, reviewed_at)
-        last = Session.objects.filter(dataset=row).order_by("-pk").values_list("pk", flat=True).first()
-        if last is None:
+        state = get_state(row)
+        edited = reviewed_at is not None and was_edited_since(row, reviewed_at)
+        if edited or reviewed not in (None, state):
+            raise UserError(
+                f"{row.name} has changed since the signature was requested. Review and sign it again."
+            )
+        if state.last_session is None:
             raise UserError(f"{row.name} has no sessions; there is nothing to sign.")
-        scrub = ScrubRun.objects.filter(dataset=row).exclude(verified_at=None).first()
         review = SharingReview.objects.create(
             dataset=row,
             name=name,
             statement=statement,
             signed_by=actor,
-            last_session=last,
-            last_scrub=scrub.pk if scrub else None,
             turn_count=row.turn_count,
+            **state._asdict(),
         )
         audit.record(
             "sign_review",

@@ -19,11 +19,11 @@ from datasets_app.backups import keys, places
 from datasets_app.backups.archive import ArchiveWriter
 from datasets_app.backups.clients import Server, Snapshot, find_server, open_snapshot
 from datasets_app.backups.manifest import build_manifest, sign
-from datasets_app.backups.stored_files import Absences, write_files
+from datasets_app.backups.stored_files import write_files
 from datasets_app.backups.streams import DigestSink, encrypt_to
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.progress import ProgressCallback, Tally, ignore_progress
 from datasets_app.domain.wording import format_count
 
 MAX_NAMES = 1_000
@@ -44,7 +44,7 @@ def make_backup(
     """
     public_keys = keys.read_recipients(recipients)
     server = find_server("BACKUP")
-    progress = _Progress(report_progress)
+    progress = Tally(report_progress)
     with _explain_refusals(), places.create(place) as out:
         sink = DigestSink(out)
         with encrypt_to(sink, public_keys) as encrypted, open_snapshot(server) as snapshot:
@@ -72,9 +72,7 @@ def backup_name(now: datetime | None = None) -> str:
     return f"alignmenter-{now or timezone.now():%Y%m%dT%H%M%S.%fZ}.age"
 
 
-def _write_archive(
-    out: BinaryIO, server: Server, snapshot: Snapshot, progress: "_Progress"
-) -> dict[str, Any]:
+def _write_archive(out: BinaryIO, server: Server, snapshot: Snapshot, progress: Tally) -> dict[str, Any]:
     archive = ArchiveWriter(out)
     try:
         archive.write_manifest(build_manifest(snapshot.schema))
@@ -82,14 +80,10 @@ def _write_archive(
         absences = write_files(archive, snapshot, progress.add)
         with _dump(server, snapshot) as dump:
             archive.write_database(_Counted(dump, progress))  # type: ignore[arg-type]
-        return archive.finish(_describe(absences), sign)
+        return archive.finish(absences, sign)
     except BaseException:
         archive.abandon()
         raise
-
-
-def _describe(absences: Absences) -> dict[str, Any]:
-    return {"deleted": absences.deleted, "missing": len(absences.missing), "changed": len(absences.changed)}
 
 
 @contextmanager
@@ -141,17 +135,8 @@ def _explain_refusals() -> Iterator[None]:
         ) from None
 
 
-class _Progress:
-    def __init__(self, report: ProgressCallback) -> None:
-        self._report, self._bytes = report, 0
-
-    def add(self, size: int) -> None:
-        self._bytes += size
-        self._report(self._bytes, None)
-
-
 class _Counted:
-    def __init__(self, source: IO[bytes], progress: _Progress) -> None:
+    def __init__(self, source: IO[bytes], progress: Tally) -> None:
         self._source, self._progress = source, progress
 
     def read(self, size: int = -1) -> bytes:

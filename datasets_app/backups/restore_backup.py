@@ -28,7 +28,7 @@ from datasets_app.backups.stored_files import FileRestorer, clear_names
 from datasets_app.backups.streams import decrypt_from
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.progress import ProgressCallback, Tally, ignore_progress
 from datasets_app.domain.wording import format_count
 from datasets_app.models import JobRun
 from datasets_app.retention.reapply_erasures import reapply_erasures
@@ -73,7 +73,7 @@ COMMIT;
 ANALYZE;
 """
 # A setting that pg_restore writes for newer servers only.
-_NEWER_SETTINGS = (b"SET transaction_timeout = 0;\n",)
+_NEWER_SETTING = b"SET transaction_timeout = 0;\n"
 MIN_TIMEOUT_VERSION = 17
 _END_SECONDS = 5  # for a statement to end
 
@@ -162,8 +162,7 @@ class DatabaseLoader:
             sink.write(_DROP_ALL.format(schema=schema.replace("'", "''")).encode())
             head = source.read(BLOCK_BYTES)
             if self._major < MIN_TIMEOUT_VERSION:
-                for setting in _NEWER_SETTINGS:
-                    head = head.replace(setting, b"", 1)
+                head = head.replace(_NEWER_SETTING, b"", 1)
             sink.write(head)
             while block := source.read(BLOCK_BYTES):
                 sink.write(block)
@@ -268,18 +267,15 @@ def _load(
     major: int,
     report_progress: ProgressCallback,
 ) -> None:
-    files, done = FileRestorer(), 0
-    verified_parts = iter(verified.parts)
-    total = verified.contents["database_bytes"]
+    files, verified_parts = FileRestorer(), iter(verified.parts)
+    progress = Tally(report_progress, verified.contents["database_bytes"])
 
     def add_part(part: bytes) -> None:
-        nonlocal done
         # Before the database executes any of it.
         if hashlib.sha256(part).digest() != next(verified_parts, None):
             raise UserError(_EXCHANGED)
         loader.add_part(part)
-        done += len(part)
-        report_progress(done, total)
+        progress.add(len(part))
 
     try:
         with DatabaseLoader(server, verified.manifest["schema"], major=major) as loader:

@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 from django.apps import apps
@@ -18,21 +18,17 @@ from datasets_app.backups.archive import BLOCK_BYTES, ArchiveWriter
 from datasets_app.backups.clients import Snapshot
 
 
-class Absences(NamedTuple):
-    """Names of files that rows of the snapshot name. ``deleted``: the application deleted them while the
-    backup was made; ``missing``: it still names them; ``changed``: they differ from their row's digest."""
-
-    deleted: list[str]
-    missing: list[str]
-    changed: list[str]
-
-
 def write_files(
     archive: ArchiveWriter, snapshot: Snapshot, report_progress: Callable[[int], None]
-) -> Absences:
+) -> dict[str, Any]:
     """Stored files never change, and are stored before a row names them: those that the snapshot names can
-    only have been deleted since."""
-    absences = Absences([], [], [])
+    only have been deleted since.
+
+    Returns for the list of contents the names of ``deleted`` ones, which no row names any more, and how many
+    are ``missing``, although a row still names them, or ``changed``: they differ from their row's digest.
+    """
+    deleted: list[str] = []
+    missing = changed = 0
     for field in list_file_fields():
         for name, sha256 in _list_names(snapshot, field):
             try:
@@ -40,12 +36,13 @@ def write_files(
                     found = archive.write_file(name, file.size, file)
                     report_progress(file.size)
             except FileNotFoundError:
-                named = field.model._default_manager.filter(**{field.name: name}).exists()
-                (absences.missing if named else absences.deleted).append(name)
+                if field.model._default_manager.filter(**{field.name: name}).exists():
+                    missing += 1
+                else:
+                    deleted.append(name)
             else:
-                if sha256 and sha256 != found:
-                    absences.changed.append(name)
-    return absences
+                changed += bool(sha256) and sha256 != found
+    return {"deleted": deleted, "missing": missing, "changed": changed}
 
 
 def list_file_fields() -> list[models.FileField]:
@@ -78,10 +75,8 @@ class FileRestorer:
     def __init__(self) -> None:
         self._added: list[str] = []
         self._replacements: list[tuple[str, str]] = []
-        self.count = 0
 
     def store(self, name: str, content: BinaryIO) -> None:
-        self.count += 1
         with _seekable(content) as file:
             if not default_storage.exists(name):
                 self._added.append(default_storage.save(name, file))
@@ -103,14 +98,11 @@ class FileRestorer:
             default_storage.delete(other)
 
 
-def clear_names(names: list[str]) -> int:
+def clear_names(names: list[str]) -> None:
     """Rows that name files which the application had deleted while the backup was made, as after that."""
-    count = 0
     for field in list_file_fields():
-        count += field.model._default_manager.filter(**{f"{field.name}__in": names}).update(
-            **{field.name: ""}
-        )
-    return count
+        named = field.model._default_manager.filter(**{f"{field.name}__in": names})
+        named.update(**{field.name: ""})
 
 
 @contextmanager

@@ -4,9 +4,9 @@ pyrage copies from a reader to a writer, so a thread runs it at the other end of
 """
 
 import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import pyrage
@@ -48,22 +48,6 @@ class _Source:
             raise
 
 
-class _Thread(threading.Thread):
-    """Runs a function once and remembers how it failed."""
-
-    def __init__(self, function: Callable[[], None]) -> None:
-        super().__init__(daemon=True)
-        self._function = function
-        self.error: Exception | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self._function()
-        except Exception as error:  # raised again by the thread that waits for it
-            self.error = error
-
-
 @contextmanager
 def encrypt_to(out: DigestSink, recipients: list[Any]) -> Iterator[BinaryIO]:
     """What is written to the yielded file is written to ``out``, encrypted. Raises what ``out`` raises."""
@@ -73,16 +57,15 @@ def encrypt_to(out: DigestSink, recipients: list[Any]) -> Iterator[BinaryIO]:
         with open(reading, "rb") as source:
             pyrage.encrypt_io(source, out, recipients)
 
-    thread = _Thread(encrypt)
     failure: Exception | None = None
-    try:
-        with open(writing, "wb", buffering=READ_BYTES) as sink:
-            yield sink
-    except BrokenPipeError as error:  # the thread has ended, and knows why
-        failure = error
-    finally:
-        thread.join()
-    if problem := out.error or thread.error or failure:
+    with ThreadPoolExecutor(1) as pool:
+        thread = pool.submit(encrypt)
+        try:
+            with open(writing, "wb", buffering=READ_BYTES) as sink:
+                yield sink
+        except BrokenPipeError as error:  # the thread has ended, and knows why
+            failure = error
+    if problem := out.error or thread.exception() or failure:
         raise problem
 
 
@@ -99,25 +82,21 @@ def decrypt_from(source: BinaryIO, identities: list[Any]) -> Iterator[BinaryIO]:
         with open(writing, "wb", buffering=0) as sink:
             pyrage.decrypt_io(read, sink, identities)
 
-    thread = _Thread(decrypt)
     failure: Exception | None = None
     is_read = False
-    stream = open(reading, "rb", buffering=READ_BYTES)  # noqa: SIM115
-    try:
-        yield stream
-        while stream.read(READ_BYTES):  # only at its end it is known to be complete
-            pass
-        is_read = True
-    except Exception as error:
-        # What is wrong with the stream explains what was wrong with its content.
-        failure = error
-        is_read = not stream.closed and not stream.read(1)
-    finally:
-        with suppress(OSError):
-            stream.close()
-        thread.join()
-    if thread.error is not None and is_read:
-        raise _explain(read.error or thread.error) from None
+    with ThreadPoolExecutor(1) as pool, open(reading, "rb", buffering=READ_BYTES) as stream:
+        thread = pool.submit(decrypt)
+        try:
+            yield stream
+            while stream.read(READ_BYTES):  # only at its end it is known to be complete
+                pass
+            is_read = True
+        except Exception as error:
+            # What is wrong with the stream explains what was wrong with its content.
+            failure = error
+            is_read = not stream.closed and not stream.read(1)
+    if is_read and (problem := read.error or thread.exception()):
+        raise _explain(problem) from None
     if failure is not None:
         raise failure
 

@@ -110,11 +110,6 @@ def matches_rule(name: str, rule: RetentionRule) -> bool:
     return fnmatchcase(f"{name}.jsonl", rule.pattern)
 
 
-def find_matching_rule(name: str, rules: Iterable[RetentionRule]) -> RetentionRule | None:
-    """The first rule whose pattern matches the dataset's file name."""
-    return next((rule for rule in rules if matches_rule(name, rule)), None)
-
-
 def get_due_date(created: date, rule: RetentionRule | None) -> date | None:
     """The first day on which a dataset created on ``created`` may be deleted; None: never."""
     duration = rule.duration if rule else None

@@ -3,13 +3,13 @@
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from datasets_app.core import audit
-from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.progress import ProgressCallback, Tally, ignore_progress
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import documents
 
@@ -19,7 +19,6 @@ Kind = ReleaseFile.Kind
 BLOCK_BYTES = 1 << 20
 # A larger one is not ours, and is not read into memory.
 MAX_DOCUMENT_BYTES = 1 << 30
-ByteCallback = Callable[[int], None]
 
 
 class ReleaseFault(NamedTuple):
@@ -60,15 +59,14 @@ def verify_releases(
     if dataset is not None:
         releases = releases.filter(dataset=dataset)
     rows = list(releases.order_by("dataset__name", "major", "minor", "patch").prefetch_related("files"))
-    counted = _VerificationProgress(
-        report_progress, sum(file.size for row in rows for file in row.files.all())
-    )
+    files = [file for row in rows for file in row.files.all()]
+    counted = Tally(report_progress, sum(file.size for file in files))
     faults: list[ReleaseFault] = []
     for row in rows:
         found = _find_faults(row, counted)
         faults += (ReleaseFault(row.dataset.name, row.version, what) for what in found)
         _save_outcome(row, found)
-    verified = ReleaseVerification(len(rows), counted.files, counted.bytes, faults)
+    verified = ReleaseVerification(len(rows), len(files), counted.done, faults)
     audit.record(
         "verify_releases",
         actor=actor,
@@ -80,16 +78,6 @@ def verify_releases(
     return verified
 
 
-class _VerificationProgress:
-    def __init__(self, report_progress: ProgressCallback, total: int) -> None:
-        self._report, self._total = report_progress, total
-        self.files = self.bytes = 0
-
-    def __call__(self, count: int) -> None:
-        self.bytes += count
-        self._report(min(self.bytes, self._total), self._total)
-
-
 def _save_outcome(release: Release, found: list[str]) -> None:
     """A release that was destroyed meanwhile has no files by design."""
     still = Release.objects.filter(pk=release.pk, destroyed_at=None)
@@ -98,11 +86,10 @@ def _save_outcome(release: Release, found: list[str]) -> None:
         log.error("release %s is not as it was signed: %s faults", release.pk, len(found))
 
 
-def _find_faults(release: Release, counted: _VerificationProgress) -> list[str]:
+def _find_faults(release: Release, counted: Tally) -> list[str]:
     rows = {row.kind: row for row in release.files.all()}
     faults = [f"It has no {kind.label.lower()} file." for kind in Kind if kind not in rows]
     for row in rows.values():
-        counted.files += 1
         if what := _find_difference(row, counted):
             faults.append(f"{row.name} {what}.")
     signature = rows.get(Kind.SIGNATURE)
@@ -113,7 +100,7 @@ def _find_faults(release: Release, counted: _VerificationProgress) -> list[str]:
     return faults
 
 
-def _find_difference(row: ReleaseFile, counted: ByteCallback) -> str:
+def _find_difference(row: ReleaseFile, counted: Tally) -> str:
     """How the stored bytes differ from the row, as the end of a sentence; empty if they don't."""
     try:
         size, sha256 = _read_digest(row, counted)
@@ -126,7 +113,7 @@ def _find_difference(row: ReleaseFile, counted: ByteCallback) -> str:
     return "" if sha256 == row.sha256 else "was changed after the release: its SHA-256 differs"
 
 
-def _read_digest(row: ReleaseFile, counted: ByteCallback) -> tuple[int, str]:
+def _read_digest(row: ReleaseFile, counted: Tally) -> tuple[int, str]:
     if not row.file:
         raise FileNotFoundError
     digest, size = hashlib.sha256(), 0
@@ -134,7 +121,7 @@ def _read_digest(row: ReleaseFile, counted: ByteCallback) -> tuple[int, str]:
         while block := stored.read(BLOCK_BYTES):
             digest.update(block)
             size += len(block)
-            counted(len(block))
+            counted.add(len(block))
     return size, digest.hexdigest()
 
 

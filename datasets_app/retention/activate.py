@@ -15,12 +15,6 @@ from datasets_app.retention.dry_run import DeletionSchedule, preview_retention, 
 from datasets_app.retention.rules import lock_rules
 
 
-def preview_policies(policies: Sequence[RetentionPolicy]) -> DeletionSchedule:
-    """What these policies would delete if they were active."""
-    keys = [policy.pk for policy in policies]
-    return preview_retention(keys, only=keys)
-
-
 def activate_retention(
     policies: Sequence[RetentionPolicy], *, expected_digest: str, actor: Any = None
 ) -> DeletionSchedule:
@@ -32,7 +26,7 @@ def activate_retention(
     with transaction.atomic():
         lock_rules()
         rows = list(RetentionPolicy.objects.filter(pk__in=[policy.pk for policy in policies]))
-        schedule = preview_policies(policies)
+        schedule = preview_retention(policies)
         if len(rows) != len(policies) or schedule.digest != expected_digest:
             raise UserError(
                 "The rules would delete other data than the preview showed. Check the new preview and "

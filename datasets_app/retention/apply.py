@@ -7,7 +7,6 @@ exactly one certificate.
 
 import time
 from collections import Counter
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ from datasets_app.catalog.tombstones import bury_datasets
 from datasets_app.core import audit
 from datasets_app.core.audit import require_second_person
 from datasets_app.core.errors import UserError
-from datasets_app.core.progress import ProgressCallback, ignore_progress
+from datasets_app.core.progress import ProgressCallback, Tally, ignore_progress
 from datasets_app.core.purge import remove_traces
 from datasets_app.core.queries import measure_clock_difference
 from datasets_app.models import Dataset, JobRun, Release, ReleaseFile, SourceFile, session_data
@@ -60,7 +59,7 @@ def apply_retention(
     else:
         expiring, skipped = _expire_due_datasets(actor, job_run)
         expiring = [*_find_unfinished(expiring), *expiring]
-    progress = _TurnProgress(expiring, report_progress)
+    progress = Tally(report_progress, sum(row.turn_count for row in expiring))
     emptied = []
     for expired in expiring:
         try:
@@ -75,18 +74,6 @@ def apply_retention(
     certified = [item for item in (_issue_certificate(expired, traces, actor) for expired in emptied) if item]
     drop_unused_partitions()
     return _build_result(certified, skipped, traces)
-
-
-class _TurnProgress:
-    def __init__(self, expiring: Iterable[Dataset], report: ProgressCallback) -> None:
-        self.done, self.total, self._report = 0, sum(row.turn_count for row in expiring), report
-
-    def add(self, turns: int) -> None:
-        self.done += turns
-        self.report()
-
-    def report(self, *_: Any) -> None:
-        self._report(self.done, max(self.total, self.done))
 
 
 # --- expiring -------------------------------------------------------------------------------------
@@ -166,7 +153,7 @@ def _mark_expired(row: Dataset, facts: dict[str, Any]) -> None:
 # --- deleting -------------------------------------------------------------------------------------
 
 
-def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: _TurnProgress) -> None:
+def _delete_dataset(row: Dataset, job_run: JobRun | None, progress: Tally) -> None:
     """Delete everything in an expired dataset, in repeatable steps."""
     _wait_for_jobs(row, job_run, progress)
     jobs = delete_contents.list_other_jobs(row, job_run)
@@ -207,7 +194,7 @@ def _add_to_certificate(row: Dataset, deleted: Counter[str]) -> None:
     stored.save(update_fields=["provenance"])
 
 
-def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: _TurnProgress) -> None:
+def _wait_for_jobs(row: Dataset, job_run: JobRun | None, progress: Tally) -> None:
     """Wait for jobs that read the dataset's status just before it expired."""
     deadline = time.monotonic() + MAX_JOB_WAIT_SECONDS
     while True:

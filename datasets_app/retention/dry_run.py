@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from datasets_app.models import Release, RetentionPolicy
@@ -65,18 +65,14 @@ class DeletionSchedule(NamedTuple):
         }
 
 
-def preview_retention(
-    as_if_active: Collection[int] = (), *, only: Collection[int] | None = None
-) -> DeletionSchedule:
-    """What the active policies delete, earliest first; changes nothing.
-
-    ``as_if_active`` and ``only`` are primary keys: of inactive policies to include, and of the policies to
-    limit the preview to.
-    """
+def preview_retention(policies: Sequence[RetentionPolicy] | None = None) -> DeletionSchedule:
+    """What the active policies delete, earliest first, or what these ``policies`` would if they were active;
+    changes nothing."""
+    only = None if policies is None else [policy.pk for policy in policies]
     day = today_in_utc()
     deletions = [
         _schedule_deletion(item, item.policy, NOW if item.is_due(day) else LATER)
-        for item in decide_all(as_if_active)
+        for item in decide_all(only or ())
         if item.policy_active and item.due and item.policy and (only is None or item.policy.pk in only)
     ]
     return DeletionSchedule(day.isoformat(), sorted(deletions, key=lambda item: (item.due, item.dataset)))

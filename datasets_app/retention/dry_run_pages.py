@@ -16,7 +16,7 @@ from datasets_app.core.web.redaction import get_hidden_names
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, RetentionPolicy
-from datasets_app.retention.activate import activate_retention, deactivate_retention, preview_policies
+from datasets_app.retention.activate import activate_retention, deactivate_retention
 from datasets_app.retention.dry_run import HELD, LATER, NOW, DeletionSchedule, preview_retention
 from datasets_app.retention.parameters import ActivationParameters
 
@@ -45,7 +45,7 @@ def policy_schedule(request: HttpRequest, pk: int) -> HttpResponse:
             activate_retention([policy], expected_digest=seen, actor=request.user)
             messages.success(request, f"The rule {policy.pattern} is now active.")
             return redirect(LIST_URL_NAME)
-    return _render_schedule(request, preview_policies([policy]), policy)
+    return _render_schedule(request, preview_retention([policy]), policy)
 
 
 @require_POST

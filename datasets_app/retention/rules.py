@@ -18,11 +18,11 @@ from datasets_app.domain.retention import (
     RetentionFileError,
     RetentionRule,
     dump_retention_rules,
-    find_matching_rule,
     find_rules_still_active,
     parse_retention_rules,
 )
 from datasets_app.models import Dataset, RetentionPolicy
+from datasets_app.retention.due import decide_all
 
 
 def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None) -> int:
@@ -101,16 +101,11 @@ def record_rule_import(rules: Sequence[RetentionRule], replaced: int, actor: Any
 def datasets_by_policy(user: Any) -> dict[int, list[str]]:
     """Names of the datasets that each policy applies to, by its position, without those hidden from
     ``user``."""
-    policies = [(policy.as_rule(), policy.position) for policy in RetentionPolicy.objects.all()]
-    rules = [rule for rule, _ in policies]
-    # Of equal rules the first one applies, so it must be the last to be put in.
-    positions = dict(reversed(policies))
+    hidden = set(Dataset.objects.hidden_from(user).values_list("pk", flat=True))
     applied: dict[int, list[str]] = {}
-    hidden = Dataset.objects.hidden_from(user).order_by().values("pk")
-    active = Dataset.objects.exclude(status=Dataset.Status.EXPIRED).exclude(pk__in=hidden).order_by("name")
-    for name in active.values_list("name", flat=True):
-        if rule := find_matching_rule(name, rules):
-            applied.setdefault(positions[rule], []).append(name)
+    for item in decide_all():
+        if item.policy and item.dataset.pk not in hidden:
+            applied.setdefault(item.policy.position, []).append(item.dataset.name)
     return applied
 
 

@@ -11,7 +11,6 @@ from datasets_app.domain.retention import (
     RetentionFileError,
     RetentionRule,
     dump_retention_rules,
-    find_matching_rule,
     find_rules_still_active,
     get_due_date,
     matches_rule,
@@ -69,13 +68,12 @@ def test_a_file_is_read_in_its_order() -> None:
     ],
 )
 def test_the_first_matching_rule_wins_and_letter_case_counts(name: str, pattern: str) -> None:
-    found = find_matching_rule(name, parse_retention_rules(FILE))
-    assert found is not None
-    assert found.pattern == pattern
+    matching = [rule for rule in parse_retention_rules(FILE) if matches_rule(name, rule)]
+    assert matching[0].pattern == pattern
 
 
 def test_a_dataset_no_rule_matches_has_none() -> None:
-    assert find_matching_rule("other", parse_retention_rules(FILE)[:2]) is None
+    assert not any(matches_rule("other", rule) for rule in parse_retention_rules(FILE)[:2])
 
 
 @pytest.mark.parametrize(

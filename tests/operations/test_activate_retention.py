@@ -12,8 +12,8 @@ from datasets_app.retention.activate import (
     activate_retention,
     deactivate_retention,
     find_policies,
-    preview_policies,
 )
+from datasets_app.retention.dry_run import preview_retention
 from datasets_app.retention.rules import import_retention_rules
 from tests.factories import import_file, make_dataset, make_sessions, write_jsonl
 
@@ -31,13 +31,13 @@ def test_what_was_shown_is_what_is_activated(tmp_path: Path) -> None:
     Dataset.objects.update(created_at=timezone.now() - timedelta(days=400))
     import_retention_rules(TWO)
     rules = find_policies([2])
-    seen = preview_policies(rules)
+    seen = preview_retention(rules)
     assert [(going.dataset, going.when) for going in seen.deletions] == [("support", "now")]
     import_file(write_jsonl(tmp_path / "more.jsonl", make_sessions(3)[4:]))
     with pytest.raises(UserError, match="would delete other data"):
         activate_retention(rules, expected_digest=seen.digest)
     assert active() == [("keep_*", False), ("*", False)]
-    activate_retention(rules, expected_digest=preview_policies(rules).digest)
+    activate_retention(rules, expected_digest=preview_retention(rules).digest)
     assert active() == [("keep_*", False), ("*", True)]
     event = AuditEvent.objects.get(action="activate_retention")
     assert event.details["datasets_due_now"] == 1

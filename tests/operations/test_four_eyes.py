@@ -35,8 +35,9 @@ from datasets_app.models import (
 from datasets_app.notifications.mails import mail_due
 from datasets_app.releasing.parameters import SignParameters
 from datasets_app.releasing.sharing.sign_review import get_state, sign_review
-from datasets_app.retention.activate import activate_retention, preview_policies
+from datasets_app.retention.activate import activate_retention
 from datasets_app.retention.apply import apply_retention
+from datasets_app.retention.dry_run import preview_retention
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.retention.parameters import ActivationParameters, EraseParameters, RetentionParameters
 from datasets_app.scrubbing.parameters import AttestParameters, ExemptParameters, OriginParameters
@@ -82,7 +83,7 @@ def preview_finding(dataset: Dataset) -> int:
 def preview_rule() -> tuple[int, str]:
     """A rule that deletes everything, and the digest of what it would delete."""
     rule, _ = RetentionPolicy.objects.get_or_create(position=1, pattern="*", retention="1 day", reason=WHY)
-    return rule.pk, preview_policies([rule]).digest
+    return rule.pk, preview_retention([rule]).digest
 
 
 # Operation → its parameters, and what shows that it has happened.

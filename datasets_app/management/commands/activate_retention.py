@@ -7,12 +7,8 @@ from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.retention_summary import schedule_lines
 from datasets_app.management.terminal import command_error
-from datasets_app.retention.activate import (
-    activate_retention,
-    deactivate_retention,
-    find_policies,
-    preview_policies,
-)
+from datasets_app.retention.activate import activate_retention, deactivate_retention, find_policies
+from datasets_app.retention.dry_run import preview_retention
 
 DIGEST_CHARACTERS = 12
 
@@ -54,7 +50,7 @@ exit codes:
             deactivate_retention(policies)
             self.stdout.write(f"{format_count(len(policies), 'rule')} deactivated.")
             return
-        schedule = preview_policies(policies)
+        schedule = preview_retention(policies)
         if options["json"]:
             self.stdout.write(json.dumps(schedule.as_json(), indent=2, ensure_ascii=False))
         elif options["dry_run"]:

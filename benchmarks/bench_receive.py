@@ -64,9 +64,9 @@ def receive(kind: str, form: str, count: int) -> None:
     from django.db import connection
     from django.test import RequestFactory
 
+    from datasets_app.access.tokens import digest_token
     from datasets_app.models import ReceivedSpan, Source
     from datasets_app.sources.receiver_pages import receive_traces
-    from datasets_app.sources.secrets import digest_token
 
     settings.OTLP_MAX_SPANS = SPANS_A_REQUEST
     with connection.cursor() as cursor:

@@ -54,13 +54,6 @@ class SensitiveAdmin(BaseModelAdmin):
         super().delete_queryset(request, queryset)
 
 
-# On the page of one person; the list offers the same for several.
-_ACTIONS = (
-    ("send_link", "Send link to set a password"),
-    ("remove_second_factors", "Remove second factors"),
-    ("end_sessions", "End sessions"),
-    ("allow_company_sign_in", "Allow company sign-in"),
-)
 _STATES = {"active": "success", "invited": "info", "inactive": ""}
 
 
@@ -165,7 +158,9 @@ class UserAdmin(SensitiveAdmin, BaseUserAdmin, ModelAdmin):
         user = self.get_object(request, object_id)
         state = find_state(user) if user else ""
         may_change = self.has_change_permission(request, user)
-        context = {"person": user, "state": state, "may_change": may_change, "person_actions": _ACTIONS}
+        # The page of one person offers what the list does for several.
+        actions = [(name, getattr(self, name).short_description) for name in self.actions]
+        context = {"person": user, "state": state, "may_change": may_change, "person_actions": actions}
         context["state_color"] = {"active": "good", "invited": "info"}.get(state, "neutral")
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), **context})
 

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from datasets_app.core.errors import UserError
+from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.quality.survey import MAX_PROBLEMS_LISTED
 from datasets_app.domain.wording import format_count
@@ -40,6 +42,21 @@ class LineProblems:
                 f"{prefix}{format_count(self.total, 'invalid line')}; {self.outcome}.",
                 {"problems": self.listed, "problem_total": self.total},
             )
+
+
+class FilePasses:
+    """Reads the turns of a file up to ``passes`` times, with progress over all of them. Raises UserError for
+    a line that isn't a turn."""
+
+    def __init__(self, file: ConversationFile, passes: int, report_progress: ProgressCallback) -> None:
+        self._file, self._total, self._report = file, passes * file.bytes_total, report_progress
+        self._before = -file.bytes_total
+
+    def turns(self) -> Iterator[TurnRecord]:
+        self._before += self._file.bytes_total
+        before = self._before
+        turns = self._file.turns(lambda done: self._report(before + done, self._total))
+        return require_turns(self._file.name, turns)
 
 
 def require_turns(name: str, lines: Iterable[TurnRecord | LineError]) -> Iterator[TurnRecord]:

@@ -19,7 +19,7 @@ from datasets_app.catalog.text_scans import load_kept_terms
 from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.core.line_problems import require_turns
+from datasets_app.core.line_problems import FilePasses
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
 from datasets_app.domain.conversations.records import TurnRecord
@@ -71,14 +71,7 @@ def sample_file(
     Raises UserError, also for any line that is not a turn.
     """
     _check_options(choice)
-    passes = 0
-
-    def turns() -> Iterator[TurnRecord]:
-        nonlocal passes
-        before, passes = passes * file.bytes_total, passes + 1
-        total = (PASSES + 1) * file.bytes_total
-        return require_turns(file.name, file.turns(lambda done: report_progress(before + done, total)))
-
+    turns = FilePasses(file, PASSES + 1, report_progress).turns
     chosen = choose_sessions(partial(_tag_sessions, turns), choice.size, choice.by, choice.seed)
     if not chosen:
         raise UserError(f"{file.name} has no sessions.")

@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from alignmenter_site.mail import mail_is_configured
-from datasets_app.core.web.pages import Breadcrumbs, render_fragment, render_page
+from datasets_app.core.web.pages import Breadcrumbs, parse_pk, render_fragment, render_page
 from datasets_app.models import Notification, NotificationPreference, OutgoingEvent
 from datasets_app.notifications.audience import read_preferences
 from datasets_app.notifications.wording import describe, page_of
@@ -60,7 +60,7 @@ def mark_read(request: HttpRequest) -> HttpResponse:
     """One (``notification``), or all."""
     rows = Notification.objects.filter(user=request.user.pk, read_at=None)
     if chosen := request.POST.get("notification", ""):
-        rows = rows.filter(pk=chosen if chosen.isdecimal() and len(chosen) < 19 else 0)
+        rows = rows.filter(pk=parse_pk(chosen) or 0)
     rows.update(read_at=timezone.now(), mail_at=None)
     return redirect("notifications")
 

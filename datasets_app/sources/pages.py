@@ -7,12 +7,13 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from datasets_app.access.tokens import digest_token
 from datasets_app.core import audit
 from datasets_app.core.web.pages import render_page, require_permissions
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, Source
 from datasets_app.sources.parameters import PullParameters
-from datasets_app.sources.secrets import digest_token, make_token
+from datasets_app.sources.secrets import make_token
 
 
 @require_POST

@@ -14,12 +14,12 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from alignmenter_site.keys.hash_key import hash_key
+from datasets_app.access.tokens import digest_token
 from datasets_app.core.queries import fetch_all, open_copy
 from datasets_app.domain.batches import batched
 from datasets_app.domain.traces.formats.otlp import find_span_conversation
 from datasets_app.models import Dataset, ReceivedRequest, ReceivedSpan, Source
 from datasets_app.sources import otlp_body
-from datasets_app.sources.secrets import digest_token
 from datasets_app.sources.seen import digest_id
 
 # Sizes of what waits are added up so often.

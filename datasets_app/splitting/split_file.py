@@ -14,7 +14,7 @@ from typing import NamedTuple
 from datasets_app.catalog.facts import subset_metadata
 from datasets_app.catalog.files import load_metadata, write_turn_file
 from datasets_app.core.errors import UserError
-from datasets_app.core.line_problems import require_turns
+from datasets_app.core.line_problems import FilePasses, require_turns
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
@@ -61,7 +61,7 @@ def split_file(
     earlier = _EarlierSplit(folder, file)
     settings = _choose_settings(earlier, settings)
     placed = earlier.read_splits()
-    reader = _InputReader(file, report_progress)
+    reader = FilePasses(file, 2, report_progress)
     seen: set[str] = set()
 
     def sessions() -> Iterator[Conversation]:
@@ -93,20 +93,6 @@ def group_conversations(turns: Iterable[TurnRecord]) -> Iterator[Conversation]:
         split_groups = (get_split_group(turn.metadata) for turn in session)
         sibling = next((name for name in split_groups if name is not None), None)
         yield Conversation(session_id, persona, tags, [turn.text for turn in session], sibling)
-
-
-class _InputReader:
-    """Reads the file's turns twice, with progress over both passes."""
-
-    def __init__(self, file: ConversationFile, report_progress: ProgressCallback) -> None:
-        self._file, self._report, self._before = file, report_progress, 0
-
-    def turns(self) -> Iterator[TurnRecord]:
-        before, total = self._before, 2 * self._file.bytes_total
-        self._before += self._file.bytes_total
-        return require_turns(
-            self._file.name, self._file.turns(lambda done: self._report(before + done, total))
-        )
 
 
 class _EarlierSplit:

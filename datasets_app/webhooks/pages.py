@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from datasets_app.core.web.pages import render_page, require_permissions
+from datasets_app.core.web.pages import parse_pk, render_page, require_permissions
 from datasets_app.domain.wording import format_count
 from datasets_app.models import OutgoingEvent, WebhookDelivery, WebhookEndpoint
 from datasets_app.templatetags.datasets_display import short_datetime
@@ -49,12 +49,8 @@ def send_test(request: HttpRequest, pk: int) -> HttpResponse:
 def replay(request: HttpRequest, pk: int) -> HttpResponse:
     """One delivery (``delivery``), or all that were given up."""
     endpoint, chosen = _get_own_endpoint(request, pk), request.POST.get("delivery", "")
-    delivery = int(chosen) if chosen.isascii() and chosen.isdigit() and len(chosen) < 19 else None
-    count = (
-        0
-        if chosen and delivery is None
-        else endpoints.replay(endpoint, delivery=delivery, actor=request.user)
-    )
+    delivery = (parse_pk(chosen) or 0) if chosen else None
+    count = endpoints.replay(endpoint, delivery=delivery, actor=request.user)
     messages.success(request, f"{format_count(count, 'message')} will be sent again in a few seconds.")
     return redirect(webhook_url(endpoint))
 

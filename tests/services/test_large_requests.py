@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from datasets_app.access.tokens import digest_token
 from datasets_app.models import ReceivedRequest, ReceivedSpan, SeenTrace, Source
 from datasets_app.sources.receive import store_request
-from datasets_app.sources.secrets import digest_token
 from tests import preloaded
 from tests.conftest import PROJECT
 

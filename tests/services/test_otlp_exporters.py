@@ -15,8 +15,8 @@ import pytest
 from django.utils import timezone
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 
+from datasets_app.access.tokens import digest_token
 from datasets_app.models import ReceivedSpan, SeenTrace, Session, Source, Turn
-from datasets_app.sources.secrets import digest_token
 from tests import preloaded
 from tests.conftest import PROJECT
 from tests.operations.test_pull_source import pull

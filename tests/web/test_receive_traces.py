@@ -18,6 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
+from datasets_app.access.tokens import digest_token
 from datasets_app.domain.traces.formats.otlp import read_span
 from datasets_app.domain.traces.values import decode_json
 from datasets_app.models import (
@@ -35,7 +36,6 @@ from datasets_app.retention.erase_session import erase_session
 from datasets_app.sources import receive, receiver_pages
 from datasets_app.sources.due import start_due_storing
 from datasets_app.sources.otlp_body import JSON, PROTOBUF
-from datasets_app.sources.secrets import digest_token
 from tests.conftest import as_owner
 from tests.factories import run_task
 from tests.operations.test_pull_source import pull

@@ -7,8 +7,9 @@ from django.conf import LazySettings
 from django.urls import reverse
 
 from datasets_app.access import limit_access
+from datasets_app.access.tokens import digest_token
 from datasets_app.models import AuditEvent, Dataset, JobRun, Source
-from datasets_app.sources.secrets import decrypt_credential, digest_token
+from datasets_app.sources.secrets import decrypt_credential
 from tests.conftest import as_owner
 
 ADD = "/admin/datasets_app/source/add/"

@@ -1,19 +1,16 @@
-from datetime import timedelta
 from functools import partial
+from pathlib import Path
 
-from django.core.files.storage import default_storage
+from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from datasets_app.core.storage_listing import list_storage, try_delete
+from datasets_app.core.storage_listing import delete_orphans, delete_stale, list_storage, try_delete
 from datasets_app.jobs import files
 from datasets_app.jobs.approvals import expire_requests
 from datasets_app.models import Dataset, JobFile, JobRun
 from datasets_app.releasing import files as release_files
 from datasets_app.tables.uploads import delete_stale_uploads
-
-# A file is stored before the row that names it is committed; this long it may stand alone.
-MIN_ORPHAN_AGE = timedelta(hours=1)
 
 
 def delete_expired_files() -> int:
@@ -30,7 +27,8 @@ def delete_expired_files() -> int:
     for job_file in expired.exclude(protected):
         count += try_delete(partial(files.delete_file, job_file))
     count += _delete_orphans() + release_files.destroy_orphans()
-    count += files.delete_stale_temp_uploads(MIN_ORPHAN_AGE)
+    # Of uploads that a killed web server has left.
+    count += delete_stale(Path(settings.FILE_UPLOAD_TEMP_DIR), "*.upload*")
     expire_requests()
     return count + files.delete_stale_folders() + delete_stale_uploads()
 
@@ -40,14 +38,6 @@ def _delete_orphans() -> int:
     for job in list_storage("jobs")[0]:
         if not job.isdigit() or JobRun.objects.filter(pk=int(job), state="running").exists():
             continue
-        claimed = set(JobFile.objects.filter(job_run=int(job)).values_list("file", flat=True))
         for kind in list_storage(f"jobs/{job}")[0]:
-            for name in list_storage(f"jobs/{job}/{kind}")[1]:
-                count += _delete_if_orphaned(f"jobs/{job}/{kind}/{name}", claimed)
+            count += delete_orphans(f"jobs/{job}/{kind}", JobFile.objects.filter(job_run=int(job)))
     return count
-
-
-def _delete_if_orphaned(path: str, claimed: set[str]) -> bool:
-    if path in claimed or timezone.now() - default_storage.get_modified_time(path) < MIN_ORPHAN_AGE:
-        return False
-    return try_delete(partial(default_storage.delete, path))

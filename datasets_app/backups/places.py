@@ -1,7 +1,6 @@
 """Where backups are stored: files, and objects of a bucket. Each appears complete, or not at all."""
 
 import hashlib
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -11,12 +10,12 @@ from urllib.parse import urlsplit, urlunsplit
 from alignmenter_site import file_storage
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
+from datasets_app.core.storage_listing import delete_stale
 
 READ_BYTES = 1 << 20
 # Of one part of an upload, which is kept in memory. A bucket takes 10,000 parts, so a backup of 320 GB.
 PART_BYTES = 32 << 20
 BUCKET_SCHEME = "s3://"
-MAX_PAUSE_SECONDS = 3600
 
 
 def join_place(folder: str, name: str) -> str:
@@ -87,12 +86,9 @@ def list_names(folder: str) -> list[str]:
 
 
 def delete_unfinished(folder: str) -> None:
-    """Delete what killed backups left in a folder. One in progress was modified within the last hour."""
-    if folder.startswith(BUCKET_SCHEME):  # a bucket shows nothing of an upload that has not ended
-        return
-    for path in Path(folder).glob(".*.age.*.part"):
-        if time.time() - path.stat().st_mtime > MAX_PAUSE_SECONDS:
-            path.unlink(missing_ok=True)
+    """Delete what killed backups left in a folder."""
+    if not folder.startswith(BUCKET_SCHEME):  # a bucket shows nothing of an upload that has not ended
+        delete_stale(Path(folder), ".*.age.*.part")
 
 
 def delete(place: str) -> None:

@@ -2,9 +2,8 @@
 
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -40,18 +39,6 @@ def delete_stale_folders() -> int:
     for folder in stale:
         shutil.rmtree(folder, ignore_errors=True)
     return len(stale)
-
-
-def delete_stale_temp_uploads(older_than: timedelta) -> int:
-    """Delete partial uploads of a killed web server; returns how many. An upload in progress was modified
-    within the last minute."""
-    count = 0
-    for partial in Path(settings.FILE_UPLOAD_TEMP_DIR).glob("*.upload*"):
-        with suppress(FileNotFoundError):  # the upload has just finished
-            if time.time() - partial.stat().st_mtime > older_than.total_seconds():
-                partial.unlink()
-                count += 1
-    return count
 
 
 def get_local_path(job_file: JobFile, work: Path) -> Path:

@@ -4,12 +4,9 @@ A file is stored before its row is committed, and deleted after the row says so:
 :func:`destroy_orphans` finishes the work.
 """
 
-import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -17,19 +14,16 @@ from uuid import uuid4
 
 from django.conf import settings
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from datasets_app.core.errors import UserError
-from datasets_app.core.storage_listing import list_storage, try_delete
+from datasets_app.core.storage_listing import delete_orphans, delete_stale, list_storage, try_delete
 from datasets_app.domain.conversations.reading import hash_file
 from datasets_app.models import Dataset, EvaluationRun, JobRun, Release, ReleaseFile
 
 RELEASES_FOLDER = "releases"
-# A file has no committed row while its release is being created.
-MIN_ORPHAN_AGE = timedelta(hours=1)
 # Prefix of the folders under ``var/tmp`` in which releases are created.
 WORK_FOLDER_PREFIX = "release-"
 
@@ -106,7 +100,8 @@ def destroy_orphans(dataset: Dataset | None = None) -> int:
     left = ReleaseFile.objects.exclude(file="").exclude(release__destroyed_at=None)
     if dataset is not None:
         left = left.filter(release__dataset=dataset)
-    return _delete_files(list(left)) + _delete_orphans(dataset) + _delete_stale_folders()
+    folders = delete_stale(Path(settings.VAR_DIR, "tmp"), f"{WORK_FOLDER_PREFIX}*")
+    return _delete_files(list(left)) + _delete_orphans(dataset) + folders
 
 
 def _delete_files(files: list[ReleaseFile]) -> int:
@@ -119,37 +114,13 @@ def _delete_file(release_file: ReleaseFile) -> None:
 
 
 def _delete_orphans(dataset: Dataset | None) -> int:
+    rows = ReleaseFile.objects.all()
     if dataset is not None:
-        return _delete_orphans_in(str(dataset.pk), ignore_age=True)
-    return sum(_delete_orphans_in(folder, ignore_age=False) for folder in list_storage(RELEASES_FOLDER)[0])
-
-
-def _delete_orphans_in(folder: str, *, ignore_age: bool) -> int:
+        return delete_orphans(f"{RELEASES_FOLDER}/{dataset.pk}", rows, ignore_age=True)
     running = JobRun.objects.filter(state="running", operation="release_dataset")
-    if not folder.isdigit() or (not ignore_age and running.filter(dataset=int(folder)).exists()):
-        return 0
-    place, latest = f"{RELEASES_FOLDER}/{folder}", timezone.now() - MIN_ORPHAN_AGE
-    names = [f"{place}/{name}" for name in list_storage(place)[1]]
-    claimed = set(ReleaseFile.objects.filter(file__in=names).values_list("file", flat=True))
+    names = [name for name in list_storage(RELEASES_FOLDER)[0] if name.isdigit()]
     return sum(
-        try_delete(partial(default_storage.delete, name))
+        delete_orphans(f"{RELEASES_FOLDER}/{name}", rows)
         for name in names
-        if name not in claimed and (ignore_age or default_storage.get_modified_time(name) <= latest)
+        if not running.filter(dataset=int(name)).exists()
     )
-
-
-def _delete_stale_folders() -> int:
-    """Work folders of processes that died: none takes hours."""
-    oldest = time.time() - MIN_ORPHAN_AGE.total_seconds()
-    place = Path(settings.VAR_DIR, "tmp")
-    left = [found for found in place.glob(f"{WORK_FOLDER_PREFIX}*") if _modified_time(found) < oldest]
-    for found in left:
-        shutil.rmtree(found, ignore_errors=True)
-    return len(left)
-
-
-def _modified_time(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:  # its process deleted it just now
-        return time.time()

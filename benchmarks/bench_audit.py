@@ -206,8 +206,8 @@ def time_decisions(campaign: Any, user: Any) -> list[float]:
 
 
 def benchmark_long_log(events: int) -> None:
-    from datasets_app.auditing.events import AuditFilter
     from datasets_app.auditing.export_audit import export_audit
+    from datasets_app.auditing.parameters import AuditExportParameters
     from datasets_app.auditing.verify_audit import verify_audit
 
     filled = time_call(lambda: insert_events(events))
@@ -223,7 +223,7 @@ def benchmark_long_log(events: int) -> None:
         f"verification: {verified.events / took:,.0f} events/s, {1_000_000 / verified.events * took:.0f} s a "
         f"million; hashing alone {verified.events / bare:,.0f} events/s; ratio {bare / took:.2f}"
     )
-    exported = time_call(lambda: export_audit(io.BytesIO(), AuditFilter(), actor=None))
+    exported = time_call(lambda: export_audit(io.BytesIO(), AuditExportParameters(), actor=None))
     print(f"export: {verified.events / exported:,.0f} events/s")
     benchmark_pages()
 

@@ -9,7 +9,8 @@ from datasets_app.api.datasets import After, Limit
 from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import make_page, read_cursor, route
 from datasets_app.api.schemas import AuditEventOut, AuditPage
-from datasets_app.auditing.events import AuditFilter, filter_events
+from datasets_app.auditing.events import filter_events
+from datasets_app.auditing.parameters import AuditExportParameters
 from datasets_app.models import AuditEvent
 from datasets_app.models.dataset_queryset import get_token_datasets
 
@@ -32,7 +33,9 @@ def list_events(
     """The latest first. The log names all datasets, so a token that is limited to some can't read it."""
     if get_token_datasets(request.person) is not None:
         raise ApiError(403, "outside_token", "This token is limited to datasets, and the log is of all.")
-    events = filter_events(AuditFilter(action, dataset, actor, since, until))
+    events = filter_events(
+        AuditExportParameters(action=action, dataset=dataset, actor=actor, since=since, until=until)
+    )
     if after:
         events = events.filter(pk__lt=read_cursor(after))
     return make_page(list(events.order_by("-id")[: limit + 1]), limit, _describe)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.views.decorators.http import require_POST
 
-from datasets_app.auditing.events import AuditFilter, filter_events, list_field_values
+from datasets_app.auditing.events import filter_events, list_field_values
 from datasets_app.auditing.export_audit import AUDIT_FORMATS
 from datasets_app.auditing.heads import head_place_rows
 from datasets_app.auditing.parameters import AuditExportParameters
@@ -39,9 +39,9 @@ class AuditFilterForm(forms.Form):
             self.add_error("until", "The last day must not be before the first.")
         return cleaned
 
-    def event_filter(self) -> AuditFilter | None:
-        """The filter of the form; None if it is invalid."""
-        return AuditFilter(**self.cleaned_data) if self.is_valid() else None
+    def read(self, **more: str) -> AuditExportParameters | None:
+        """None if the form is invalid."""
+        return AuditExportParameters(**self.cleaned_data, **more) if self.is_valid() else None
 
 
 @admin.register(AuditEvent)
@@ -72,15 +72,15 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
 def _render_list(request: HttpRequest) -> HttpResponse:
     form = AuditFilterForm(request.GET)
-    event_filter = form.event_filter()
-    page = paginate_latest_first(filter_events(event_filter), request.GET) if event_filter else None
+    options = form.read()
+    page = paginate_latest_first(filter_events(options), request.GET) if options else None
     if page:
         _link_datasets(page.rows, request.user)
     context = {
         "form": form,
-        "filter_parameters": event_filter.as_json() if event_filter else {},
+        "filter_parameters": options.list_filters() if options else {},
         "page": page,
-        "actions": [(action, sentence_case(action)) for action in _action_choices(event_filter)],
+        "actions": [(action, sentence_case(action)) for action in _action_choices(options)],
         "names": {field: list_field_values(field) for field in ("actor", "dataset")},
         "formats": AUDIT_FORMATS,
         "head_places": head_place_rows(),
@@ -89,9 +89,9 @@ def _render_list(request: HttpRequest) -> HttpResponse:
     return render_page(request, "datasets_app/audit_list.html", [(TITLE, None)], context)
 
 
-def _action_choices(event_filter: AuditFilter | None) -> list[str]:
+def _action_choices(options: AuditExportParameters | None) -> list[str]:
     """Recorded actions, and the selected one even if it was never recorded."""
-    selected = {event_filter.action} if event_filter and event_filter.action else set()
+    selected = {options.action} if options and options.action else set()
     return sorted({*list_field_values("action"), *selected})
 
 
@@ -107,11 +107,9 @@ def _link_datasets(events: list[Any], user: Any) -> None:
 def export(request: HttpRequest) -> HttpResponse:
     """Start a job that exports all events that match the filter."""
     require_permissions(request, "view_auditevent")
-    event_filter = AuditFilterForm(request.POST).event_filter()
-    format = request.POST.get("format", "")
-    if event_filter is None or format not in AUDIT_FORMATS:
+    parameters = AuditFilterForm(request.POST).read(format=request.POST.get("format", ""))
+    if parameters is None or parameters.format not in AUDIT_FORMATS:
         return redirect("admin:datasets_app_auditevent_changelist")
-    parameters = AuditExportParameters(format=format, **event_filter._asdict())
     return start_and_show_job(request, "export_audit", parameters=parameters)
 
 

@@ -1,11 +1,11 @@
 """Filter the events of the audit log, for its page, its export and its command."""
 
 from datetime import date, datetime, time, timedelta
-from typing import NamedTuple
 
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from datasets_app.auditing.parameters import AuditExportParameters
 from datasets_app.core.queries import fetch_column
 from datasets_app.models import AuditEvent
 
@@ -23,33 +23,14 @@ _DISTINCT_VALUES = """
 """
 
 
-class AuditFilter(NamedTuple):
-    """Exact values, empty for any. The days are in the installation's time zone, both included."""
-
-    action: str = ""
-    dataset: str = ""
-    actor: str = ""
-    since: date | None = None
-    until: date | None = None
-
-    def as_json(self) -> dict[str, str]:
-        """The fields that are set."""
-        return {name: str(value) for name, value in self._asdict().items() if value}
-
-
-def filter_events(event_filter: AuditFilter) -> QuerySet[AuditEvent]:
+def filter_events(options: AuditExportParameters) -> QuerySet[AuditEvent]:
     """The matching events, unordered. For every filter an index has them by time."""
-    events = AuditEvent.objects.order_by()
-    columns = {
-        "action": event_filter.action,
-        "dataset_name": event_filter.dataset,
-        "actor": event_filter.actor,
-    }
-    events = events.filter(**{column: value for column, value in columns.items() if value})
-    if event_filter.since:
-        events = events.filter(at__gte=_day_start(event_filter.since))
-    if event_filter.until and event_filter.until < date.max:
-        events = events.filter(at__lt=_day_start(event_filter.until + timedelta(days=1)))
+    values = {column: getattr(options, name) for name, column in _INDEXED_FIELDS.items()}
+    events = AuditEvent.objects.order_by().filter(**{name: value for name, value in values.items() if value})
+    if options.since:
+        events = events.filter(at__gte=_day_start(options.since))
+    if options.until and options.until < date.max:
+        events = events.filter(at__lt=_day_start(options.until + timedelta(days=1)))
     return events
 
 

@@ -9,7 +9,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from django.db import transaction
 
-from datasets_app.auditing.events import AuditFilter, filter_events
+from datasets_app.auditing.events import filter_events
+from datasets_app.auditing.parameters import AuditExportParameters
 from datasets_app.catalog.files import DigestWriter
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -31,19 +32,19 @@ class AuditExport(NamedTuple):
 
 def export_audit(
     out: BinaryIO,
-    event_filter: AuditFilter,
+    options: AuditExportParameters,
     *,
-    format: str = "jsonl",
     actor: Any,
     report_progress: ProgressCallback = ignore_progress,
 ) -> AuditExport:
     """Write the events, oldest first, each with its position in the chain. Uses constant memory."""
+    format = options.format
     if format not in AUDIT_FORMATS:
         raise UserError(f"Unknown format {format}. Use {' or '.join(AUDIT_FORMATS)}.")
     writer = DigestWriter(out)
     line = _encode_json_line if format == "jsonl" else _encode_csv_line
     with transaction.atomic():
-        events = filter_events(event_filter)
+        events = filter_events(options)
         total, count = events.count(), 0
         if format == "csv":
             writer.write(_encode_csv_cells(COLUMNS))
@@ -56,9 +57,9 @@ def export_audit(
             "export_audit",
             actor=actor,
             # An export about one dataset shows up in its history.
-            dataset_name=event_filter.dataset,
+            dataset_name=options.dataset,
             format=format,
-            asked=event_filter.as_json(),
+            asked=options.list_filters(),
             **result._asdict(),
         )
     return result

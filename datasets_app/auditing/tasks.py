@@ -12,20 +12,13 @@ from datasets_app.jobs.running import RunningJob
 
 @task(AuditExportParameters)
 def export_audit(job: RunningJob[AuditExportParameters]) -> dict[str, Any]:
-    from datasets_app.auditing.events import AuditFilter
     from datasets_app.auditing.export_audit import export_audit
 
     options = job.parameters
     with files.work_folder(job.row) as folder:
         path = folder / f"audit-trail.{options.format}"
         with path.open("wb") as out:
-            result = export_audit(
-                out,
-                AuditFilter(options.action, options.dataset, options.actor, options.since, options.until),
-                format=options.format,
-                actor=job.actor,
-                report_progress=job.report_progress,
-            )
+            result = export_audit(out, options, actor=job.actor, report_progress=job.report_progress)
         files.store_files(job.row, "export", [path])
     return result._asdict()
 

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from datasets_app.models import Release, RetentionPolicy
+from datasets_app.models import RetentionPolicy
 from datasets_app.retention.delete_contents import count_contents
 from datasets_app.retention.due import RetentionDecision, decide_all, today_in_utc
+from datasets_app.retention.erasure_preview import list_releases
 
 NOW, LATER, HELD = "now", "later", "held"
 
@@ -83,7 +84,6 @@ def rule_details(policy: RetentionPolicy) -> dict[str, Any]:
 
 
 def _schedule_deletion(item: RetentionDecision, policy: RetentionPolicy, when: str) -> ScheduledDeletion:
-    releases = Release.objects.filter(dataset=item.dataset, destroyed_at=None)
     return ScheduledDeletion(
         item.dataset.name,
         policy,
@@ -91,5 +91,5 @@ def _schedule_deletion(item: RetentionDecision, policy: RetentionPolicy, when: s
         HELD if item.is_on_hold else when,
         item.dataset.hold_reason,
         count_contents(item.dataset),
-        [release.version for release in releases.order_by("major", "minor", "patch")],
+        [release.version for release in list_releases(item.dataset)],
     )

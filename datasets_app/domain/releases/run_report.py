@@ -78,14 +78,8 @@ def read_report(manifest: Any, results: Any) -> RunReport:
             str(manifest["dataset_digest"])[:64],
             str(manifest.get("persona_digest") or "")[:64],
             _read_scores(primary),
-            {
-                str(tag): _read_scores(one["scores"])
-                for tag, one in (analytics.get("scenarios") or {}).items()
-            },
-            {
-                str(name): _read_scores(one["scores"])
-                for name, one in (analytics.get("personas") or {}).items()
-            },
+            _read_groups(analytics.get("scenarios") or {}),
+            _read_groups(analytics.get("personas") or {}),
             [_read_reply(*item) for item in (primary.get(REPLIES) or {}).get("scores", [])],
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError):
@@ -108,6 +102,10 @@ def _read_scores(scorers: Mapping[str, Any]) -> Scores:
         for scorer, metrics in scorers.items()
         if isinstance(metrics, Mapping) and _NAME.fullmatch(scorer)
     }
+
+
+def _read_groups(groups: Mapping[str, Any]) -> dict[str, Scores]:
+    return {str(name): _read_scores(one["scores"]) for name, one in groups.items()}
 
 
 def _is_number(value: Any) -> bool:

@@ -4,8 +4,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from datasets_app.auditing.events import AuditFilter
 from datasets_app.auditing.export_audit import AUDIT_FORMATS, export_audit
+from datasets_app.auditing.parameters import FILTERS, AuditExportParameters
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.atomic_files import write_atomically
@@ -45,16 +45,16 @@ exit codes:
     )
 
     def handle(self, **options: Any) -> None:
-        selection = AuditFilter(*(options[name] for name in AuditFilter._fields))
         to_stdout = options["out"] == "-"
         format = options["format"] or ("csv" if options["out"].endswith(".csv") else "jsonl")
+        parameters = AuditExportParameters(format=format, **{name: options[name] for name in FILTERS})
         target = (
             nullcontext(get_standard_output())
             if to_stdout
             else write_atomically(Path(options["out"]).resolve())
         )
         with Progress("Exporting", "events") as progress, target as out:
-            result = export_audit(out, selection, format=format, actor=None, report_progress=progress)
+            result = export_audit(out, parameters, actor=None, report_progress=progress)
         if not to_stdout:
             self.stdout.write(
                 f"{options['out']}: {format_count(result.events, 'event')}. sha256 {result.sha256}"

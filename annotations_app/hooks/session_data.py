@@ -43,7 +43,7 @@ from datasets_app.catalog.rows.turn_writer import encode_jsonb
 from datasets_app.core.queries import execute
 from datasets_app.domain.pii.session_ids import hash_session_id
 from datasets_app.models import Persona, Turn
-from datasets_app.models.session_data import SaidBySession, SessionData, register
+from datasets_app.models.session_data import Changes, HashId, SaidBySession, SessionData, register
 from datasets_app.session_data import DIGEST, NAME, TIME, WRITTEN
 
 # No turn has it: a campaign that is still to be filled must not take all replies.
@@ -184,12 +184,7 @@ class _Labels(_Placed):
             found[label.turn.session_id].append(((label, kept), said))
         return found
 
-    def write_said(
-        self,
-        dataset: int,
-        changes: list[tuple[Any, dict[str, Any], dict[str, Any]]],
-        hash_id: Callable[[str], str] | None,
-    ) -> None:
+    def write_said(self, dataset: int, changes: Changes, hash_id: HashId | None) -> None:
         rows: list[tuple[Any, ...]] = []
         for (label, kept), before, after in changes:
             said, annotator = after.get("extra") or {}, label.annotator
@@ -215,12 +210,7 @@ class _Answers(SessionData):
             for session, rows in super().read_said(dataset, sessions).items()
         }
 
-    def write_said(
-        self,
-        dataset: int,
-        changes: list[tuple[Any, dict[str, Any], dict[str, Any]]],
-        hash_id: Callable[[str], str] | None,
-    ) -> None:
+    def write_said(self, dataset: int, changes: Changes, hash_id: HashId | None) -> None:
         rows = []
         for (pk, keys, kept), before, after in changes:
             extra = after.get("extra") or {}

@@ -86,7 +86,7 @@ class DatabaseLoader:
         self._major = major
         self._schema = sql.Identifier(schema).as_string()
         # Errors of statements would quote rows, so only their codes are printed.
-        self._psql = _start(
+        self._psql = subprocess.Popen(
             server.command(
                 "psql",
                 *("--no-psqlrc", "--quiet", "--no-password", "--set=ON_ERROR_STOP=1"),
@@ -97,7 +97,7 @@ class DatabaseLoader:
             stderr=self._errors,
             env=server.environment(),
         )
-        self._restore = _start(
+        self._restore = subprocess.Popen(
             [
                 str(server.binaries / "pg_restore"),
                 # Another server may have no tablespaces of these names, or not for this role.
@@ -183,10 +183,6 @@ class DatabaseLoader:
         if codes and codes[0].startswith("42501"):
             advice = " The role must own the tables: set ALIGNMENTER_OWNER_DATABASE_URL."
         return UserError(f"The database refused the backup ({reason}); it is as before.{advice}")
-
-
-def _start(command: list[str], **options: Any) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(command, **options)
 
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:

@@ -16,6 +16,10 @@ from django.db.models import JSONField, Model, Q, QuerySet
 
 # By the primary key of a session: pairs of a reference to a row and what it says, as an object to scrub.
 SaidBySession = dict[int, list[tuple[Any, dict[str, Any]]]]
+# Triples of a reference, the object before the scrub and the one after it.
+Changes = list[tuple[Any, dict[str, Any], dict[str, Any]]]
+# Hashes session ids, if the scrub does that.
+HashId = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -111,14 +115,8 @@ class SessionData:
             found[session].append((pk, item))
         return found
 
-    def write_said(
-        self,
-        dataset: int,
-        changes: list[tuple[Any, dict[str, Any], dict[str, Any]]],
-        hash_id: Callable[[str], str] | None,
-    ) -> None:
-        """Store what is left: triples of a reference, the old object and the new one, and the function that
-        hashes session ids if the scrub does that. A fixed number of queries."""
+    def write_said(self, dataset: int, changes: Changes, hash_id: HashId | None) -> None:
+        """Store what is left, in a fixed number of queries."""
         names = list(map(_name_in_object, self.scrubbed))
         changed = [(pk, *map(after.get, names)) for pk, before, after in changes if after != before]
         self.update_rows(list(self.scrubbed), changed)

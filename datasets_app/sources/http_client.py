@@ -18,6 +18,7 @@ from alignmenter_site.web_address import split_address
 from datasets_app.core import http_sender
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback
+from datasets_app.domain.model_calls.retry_rules import parse_retry_after
 from datasets_app.domain.wording import format_count
 
 # Of one answer, and of a request with all its repetitions.
@@ -110,7 +111,8 @@ class ApiClient:
 
     def _check_status(self, answer: http_sender.Answer) -> None:
         if answer.status in (408, 429) or answer.status >= 500:
-            raise _TryAgain(f"answered {answer.status}", _read_seconds(answer.headers.get("Retry-After")))
+            pause = parse_retry_after(answer.headers.get("Retry-After"), time.time())
+            raise _TryAgain(f"answered {answer.status}", pause)
         if answer.status in (401, 403):
             raise UserError(f"{self.host} refused the token ({answer.status}). Enter another one.")
         if answer.status in range(300, 400):
@@ -142,10 +144,6 @@ def _resolve(host: str, port: int, scheme: str) -> tuple[str, int]:
         ) from None
     except http_sender.Unencrypted:
         raise UserError("Enter an https address: a token must not be sent unencrypted.") from None
-
-
-def _read_seconds(value: str | None) -> float | None:
-    return float(value) if value and value.isdigit() else None
 
 
 def _decode(content: bytes) -> Any:

@@ -172,7 +172,7 @@ def test_a_canceled_pull_stops_while_it_waits(tools: ToolServer, monkeypatch: py
         if not tools.faults:
             raise OperationCanceled
 
-    monkeypatch.setattr(http_client, "_read_seconds", lambda value: None)
+    monkeypatch.setattr(http_client, "parse_retry_after", lambda value, now: None)
     with pytest.raises(OperationCanceled):
         ApiClient(tools.url, {}, cancel).get("/")
 

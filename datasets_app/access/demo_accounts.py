@@ -1,6 +1,5 @@
 """Create demo accounts: one for each role, and an administrator."""
 
-import os
 import secrets
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from django.db import transaction
 
 from datasets_app.access.roles import ROLES
 from datasets_app.core import audit
+from datasets_app.core.append_file import append_text
 
 ADMIN_NAME = "admin"
 ANNOTATOR_ROLE = "annotator"
@@ -41,18 +41,12 @@ def create_demo_accounts(directory: Path, *, only_if_none: bool = False) -> dict
             users.objects.create_superuser(ADMIN_NAME, password=password)
         if passwords:
             audit.record("create_demo_accounts", actor=None, accounts=sorted(passwords))
-            _append_passwords(directory / FILE_NAME, passwords)
+            path = directory / FILE_NAME
+            lines = "".join(f"{name}\t{password}\n" for name, password in passwords.items())
+            append_text(path, lines if path.exists() else _HEADER + lines)
     return passwords
 
 
 def account_name(role: str) -> str:
     """ "privacy officer" → "privacy-officer"."""
     return role.replace(" ", "-")
-
-
-def _append_passwords(path: Path, passwords: dict[str, str]) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    lines = "".join(f"{name}\t{password}\n" for name, password in passwords.items())
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "a") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(lines if file.tell() else _HEADER + lines)

@@ -106,7 +106,8 @@ def _is_in_changelog(release: Release, is_erased: IsErased) -> bool:
     """Whether its stored CHANGELOG.md, which covers all versions up to it, names an erased session: rows are
     redacted for all versions at once, files one after the other."""
     with files.open_file(files.get_file(release, ReleaseFile.Kind.CHANGELOG)) as stored:
-        return changelog.mentions_erased(stored.read().decode(), is_erased)
+        text = stored.read().decode()
+    return changelog.redact_erased(text, is_erased) != text
 
 
 def _redact_texts(dataset: Dataset, is_erased: IsErased, erased: set[str]) -> None:

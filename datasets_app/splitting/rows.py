@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
+from django.db.models import Count
 from psycopg import sql
 
 from datasets_app.catalog.rows.turn_reader import ALL_SESSIONS, build_turns_query
-from datasets_app.core.queries import execute, fetch_all, open_copy
+from datasets_app.core.queries import execute, open_copy
 from datasets_app.domain.splits.decision import Conversation
 from datasets_app.domain.splits.splits import get_split_group
+from datasets_app.models import Session
 
 _decode = msgspec.json.Decoder().decode
 
@@ -74,10 +76,6 @@ def write_splits(dataset: Any, placements: Iterable[tuple[int, str]], *, resplit
 
 def count_splits(dataset: Any, *, excluded: bool = True) -> dict[str | None, int]:
     """Number of sessions in each split, with or without excluded ones; None stands for those without one."""
-    return dict(
-        fetch_all(
-            "SELECT split, count(*) FROM datasets_app_session "
-            "WHERE dataset_id = %s AND (%s OR NOT excluded) GROUP BY split",
-            [dataset.pk, excluded],
-        )
-    )
+    sessions = Session.objects.filter(dataset=dataset).order_by()
+    counted = sessions if excluded else sessions.filter(excluded=False)
+    return dict(counted.values_list("split").annotate(Count("pk")))

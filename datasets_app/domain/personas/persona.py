@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
+
+T = TypeVar("T")
 
 MAX_NAME_CHARACTERS = 500
 MAX_CHARACTERS = 1 << 20
@@ -66,8 +68,9 @@ def parse_persona(text: str) -> PersonaDocument:
         raise PersonaError("", "", "", message=str(error)) from None
     if not isinstance(value, dict):
         raise PersonaError("", "a YAML mapping with at least an id", _describe_value(value))
-    lexicon = _read_mapping(value, "lexicon")
-    safety_rules, style_rules = _read_mapping(value, "safety_rules"), _read_mapping(value, "style_rules")
+    lexicon, safety_rules, style_rules = (
+        _read(value, key, dict, "a mapping") for key in ("lexicon", "safety_rules", "style_rules")
+    )
     _read_strings(safety_rules, "disallowed_topics", "safety_rules.")
     _read_strings(style_rules, "tone", "style_rules.")
     return PersonaDocument(
@@ -131,37 +134,25 @@ def _read_id(value: Any) -> str:
     return value
 
 
-def _read_string(value: dict[Any, Any], key: str, max_characters: int) -> str:
+def _read(value: dict[Any, Any], key: str, kind: type[T], expected: str, prefix: str = "") -> T:
+    """What stands under a key; an empty value of its kind if nothing does."""
     given = value.get(key)
     if given is None:
-        return ""
-    if not isinstance(given, str):
-        raise PersonaError(key, "a string", _describe_value(given))
+        return kind()
+    if not isinstance(given, kind):
+        raise PersonaError(prefix + key, expected, _describe_value(given))
+    return given
+
+
+def _read_string(value: dict[Any, Any], key: str, max_characters: int) -> str:
+    given = _read(value, key, str, "a string")
     if len(given) > max_characters:
         raise PersonaError(key, f"at most {max_characters:,} characters", f"{len(given):,}")
     return given
 
 
-def _read_mapping(value: dict[Any, Any], key: str) -> dict[Any, Any]:
-    given = value.get(key)
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        raise PersonaError(key, "a mapping", _describe_value(given))
-    return given
-
-
-def _read_list(value: dict[Any, Any], key: str, prefix: str) -> list[Any]:
-    given = value.get(key)
-    if given is None:
-        return []
-    if not isinstance(given, list):
-        raise PersonaError(prefix + key, "a list", _describe_value(given))
-    return given
-
-
 def _read_strings(value: dict[Any, Any], key: str, prefix: str = "") -> tuple[str, ...]:
-    given = _read_list(value, key, prefix)
+    given = _read(value, key, list, "a list", prefix)
     for number, item in enumerate(given, 1):
         if not isinstance(item, str):
             raise PersonaError(f"{prefix}{key}, item {number}", "a string (quote it)", _describe_value(item))
@@ -170,7 +161,7 @@ def _read_strings(value: dict[Any, Any], key: str, prefix: str = "") -> tuple[st
 
 def _read_entries(lexicon: dict[Any, Any], key: str) -> tuple[Any, ...]:
     """Scalars of any type pass: that YAML made no string of one is a finding, not an unreadable file."""
-    given = _read_list(lexicon, key, "lexicon.")
+    given = _read(lexicon, key, list, "a list", "lexicon.")
     for number, item in enumerate(given, 1):
         if isinstance(item, (list, dict, set)):
             raise PersonaError(f"lexicon.{key}, entry {number}", "a word", _describe_value(item))

@@ -102,11 +102,6 @@ def _redact_unless_hashed(match: re.Match[str]) -> str:
 # --- what was erased -----------------------------------------------------------------------------------
 
 
-def mentions_erased(text: str, is_erased: Callable[[str], bool]) -> bool:
-    """Whether the text names a session of which that is true."""
-    return redact_erased(text, is_erased) != text
-
-
 def redact_erased(text: str, is_erased: Callable[[str], bool], known_ids: Iterable[str] = ()) -> str:
     """The text with each name of such a session replaced; ``known_ids`` are ids of which it is known.
 

@@ -8,8 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from django.db.models import Count
-
 from datasets_app.catalog.files import DigestWriter
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.catalog.rows.turn_reader import Selection, read_lines
@@ -27,6 +25,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, Release, ReleaseFile, Session
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_release import read_verified_blocks
+from datasets_app.splitting.rows import count_splits
 
 DATA_FOLDER = "data"
 LINE_BATCH_SIZE = 2_000
@@ -93,12 +92,7 @@ def _list_splits(dataset: Dataset) -> list[str]:
 
     Raises UserError if only some sessions have one: the others would be missing from every file.
     """
-    counted = dict(
-        Session.objects.filter(dataset=dataset, excluded=False)
-        .values_list("split")
-        .annotate(n=Count("id"))
-        .order_by()
-    )
+    counted = count_splits(dataset, excluded=False)
     without = counted.pop(None, 0)
     if counted and without:
         raise UserError(

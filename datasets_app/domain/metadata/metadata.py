@@ -9,23 +9,17 @@ from typing import Any
 
 import yaml
 
+from datasets_app.domain.metadata.yaml_text import FieldError, YamlError, check_events
+
 MAX_CHARACTERS = 1 << 20
-MAX_NESTING = 20
 DATA_EXTENSIONS = (".jsonl", ".ndjson", ".json")
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
-class MetadataError(ValueError):
-    """What is wrong with a metadata file: ``field`` (may be empty), ``expected``, ``found``.
-
-    The text found is described and not repeated, unless it is the name of a kind.
-    """
-
-    def __init__(self, field: str, expected: str, found: str) -> None:
-        super().__init__(f"{field + ': ' if field else ''}expected {expected}, found {found}")
-        self.field, self.expected, self.found = field, expected, found
+class MetadataError(FieldError):
+    """What is wrong with a metadata file. The text found is described and not repeated."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +94,11 @@ def parse_metadata(text: str) -> DatasetMetadata:
         raise MetadataError("", f"at most {MAX_CHARACTERS:,} characters", f"{len(text):,}")
     loader = None
     try:
-        _refuse_aliases_and_nesting(text)
+        check_events(text, allow_aliases=False)
         loader = _PlainLoader(text)
         return _build_metadata(loader, loader.get_single_node())
+    except YamlError as error:
+        raise MetadataError("", message=str(error)) from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -137,20 +133,6 @@ def metadata_path(data_path: Path) -> Path:
             name = name.removesuffix(ending)
             break
     return data_path.with_name(f"{name}.meta.yaml")
-
-
-def _refuse_aliases_and_nesting(text: str) -> None:
-    """Aliases let a small file unfold into a huge one, and deep nesting overflows the parser."""
-    depth = 0
-    for event in yaml.parse(text, Loader=_PlainLoader):
-        if isinstance(event, yaml.AliasEvent):
-            raise MetadataError("", "values written out", "an alias (*name)")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_NESTING:
-                raise MetadataError("", f"at most {MAX_NESTING} levels", "deeper nesting")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
 
 
 def _build_metadata(loader: Any, root: Any) -> DatasetMetadata:

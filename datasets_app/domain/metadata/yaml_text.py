@@ -19,6 +19,16 @@ class YamlError(ValueError):
     """The text isn't YAML that is read here; the message says where and why."""
 
 
+class FieldError(ValueError):
+    """What a file has in ``field`` (empty: as a whole) isn't what was ``expected``. A ``message`` of the
+    reader of YAML says both by itself."""
+
+    def __init__(self, field: str, expected: str = "", found: str = "", message: str = "") -> None:
+        place = f"{field}: " if field else ""
+        super().__init__(message or f"{place}expected {expected}, found {found}")
+        self.field, self.expected, self.found = field, expected, found
+
+
 class _Loader(yaml.CSafeLoader):
     """Refuses a key that stands twice in a mapping: YAML would keep the last and lose the others."""
 
@@ -54,7 +64,7 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"longer than {MAX_CHARACTERS:,} characters")
     try:
-        _check_events(text, allow_aliases)
+        check_events(text, allow_aliases)
         return yaml.load(text, _Loader)  # a subclass of the safe loader # nosec B506
     except yaml.YAMLError as error:
         raise YamlError(_describe_error(error)) from None
@@ -65,8 +75,8 @@ def load_yaml(text: str, *, allow_aliases: bool = False) -> Any:
         raise YamlError(f"a value can't be read: {error}") from None
 
 
-def _check_events(text: str, allow_aliases: bool) -> None:
-    """Count values and levels as if each alias were written out."""
+def check_events(text: str, allow_aliases: bool) -> None:
+    """Count values and levels as if each alias were written out. Raises :class:`YamlError`."""
     values, anchors = 0, dict[str | None, tuple[int, int]]()
     # Of each open collection: its anchor, the values before it, and the levels in it.
     path: list[tuple[str | None, int, int]] = [(None, 0, 0)]

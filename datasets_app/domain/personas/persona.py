@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from datasets_app.domain.conversations.records import Finding
-from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
+from datasets_app.domain.metadata.yaml_text import FieldError, YamlError, load_yaml
 
 T = TypeVar("T")
 
@@ -28,17 +28,8 @@ _WORD = re.compile(r"[\w']+")
 _MAX_QUOTED_CHARACTERS = 60
 
 
-class PersonaError(ValueError):
-    """The text isn't a persona: ``field`` says where, with what was ``expected`` and ``found``.
-
-    ``field`` is empty if the text as a whole can't be read; where that is said by the reader of
-    YAML, with the line and the column, ``expected`` and ``found`` are empty too.
-    """
-
-    def __init__(self, field: str, expected: str, found: str, message: str = "") -> None:
-        place = f"{field}: " if field else ""
-        super().__init__(message or f"{place}expected {expected}, found {found}")
-        self.field, self.expected, self.found = field, expected, found
+class PersonaError(FieldError):
+    """The text isn't a persona."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ def parse_persona(text: str) -> PersonaDocument:
     try:
         value = load_yaml(text, allow_aliases=True)
     except YamlError as error:
-        raise PersonaError("", "", "", message=str(error)) from None
+        raise PersonaError("", message=str(error)) from None
     if not isinstance(value, dict):
         raise PersonaError("", "a YAML mapping with at least an id", _describe_value(value))
     lexicon, safety_rules, style_rules = (

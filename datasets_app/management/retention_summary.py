@@ -17,9 +17,8 @@ def schedule_lines(schedule: DeletionSchedule) -> list[str]:
         if group:
             lines.append(f"{format_count(len(group), 'dataset')} {heading}:")
         for item in group:
-            rule = item.policy
             lines.append(f"  {item.due}  {item.dataset}: {format_counts(item.counts) or 'empty'}")
-            lines.append(f"    rule {rule.position}: {rule.pattern}, {rule.retention}")
+            lines.append("    rule {position}: {pattern}, {retention}".format(**item.rule))
             if item.hold_reason:
                 lines.append(f"    legal hold: {item.hold_reason}")
             if item.releases:

@@ -62,7 +62,7 @@ def _set_active(
     row.save(update_fields=["active", "activated_at"])
     details = rule_details(row)
     if schedule is not None:
-        whens = Counter(item.when for item in schedule.deletions if item.policy.pk == row.pk)
+        whens = Counter(item.when for item in schedule.deletions if item.rule["position"] == row.position)
         details |= {
             "rehearsal": schedule.digest,
             "datasets_due_now": whens["now"],

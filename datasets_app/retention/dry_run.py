@@ -21,23 +21,12 @@ class ScheduledDeletion(NamedTuple):
     """
 
     dataset: str
-    policy: RetentionPolicy
+    rule: dict[str, Any]
     due: str
     when: str
     hold_reason: str
     counts: dict[str, int]
     releases: list[str]
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "dataset": self.dataset,
-            "rule": rule_details(self.policy),
-            "due": self.due,
-            "when": self.when,
-            "hold_reason": self.hold_reason,
-            "counts": self.counts,
-            "releases": self.releases,
-        }
 
 
 class DeletionSchedule(NamedTuple):
@@ -47,8 +36,7 @@ class DeletionSchedule(NamedTuple):
     @property
     def digest(self) -> str:
         """Schedules with the same digest delete the same data."""
-        items = [deletion.as_json() for deletion in self.deletions]
-        return hashlib.sha256(json.dumps(items, sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self._list_deletions(), sort_keys=True).encode()).hexdigest()
 
     def counts(self, *whens: str) -> dict[str, int]:
         """Totals by kind for the deletions with one of these ``when``."""
@@ -59,11 +47,10 @@ class DeletionSchedule(NamedTuple):
         return dict(sums)
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "day": self.day,
-            "digest": self.digest,
-            "datasets": [deletion.as_json() for deletion in self.deletions],
-        }
+        return {"day": self.day, "digest": self.digest, "datasets": self._list_deletions()}
+
+    def _list_deletions(self) -> list[dict[str, Any]]:
+        return [deletion._asdict() for deletion in self.deletions]
 
 
 def preview_retention(policies: Sequence[RetentionPolicy] | None = None) -> DeletionSchedule:
@@ -86,7 +73,7 @@ def rule_details(policy: RetentionPolicy) -> dict[str, Any]:
 def _schedule_deletion(item: RetentionDecision, policy: RetentionPolicy, when: str) -> ScheduledDeletion:
     return ScheduledDeletion(
         item.dataset.name,
-        policy,
+        rule_details(policy),
         item.due.isoformat() if item.due else "",
         HELD if item.is_on_hold else when,
         item.dataset.hold_reason,

@@ -121,18 +121,11 @@ def list_other_datasets(session: Session) -> list[str]:
     return sorted({copy.dataset.name for copy in find_copies(session)} - {session.dataset.name})
 
 
-def matches_session(session_id: str, candidate: str) -> bool:
-    """Whether both ids are the same, or one is the hash of the other."""
-    key = hash_key()
-    return session_id in (candidate, hash_session_id(candidate, key)) or candidate == hash_session_id(
-        session_id, key
-    )
-
-
 def match_any(sessions: Iterable[Session]) -> Callable[[str], bool]:
-    """Tells whether an id is the id of one of the sessions, or its hash."""
-    ids = [session.session_id for session in sessions]
-    return lambda candidate: any(matches_session(session_id, candidate) for session_id in ids)
+    """Tells whether an id is the id of one of the sessions, its hash, or what theirs is the hash of."""
+    key, ids = hash_key(), {session.session_id for session in sessions}
+    known = ids | {hash_session_id(session_id, key) for session_id in ids}
+    return lambda candidate: candidate in known or hash_session_id(candidate, key) in ids
 
 
 def find_label_sessions(session: Session) -> list[Session]:

@@ -15,11 +15,11 @@ from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from typing import IO, Any, BinaryIO, NamedTuple
 
+from datasets_app.backups.manifest import is_signed, sign
 from datasets_app.core.errors import UserError
 
 MANIFEST, CONTENTS, SIGNATURE = "manifest.json", "contents.json", "signature"
 FILES, DATABASE = "files/", "database/"
-FORMAT = 1
 # A part of the dump is kept in memory, because its size stands before it.
 PART_BYTES = 4 << 20
 BLOCK_BYTES = 1 << 20
@@ -82,7 +82,7 @@ class ArchiveWriter:
             self._digests.add_part(part)
             self._add(f"{DATABASE}{self._parts:06}", part)
 
-    def finish(self, facts: dict[str, Any], sign: Callable[[bytes], bytes]) -> dict[str, Any]:
+    def finish(self, facts: dict[str, Any]) -> dict[str, Any]:
         """End the archive with its digests, ``facts`` and a signature; returns what is signed."""
         contents = {**self._digests.as_json(), **facts}
         document = json.dumps(contents, indent=1).encode()
@@ -144,9 +144,7 @@ class Handlers(NamedTuple):
     part: Callable[[bytes], None] = lambda part: None
 
 
-def read_archive(
-    stream: BinaryIO, handlers: Handlers, is_signed: Callable[[bytes, bytes], bool]
-) -> dict[str, Any]:
+def read_archive(stream: BinaryIO, handlers: Handlers) -> dict[str, Any]:
     """Pass on what an archive contains; returns its contents.json, once all digests agree with it.
 
     Raises :class:`UserError` if anything is missing or doesn't agree.
@@ -173,7 +171,7 @@ def read_archive(
                     handlers.manifest(_parse(documents[MANIFEST]))
     except (tarfile.TarError, EOFError):
         raise UserError(_OTHER_CONTENT) from None
-    return _check(documents, digests, is_signed)
+    return _check(documents, digests)
 
 
 class _Member(tarfile.TarInfo):
@@ -207,9 +205,7 @@ def _iterate(tar: tarfile.TarFile) -> Iterable[tuple[tarfile.TarInfo, Any]]:
         _forget_members(tar)
 
 
-def _check(
-    documents: dict[str, bytes], digests: _Digests, is_signed: Callable[[bytes, bytes], bool]
-) -> dict[str, Any]:
+def _check(documents: dict[str, bytes], digests: _Digests) -> dict[str, Any]:
     if CONTENTS not in documents or SIGNATURE not in documents:
         raise UserError("The backup is not complete: its list of contents is missing.")
     if not is_signed(documents[CONTENTS], documents[SIGNATURE]):

@@ -18,7 +18,7 @@ from django.utils import timezone
 from datasets_app.backups import keys, places
 from datasets_app.backups.archive import ArchiveWriter
 from datasets_app.backups.clients import Server, Snapshot, find_server, open_snapshot
-from datasets_app.backups.manifest import build_manifest, sign
+from datasets_app.backups.manifest import build_manifest
 from datasets_app.backups.stored_files import write_files
 from datasets_app.backups.streams import DigestSink, encrypt_to
 from datasets_app.core import audit
@@ -80,7 +80,7 @@ def _write_archive(out: BinaryIO, server: Server, snapshot: Snapshot, progress: 
         absences = write_files(archive, snapshot, progress.add)
         with _dump(server, snapshot) as dump:
             archive.write_database(_Counted(dump, progress))  # type: ignore[arg-type]
-        return archive.finish(absences, sign)
+        return archive.finish(absences)
     except BaseException:
         archive.abandon()
         raise

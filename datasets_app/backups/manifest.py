@@ -9,18 +9,19 @@ from django.utils import timezone
 
 from alignmenter_site.keys import release_key
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.backups import archive
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import fetch_column, fetch_value
 from datasets_app.domain.pii.session_ids import fingerprint_key
 from datasets_app.domain.wording import format_count
+
+FORMAT = 1
 
 
 def build_manifest(schema: str) -> dict[str, Any]:
     migrations = fetch_column("SELECT app || '.' || name FROM django_migrations ORDER BY 1")
     version = fetch_value("SELECT current_setting('server_version')")
     return {
-        "format": archive.FORMAT,
+        "format": FORMAT,
         "created_at": timezone.now().isoformat(),
         "postgresql": version,
         "schema": schema,
@@ -41,7 +42,7 @@ def key_fingerprints() -> dict[str, str]:
 def check_manifest(manifest: dict[str, Any]) -> None:
     """Raises :class:`UserError` if this version can't restore the backup, or couldn't recognize in it what
     was erased since."""
-    if manifest.get("format") != archive.FORMAT:
+    if manifest.get("format") != FORMAT:
         raise UserError("A later version of the application made this backup. Install that version first.")
     on_disk = MigrationLoader(None).disk_migrations
     known = {f"{app}.{name}" for key, one in on_disk.items() for app, name in (key, *one.replaces)}

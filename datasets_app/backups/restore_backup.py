@@ -23,7 +23,7 @@ from datasets_app.auditing.heads import heads_path
 from datasets_app.backups import places
 from datasets_app.backups.archive import Handlers, read_archive
 from datasets_app.backups.clients import Server, find_server
-from datasets_app.backups.manifest import check_manifest, is_signed
+from datasets_app.backups.manifest import check_manifest
 from datasets_app.backups.stored_files import FileRestorer, clear_names
 from datasets_app.backups.streams import decrypt_from
 from datasets_app.core import audit
@@ -219,7 +219,7 @@ def read_backup(place: str, identities: list[Any], handlers: Handlers) -> dict[s
     if not place.startswith(places.BUCKET_SCHEME) and not Path(place).is_file():
         raise UserError(f"There is no file {place}.")
     with places.open_place(place) as source, decrypt_from(source, identities) as stream:
-        return read_archive(stream, handlers, is_signed)
+        return read_archive(stream, handlers)
 
 
 _OTHER_SESSIONS = """

@@ -13,7 +13,7 @@ from django.contrib.sessions.models import Session as SignIn
 from django.utils import timezone
 
 from alignmenter_site.monitoring import doctor
-from datasets_app.backups import archive, keys, restore_backup, schedule
+from datasets_app.backups import keys, manifest, restore_backup, schedule
 from datasets_app.backups.archive import ArchiveWriter, Handlers, read_archive
 from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset, JobRun, Session
@@ -31,9 +31,9 @@ def make_archive(*members: tuple[Any, bytes]) -> bytes:
             info = tarfile.TarInfo(info)
             info.size = len(content)
         writer._tar.addfile(info, io.BytesIO(content))
-    writer.write_manifest({"format": archive.FORMAT})
+    writer.write_manifest({"format": manifest.FORMAT})
     writer.write_file("a", 3, io.BytesIO(b"abc"))
-    writer.finish({}, lambda document: b"signature")
+    writer.finish({})
     return buffer.getvalue()
 
 
@@ -43,7 +43,7 @@ def read(content: bytes) -> dict[str, int]:
     def store(name: str, stream: Any) -> None:
         found[name] = len(stream.read(1000))
 
-    read_archive(io.BytesIO(content), Handlers(file=store), lambda document, signature: True)
+    read_archive(io.BytesIO(content), Handlers(file=store))
     return found
 
 

@@ -23,18 +23,9 @@ def normalize_reason(reason: str) -> str:
     return reason
 
 
-def set_hold(dataset: Dataset, reason: str, *, actor: Any = None) -> None:
-    """Prevent all deletion in the dataset. Raises UserError."""
-    _change_hold(dataset, reason, held=True, actor=actor)
-
-
-def lift_hold(dataset: Dataset, reason: str, *, actor: Any = None) -> None:
-    """Let retention policies apply again; if the dataset is due, the next night deletes it. Raises
-    UserError."""
-    _change_hold(dataset, reason, held=False, actor=actor)
-
-
-def _change_hold(dataset: Dataset, reason: str, *, held: bool, actor: Any) -> None:
+def change_hold(dataset: Dataset, reason: str, *, held: bool, actor: Any = None) -> None:
+    """Prevent all deletion in the dataset, or let retention policies apply again: if it is due by then, the
+    next night deletes it. Raises UserError."""
     reason = normalize_reason(reason)
     with transaction.atomic():
         row = lock_dataset(dataset.pk)

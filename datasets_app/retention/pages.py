@@ -18,7 +18,7 @@ from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import AuditEvent, Dataset, Release
 from datasets_app.retention import due
 from datasets_app.retention.delete_contents import count_contents
-from datasets_app.retention.holds import MAX_REASON_CHARACTERS, lift_hold, set_hold
+from datasets_app.retention.holds import MAX_REASON_CHARACTERS, change_hold
 from datasets_app.retention.parameters import RetentionParameters
 
 
@@ -60,9 +60,9 @@ def retention(request: HttpRequest, pk: int) -> HttpResponse:
             require_permissions(request, "hold_dataset")
             if hold_form.is_valid():
                 with show_refusal_in(hold_form):
-                    change, done = (set_hold, "Set") if action == "hold" else (lift_hold, "Lifted")
-                    change(dataset, hold_form.cleaned_data["reason"], actor=request.user)
-                    messages.success(request, f"{done} the legal hold.")
+                    held = action == "hold"
+                    change_hold(dataset, hold_form.cleaned_data["reason"], held=held, actor=request.user)
+                    messages.success(request, f"{'Set' if held else 'Lifted'} the legal hold.")
                     return redirect(dataset_url(dataset, "retention"))
         else:
             raise PermissionDenied

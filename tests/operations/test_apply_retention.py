@@ -123,14 +123,14 @@ def test_a_rehearsal_is_what_then_happens(tmp_path: Path, media_root: Path) -> N
 def test_a_dataset_on_hold_outlives_every_rule(tmp_path: Path) -> None:
     stored = aged(make_dataset(tmp_path, make_sessions(2)), 4000)
     rule("*", "1 day")
-    holds.set_hold(stored, "A claim is open.", actor=None)
+    holds.change_hold(stored, "A claim is open.", held=True, actor=None)
     (said,) = preview_retention().deletions
     assert (said.when, said.hold_reason) == ("held", "A claim is open.")
     assert apply_retention() == {"datasets": 0}
     with pytest.raises(UserError, match="on legal hold"):
         apply_retention(dataset=stored, reason="It is to go.")
     assert Turn.objects.count() == 4
-    holds.lift_hold(stored, "The claim is settled.", actor=None)
+    holds.change_hold(stored, "The claim is settled.", held=False, actor=None)
     assert apply_retention()["turns"] == 4
     assert [event.action for event in AuditEvent.objects.order_by("id")][-3:] == [
         "hold",
@@ -220,7 +220,7 @@ def test_nothing_comes_to_an_expired_dataset(tmp_path: Path) -> None:
         lambda: make_dataset(tmp_path, make_sessions(1, 4)),
         lambda: check_dataset(stored, actor=None),
         lambda: text_gates.check_gate(policies.EXPORT, stored, actor=None),
-        lambda: holds.set_hold(stored, "Too late.", actor=None),
+        lambda: holds.change_hold(stored, "Too late.", held=True, actor=None),
         lambda: apply_retention(dataset=stored, reason="Once more."),
         lambda: make_campaign(stored, "ana"),
     ):

@@ -195,7 +195,7 @@ def test_a_hold_and_a_running_job_stand_in_its_way(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is running on support"):
         erase_session_by_id("support", "s1", "Asked for.")
     JobRun.objects.filter(pk=job.pk).update(state="done")
-    holds.set_hold(stored, "A claim.", actor=None)
+    holds.change_hold(stored, "A claim.", held=True, actor=None)
     with pytest.raises(UserError, match="on legal hold"):
         erase_session_by_id("support", "s1", "Asked for.")
     with pytest.raises(UserError, match="Give a reason"):

@@ -23,7 +23,7 @@ from datasets_app.model_calls.requests import ModelRequest
 from datasets_app.models import Dataset, JobFile, JobRun, ScrubRun, Turn
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
-from datasets_app.retention.holds import lift_hold, set_hold
+from datasets_app.retention.holds import change_hold
 from datasets_app.scrubbing import chunks as scrub_chunks
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from datasets_app.scrubbing.scrub_part import scrub_part
@@ -102,7 +102,7 @@ DESTROYING: dict[str, Callable[[Dataset], Any]] = {
 def held(tmp_path: Path) -> Dataset:
     lines = [make_turn("a", number, text=f"Mail user{number}@example.org.") for number in (1, 2)]
     dataset = make_dataset(tmp_path, lines, origin="production")
-    set_hold(dataset, "Case 7-2026")
+    change_hold(dataset, "Case 7-2026", held=True)
     return dataset
 
 
@@ -133,12 +133,12 @@ def test_a_hold_stops_a_running_scrub_before_the_next_chunk(tmp_path: Path, monk
 
     def hold_after_the_first(done: int, total: int | None = None) -> None:
         if done == 1 and not Dataset.objects.get().legal_hold:
-            set_hold(dataset, "Case 7-2026")
+            change_hold(dataset, "Case 7-2026", held=True)
 
     with pytest.raises(UserError, match="on legal hold"):
         scrub_dataset(dataset, QUICK, report_progress=hold_after_the_first)
     assert read_texts() == ["Mail [EMAIL].", "Mail b@example.org.", "Mail c@example.org."]
-    lift_hold(dataset, "Case closed")
+    change_hold(dataset, "Case closed", held=False)
     scrub_dataset(dataset, QUICK)  # resumes
     assert read_texts() == ["Mail [EMAIL]."] * 3
     assert ScrubRun.objects.count() == 1
@@ -150,7 +150,7 @@ def test_a_hold_that_comes_after_the_last_chunk_keeps_the_files(tmp_path: Path) 
 
     def hold_at_the_end(done: int, total: int | None = None) -> None:
         if done == 1 and not Dataset.objects.get().legal_hold:
-            set_hold(dataset, "Case 7-2026")
+            change_hold(dataset, "Case 7-2026", held=True)
 
     with pytest.raises(UserError, match="on legal hold"):
         scrub_dataset(dataset, QUICK, report_progress=hold_at_the_end)
@@ -172,12 +172,12 @@ def test_files_of_a_held_dataset_stay_after_their_date(held: Dataset) -> None:
     JobFile.objects.update(expires_at=timezone.now() - timedelta(days=1))
     assert delete_expired_files() == 0
     assert kept.file.storage.exists(kept.file.name)
-    lift_hold(held, "Case closed")
+    change_hold(held, "Case closed", held=False)
     assert delete_expired_files() == 1
 
 
 def test_a_hold_waits_for_the_chunk_that_is_being_written(held: Dataset) -> None:
-    lift_hold(held, "Case closed")
+    change_hold(held, "Case closed", held=False)
     scrub = ScrubRun.objects.create(dataset=held, policy=QUICK.as_json())
     with transaction.atomic():
         scrub_chunks._refuse_during_hold(scrub)
@@ -189,7 +189,7 @@ def hold_without_waiting(dataset: Dataset) -> str:
     try:
         with transaction.atomic():
             activity.set_lock_timeout(timedelta(milliseconds=50))
-            set_hold(dataset, "Case 8-2026")
+            change_hold(dataset, "Case 8-2026", held=True)
     except OperationalError as error:
         return str(getattr(error.__cause__, "sqlstate", ""))
     finally:

@@ -69,7 +69,7 @@ def test_each_is_told_once_for_each_day(tmp_path: Path, mailbox: list[str]) -> N
     aged(make_dataset(tmp_path, make_sessions(2), "soon"), 20)
     aged(make_dataset(tmp_path, make_sessions(1), "later"), 5)
     held = aged(make_dataset(tmp_path, make_sessions(1), "held"), 20)
-    holds.set_hold(held, "A claim.", actor=None)
+    holds.change_hold(held, "A claim.", held=True, actor=None)
     rule("30 days")
     assert mail_warnings() == {"mailed": 1}
     (message,) = mailbox

@@ -20,7 +20,7 @@ from datasets_app.models import Dataset
 from datasets_app.releasing.sharing.checklist import current_review
 from datasets_app.releasing.sharing.export_package import export_package
 from datasets_app.releasing.sharing.sign_review import sign_review
-from datasets_app.retention.holds import set_hold
+from datasets_app.retention.holds import change_hold
 from datasets_app.scrubbing.marks import mark_not_personal, remove_mark
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.campaigns import make_campaign
@@ -73,7 +73,7 @@ CHANGES: dict[str, Callable[[Dataset], Any]] = {
     ),
     "check": lambda dataset: check_dataset(dataset, actor=None),
     "restrict": lambda dataset: restrict_dataset(dataset, actor=None),
-    "hold": lambda dataset: set_hold(dataset, "A lawsuit", actor=None),
+    "hold": lambda dataset: change_hold(dataset, "A lawsuit", held=True, actor=None),
 }
 
 

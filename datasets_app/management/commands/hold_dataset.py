@@ -3,7 +3,7 @@ from typing import Any
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
-from datasets_app.retention.holds import lift_hold, set_hold
+from datasets_app.retention.holds import change_hold
 
 
 class Command(BaseCommand):
@@ -24,6 +24,6 @@ exit codes:
     )
 
     def handle(self, *, name: str, reason: str, lift: bool, **_: Any) -> None:
-        (lift_hold if lift else set_hold)(get_dataset(name), reason)
+        change_hold(get_dataset(name), reason, held=not lift)
         state = "no longer on legal hold; retention rules apply again" if lift else "on legal hold"
         self.stdout.write(f"{name} is {state}.")

@@ -21,7 +21,7 @@ from datasets_app.models import JobFile, JobRun, OutgoingEvent, Release
 from datasets_app.models.check_report import with_last_check
 from datasets_app.notifications.wording import describe
 from datasets_app.releasing.next_steps import can_take_step
-from datasets_app.retention.warnings import list_warnings
+from datasets_app.retention.due import WARNING_PERIOD, list_due_datasets
 
 MAX_FAILURE_AGE_DAYS = 7
 # Somebody who asks for a step can ask again.
@@ -166,7 +166,7 @@ def _deletion_items(datasets: Any) -> list[AttentionItem]:
             "View retention",
             detail=f"Rule {item.policy.pattern}, kept {item.policy.retention}" if item.policy else "",
         )
-        for item in list_warnings(datasets)[:MAX_ITEMS]
+        for item in list_due_datasets(WARNING_PERIOD, datasets)[:MAX_ITEMS]
     ]
 
 

@@ -25,7 +25,7 @@ from datasets_app.models import Dataset, RetentionPolicy
 from datasets_app.retention.due import decide_all
 
 
-def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None) -> int:
+def import_retention_rules(text: str, *, file_name: str = "") -> int:
     """Replace all policies with those in the file; returns their number. Raises UserError."""
     try:
         rules = parse_retention_rules(text)
@@ -36,7 +36,7 @@ def import_retention_rules(text: str, *, file_name: str = "", actor: Any = None)
         ) from None
     with transaction.atomic():
         replaced = replace_rules(rules)
-        record_rule_import(rules, replaced, actor)
+        record_rule_import(rules, replaced, None)
     return len(rules)
 
 

@@ -1,7 +1,6 @@
 """Announces upcoming deletions: on the home page, and once by e-mail."""
 
 import logging
-from collections.abc import Iterable
 from typing import Any
 
 from django.conf import settings
@@ -13,11 +12,6 @@ from datasets_app.models import Dataset
 from datasets_app.retention.due import WARNING_PERIOD, RetentionDecision, list_due_datasets
 
 log = logging.getLogger(__name__)
-
-
-def list_warnings(datasets: Iterable[Dataset]) -> list[RetentionDecision]:
-    """The given datasets that are due within 14 days or already, including held ones."""
-    return list_due_datasets(WARNING_PERIOD, datasets)
 
 
 def announce_deletions() -> int:

@@ -20,9 +20,9 @@ from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.permissions import start_permission
 from datasets_app.models import Dataset, Release, SessionSelection
-from datasets_app.releasing.sharing.export_request import refuse_conflicting_options
-from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package, list_unmet
-from datasets_app.releasing.versions import find_release, latest_release
+from datasets_app.releasing.sharing.export_request import refuse_at_once
+from datasets_app.releasing.sharing.share_gate import list_unmet
+from datasets_app.releasing.versions import latest_release
 
 PACKAGE = "package"
 LABELS = ExportParameters.LABELS
@@ -98,17 +98,8 @@ class ExportForm(OverrideForm):
     def clean(self) -> dict[str, Any]:
         super().clean()
         with make_invalid():
-            refuse_conflicting_options(self.parameters())
-            self._refuse_unshared(self.parameters())
+            refuse_at_once(self.dataset, self.parameters(), actor=self.user)
         return self.cleaned_data
-
-    def _refuse_unshared(self, asked: ExportParameters) -> None:
-        """Raises UserError for what the job would refuse, so that nobody waits for it."""
-        release = find_release(self.dataset, asked.version) if asked.version else None
-        if release is not None:
-            check_release_copy(release, self.user)
-        if asked.package:
-            gates.check(decide_package(self.dataset, release, actor=self.user, override=asked.override or ""))
 
     def parameters(self) -> ExportParameters:
         """The answers, as far as they are valid, as parameters of the job."""

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from datasets_app.catalog import gates
 from datasets_app.catalog.rows.turn_reader import Selection
 from datasets_app.catalog.selections import read_selection
 from datasets_app.core.errors import UserError
@@ -18,7 +19,8 @@ from datasets_app.models import Dataset, ReleaseFile
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_package import PackageResult, export_package, package_name
 from datasets_app.releasing.sharing.export_release import export_release_to_path
-from datasets_app.releasing.versions import get_stored_release
+from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package
+from datasets_app.releasing.versions import find_release, get_stored_release
 
 VERSION_OPTION_CONFLICT = (
     "A release is exported unchanged: complete, and in its own format. Leave out format, filters and gzip."
@@ -45,6 +47,16 @@ def refuse_conflicting_options(options: ExportParameters) -> None:
         raise UserError(VERSION_OPTION_CONFLICT)
     if options.gzip and options.format == "parquet":
         raise UserError(PARQUET_GZIP_CONFLICT)
+
+
+def refuse_at_once(dataset: Dataset, options: ExportParameters, *, actor: Any) -> None:
+    """Raises UserError for what the job would refuse, so that nobody waits for it."""
+    refuse_conflicting_options(options)
+    release = find_release(dataset, options.version) if options.version else None
+    if release is not None:
+        check_release_copy(release, actor)
+    if options.package:
+        gates.check(decide_package(dataset, release, actor=actor, override=options.override or ""))
 
 
 def name_file(dataset: Dataset, options: ExportParameters) -> str:

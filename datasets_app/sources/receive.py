@@ -12,6 +12,7 @@ import msgspec
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Sum
+from django.utils import timezone
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.access.tokens import digest_token
@@ -32,11 +33,11 @@ INSERT INTO datasets_app_seentrace (source_id, digest)
 SELECT %s, digest FROM unnest(%b::bytea[]) AS digest ORDER BY digest
 ON CONFLICT DO NOTHING RETURNING digest
 """
-_COPY = "COPY datasets_app_receivedspan ({}) FROM STDIN (FORMAT BINARY)"
 _COLUMNS = {
     "source_id": "int8", "trace": "bytea", "conversation": "bytea", "size": "int4", "content": "bytea",
     "received_at": "timestamptz",
 }  # fmt: skip
+_COPY = f"COPY datasets_app_receivedspan ({', '.join(_COLUMNS)}) FROM STDIN (FORMAT BINARY)"
 # Of one transaction.
 _BATCH = 10_000
 
@@ -62,7 +63,7 @@ def receive(source: Source, body: bytes, content_type: str) -> int:
     _waiting["bytes"] += len(body)
     with transaction.atomic():
         if len(spans) <= settings.OTLP_MAX_SPANS:
-            rejected = _store_spans(source, spans, content_type)
+            rejected = _store_spans(source, spans, content_type, timezone.now())
             _count_rejected(source, rejected)
             return rejected
         source.requests.create(
@@ -93,19 +94,15 @@ def store_request(key: int) -> None:
             _count_rejected(request.source, rejected)
 
 
-def _store_spans(
-    source: Source, encoded: Sequence[Any], content_type: str, received_at: datetime | None = None
-) -> int:
+def _store_spans(source: Source, encoded: Sequence[Any], content_type: str, received_at: datetime) -> int:
     """Store the spans that the source has not delivered before, in the caller's transaction; returns how many
     can't be read as spans, and were not stored."""
     rows, rejected = _make_rows(encoded, content_type)
-    times = (received_at,) if received_at else ()
-    columns = dict(list(_COLUMNS.items())[: 5 + len(times)])
     new = fetch_all(_REMEMBER, [source.pk, list(rows)])
-    with open_copy(_COPY.format(", ".join(columns))) as copy:
-        copy.set_types(list(columns.values()))
+    with open_copy(_COPY) as copy:
+        copy.set_types(list(_COLUMNS.values()))
         for (digest,) in new:
-            copy.write_row((source.pk, *rows[digest], *times))
+            copy.write_row((source.pk, *rows[digest], received_at))
     return rejected
 
 

@@ -8,9 +8,10 @@ from annotations_app.models.campaign import Campaign
 from annotations_app.models.querysets import AssignmentQuerySet
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.models import Dataset, PartitionForeignKey, Session, Turn
+from datasets_app.models.columns import Record
 
 
-class CampaignItem(models.Model):
+class CampaignItem(Record):
     """A reply of a campaign.
 
     ``open`` is how many more annotators it may be assigned to: the overlap minus the assignments that are
@@ -40,9 +41,8 @@ class CampaignItem(models.Model):
     # When it was last returned. Lets annotators whose cursor is already past it find it again.
     returned_at = models.DateTimeField(null=True)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["position"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["turn", "campaign"], name="campaign_item_once"),
             models.CheckConstraint(condition=Q(open__gte=0), name="campaign_item_open_not_negative"),
@@ -64,7 +64,7 @@ class CampaignItem(models.Model):
         return f"{self.position} of {self.campaign}"
 
 
-class PairedReply(models.Model):
+class PairedReply(Record):
     """The reply that an item's is compared with: the same turn of the same session of another dataset.
 
     ``swapped`` says that it is shown as A. The campaign's own reply is shown as A otherwise.
@@ -75,14 +75,8 @@ class PairedReply(models.Model):
     turn = PartitionForeignKey(Turn, models.CASCADE, related_name="paired_replies")
     swapped = models.BooleanField()
 
-    class Meta:
-        default_permissions = ()
 
-    def __str__(self) -> str:
-        return f"pair of {self.item_id}"
-
-
-class Assignment(models.Model):
+class Assignment(Record):
     """An item assigned to an annotator, and the outcome."""
 
     class State(models.TextChoices):
@@ -112,9 +106,8 @@ class Assignment(models.Model):
 
     objects = AssignmentQuerySet.as_manager()
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["id"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["item", "annotator", "repeat"], name="assignment_once"),
             models.CheckConstraint(

@@ -1,6 +1,5 @@
 from functools import cached_property
 
-from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
@@ -10,6 +9,7 @@ from annotations_app.models.label_schema import LabelSchema
 from annotations_app.models.named_version import NamedVersion
 from datasets_app.domain.labels.criterion import Criterion
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
+from datasets_app.models.columns import Record, optional_person
 
 
 class Judge(NamedVersion):
@@ -24,7 +24,7 @@ class Judge(NamedVersion):
         return read_judge(self.document)
 
 
-class JudgeRun(models.Model):
+class JudgeRun(Record):
     """What a judge says of a campaign's replies under one prompt, which holds persona, guidelines, criteria
     and examples: the rater whose judgments are comparable. It goes on where it was left.
 
@@ -55,9 +55,8 @@ class JudgeRun(models.Model):
     created_at = models.DateTimeField(db_default=Now())
     ended_at = models.DateTimeField(null=True, blank=True)
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["campaign", "judge", "prompt_digest"], name="judge_run_once")
         ]
@@ -71,7 +70,7 @@ class JudgeRun(models.Model):
         return asked is not None and asked.digest == criterion.digest
 
 
-class Verdict(models.Model):
+class Verdict(Record):
     """A judgment of one reply, or why there is none. ``codes`` are answers by criterion, as in
     :class:`Judgment`; ``rationale`` is a model's text about a conversation. Of a pair ``swapped`` is what was
     said of it the other way round than people see it; the codes are those of people's sides in either case.
@@ -88,18 +87,14 @@ class Verdict(models.Model):
     failure = models.CharField(max_length=200, db_default="", blank=True)
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["id"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(fields=["run", "turn", "repeat", "swapped"], name="verdict_once")
         ]
 
-    def __str__(self) -> str:
-        return f"{self.run} #{self.pk}"
 
-
-class JudgeCertificate(models.Model):
+class JudgeCertificate(Record):
     """The test of a judge's version for one criterion, taken once: on the test split, whatever it says.
 
     ``result`` has both rates with their lower bounds. It holds for the prompt, criterion, persona and
@@ -116,14 +111,11 @@ class JudgeCertificate(models.Model):
     threshold = models.FloatField()
     certified = models.BooleanField()
     result = models.JSONField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    created_by = optional_person()
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         ordering = ["-id"]
-        default_permissions = ()
         constraints = [
             models.UniqueConstraint(
                 fields=["judge", "criterion_digest", "prompt_digest"], name="judge_tested_once"

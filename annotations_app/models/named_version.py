@@ -1,9 +1,10 @@
-from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
+from datasets_app.models.columns import Record, optional_person
 
-class NamedVersion(models.Model):
+
+class NamedVersion(Record):
     """A version of something with a name. Versions never change: a new one is another row; see
     ``criteria/versions.py``."""
 
@@ -11,15 +12,12 @@ class NamedVersion(models.Model):
     version = models.PositiveIntegerField()
     digest = models.CharField(max_length=64, help_text="Changes with whatever changes what it means.")
     document = models.JSONField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
-    )
+    created_by = optional_person()
     created_at = models.DateTimeField(db_default=Now())
 
-    class Meta:
+    class Meta(Record.Meta):
         abstract = True
         ordering = ["name", "-version"]
-        default_permissions = ()
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"

@@ -12,13 +12,15 @@ from datasets_app.releasing.parameters import CompareParameters, ReleaseParamete
 
 @task(ExportParameters)
 def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
+    """The job keeps the files for download until they expire."""
     from datasets_app.domain.metadata.metadata import metadata_path
-    from datasets_app.releasing.sharing.export_request import export_as_requested, name_file, result_facts
+    from datasets_app.releasing.sharing.export_package import PackageResult
+    from datasets_app.releasing.sharing.export_request import choose_name, export_as_requested
 
-    name = name_file(job.dataset, job.parameters)
+    is_package = job.parameters.package
     with files.work_folder(job.row) as folder:
-        path = folder / (f"{name}.zip" if job.parameters.package else name)
-        result = export_as_requested(
+        path = folder / f"{choose_name(job.dataset, job.parameters)}{'.zip' if is_package else ''}"
+        exported = export_as_requested(
             job.dataset,
             path,
             job.parameters,
@@ -27,9 +29,9 @@ def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
             report_progress=job.report_progress,
         )
         files.store_files(job.row, "export", [path])
-        if not job.parameters.package:
+        if not is_package:
             files.store_files(job.row, "metadata", [metadata_path(path)])
-    return result_facts(result)
+    return exported.facts() if isinstance(exported, PackageResult) else exported._asdict()
 
 
 @task(ReleaseParameters)

@@ -313,7 +313,6 @@ def test_what_can_not_be_written_is_named_without_the_servers_folders(tmp_path: 
             tmp_path / "job-1-secret" / "support.jsonl",
             ExportParameters(format="turns"),
             override="",
-            actor=None,
             report_progress=ignore_progress,
         )
     assert str(refusal.value) == "support.meta.yaml can't be written: No such file or directory."

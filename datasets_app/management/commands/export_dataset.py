@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,22 +6,16 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress, get_standard_output
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
-from datasets_app.exporting.export_dataset import EXPORT_FORMATS, export_dataset
+from datasets_app.exporting.export_dataset import EXPORT_FORMATS
 from datasets_app.exporting.parameters import ExportParameters
-from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.jobs import run_job
-from datasets_app.models import Dataset, Session
-from datasets_app.releasing.sharing.export_release import export_release
+from datasets_app.models import Session
 from datasets_app.releasing.sharing.export_request import (
+    choose_name,
     export_as_requested,
-    name_file,
     refuse_conflicting_options,
-    selection_of,
 )
-from datasets_app.releasing.versions import get_stored_release
-
-ExportOperation = Callable[[RunningJob[Any]], Any]
 
 
 class Command(BaseCommand):
@@ -70,10 +63,21 @@ exit codes:
         keys = ("format", "persona", "tag", "split", "package", "labels", "override")
         parameters = ExportParameters(version=options["release"], **{key: options[key] for key in keys})
         refuse_conflicting_options(parameters)
-        write = _write_to_output if options["out"] == "-" else _write_to_file
+        name = choose_name(dataset, parameters)
+        if options["out"] == "-" and options["package"]:
+            raise UserError(
+                "A package can't be written to standard output. Name a folder or a .zip file with --out."
+            )
+        target = get_standard_output() if options["out"] == "-" else Path(options["out"] or name)
         result = run_job(
             "export_dataset",
-            write(dataset, parameters, options["out"]),
+            lambda job: export_as_requested(
+                dataset,
+                target,
+                parameters,
+                override=options["override"],
+                report_progress=job.report_progress,
+            ),
             progress=Progress("Exporting", "turns"),
             dataset_name=dataset.name,
             parameters=parameters,
@@ -86,34 +90,3 @@ exit codes:
         )
         for notice in getattr(result, "notices", ()):
             self.stderr.write(notice)
-
-
-def _write_to_file(dataset: Dataset, options: ExportParameters, out: str | None) -> ExportOperation:
-    default = name_file(dataset, options)  # refuses an unknown release before a job is recorded
-    return lambda job: export_as_requested(
-        dataset,
-        Path(out or default),
-        options,
-        override=str(options.override),
-        actor=None,
-        report_progress=job.report_progress,
-    )
-
-
-def _write_to_output(dataset: Dataset, options: ExportParameters, _: str) -> ExportOperation:
-    out = get_standard_output()
-    if options.package:
-        raise UserError(
-            "A package can't be written to standard output. Name a folder or a .zip file with --out."
-        )
-    if options.version:
-        release = get_stored_release(dataset, options.version)
-        return lambda job: export_release(release, out, report_progress=job.report_progress)
-    return lambda job: export_dataset(
-        dataset,
-        out,
-        format=options.format or "turns",
-        selection=selection_of(dataset, options),
-        override=str(options.override),
-        report_progress=job.report_progress,
-    )

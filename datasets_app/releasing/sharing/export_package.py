@@ -61,6 +61,11 @@ class PackageResult(NamedTuple):
     sha256: str | None
     notices: list[str]
 
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job."""
+        counts = {key: getattr(self, key) for key in ("sessions", "turns", "size", "sha256")}
+        return {**counts, "packed_files": self.files, **({"notes": self.notices} if self.notices else {})}
+
 
 def package_name(dataset: Dataset, version: str = "") -> str:
     """The default name of a package: ``support_v1.2.0``."""

@@ -1,7 +1,7 @@
-"""Exports as people ask for them: a dataset, one of its releases, or a package of either."""
+"""What pages and commands request of an export."""
 
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.rows.turn_reader import Selection
@@ -11,6 +11,7 @@ from datasets_app.core.progress import ProgressCallback
 from datasets_app.exporting.export_dataset import (
     PARQUET_GZIP_CONFLICT,
     ExportResult,
+    export_dataset,
     export_to_path,
     file_extension,
 )
@@ -18,7 +19,7 @@ from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.models import Dataset, ReleaseFile
 from datasets_app.releasing import files as release_files
 from datasets_app.releasing.sharing.export_package import PackageResult, export_package, package_name
-from datasets_app.releasing.sharing.export_release import export_release_to_path
+from datasets_app.releasing.sharing.export_release import export_release, export_release_to_path
 from datasets_app.releasing.sharing.share_gate import check_release_copy, decide_package
 from datasets_app.releasing.versions import find_release, get_stored_release
 
@@ -59,42 +60,42 @@ def refuse_at_once(dataset: Dataset, options: ExportParameters, *, actor: Any) -
         gates.check(decide_package(dataset, release, actor=actor, override=options.override or ""))
 
 
-def name_file(dataset: Dataset, options: ExportParameters) -> str:
-    """The default name of what is exported: of a package, as a folder. Raises UserError if there is no such
-    release."""
+def choose_name(dataset: Dataset, options: ExportParameters) -> str:
+    """The name of what is exported: of a file, or of a package without an ending."""
+    version = options.version or ""
     if options.package:
-        return package_name(dataset, options.version or "")
-    if options.version:
-        release = get_stored_release(dataset, options.version)
-        return release_files.get_file(release, ReleaseFile.Kind.DATA).name
-    return f"{dataset.name}.{file_extension(options.format or 'turns')}{'.gz' if options.gzip else ''}"
+        return package_name(dataset, version)
+    if version:
+        return release_files.get_file(get_stored_release(dataset, version), ReleaseFile.Kind.DATA).name
+    ending = file_extension(options.format or "turns")
+    return f"{dataset.name}.{ending}{'.gz' if options.gzip else ''}"
 
 
 def export_as_requested(
     dataset: Dataset,
-    path: Path,
+    target: Path | IO[bytes],
     options: ExportParameters,
     *,
     override: str,
-    actor: Any,
     report_progress: ProgressCallback,
+    actor: Any = None,
 ) -> ExportResult | PackageResult:
-    """Write ``path``: a file, or for a package a folder or zip file. Raises UserError."""
+    """Export a dataset, one of its releases or a package of either, to a path with its metadata or, without,
+    to a stream. Raises UserError."""
     refuse_conflicting_options(options)
+    version = options.version or ""
     shared: dict[str, Any] = {"actor": actor, "report_progress": report_progress}
-    if options.package:
-        version, labels = options.version or "", options.labels
-        return export_package(dataset, path, version=version, labels=labels, override=override, **shared)
-    if options.version:
-        return export_release_to_path(get_stored_release(dataset, options.version), path, **shared)
-    format, selection = options.format or "turns", selection_of(dataset, options)
-    return export_to_path(dataset, path, format=format, selection=selection, override=override, **shared)
-
-
-def result_facts(result: ExportResult | PackageResult) -> dict[str, Any]:
-    """For the row of a job."""
-    facts = result._asdict()
-    notices = facts.pop("notices", None)
-    if "files" in facts:
-        facts["packed_files"] = facts.pop("files")
-    return facts | ({"notes": notices} if notices else {})
+    if options.package and isinstance(target, Path):
+        return export_package(
+            dataset, target, version=version, labels=options.labels, override=override, **shared
+        )
+    if version:
+        release = get_stored_release(dataset, version)
+        if isinstance(target, Path):
+            return export_release_to_path(release, target, **shared)
+        return export_release(release, target, **shared)
+    shared |= {"format": options.format or "turns", "override": override}
+    selection = selection_of(dataset, options)
+    if isinstance(target, Path):
+        return export_to_path(dataset, target, selection=selection, **shared)
+    return export_dataset(dataset, target, selection=selection, **shared)

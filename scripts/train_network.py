@@ -53,24 +53,34 @@ def read_fixed(
 ) -> list[rows.Row]:
     """The rows that are the same in every epoch: a share of those that there are. ``chatted``: the languages
     that have chat lines."""
-    news, english, customer_rows, sentences, variants = (
-        round(count * arguments.share)
-        for count in (_NEWS_A_LANGUAGE, _ENGLISH_ROWS, _CUSTOMER_ROWS, _SENTENCES, _VARIANTS)
-    )
     found: list[rows.Row] = []
     for path in sorted(arguments.names.glob("*.jsonl.gz")):
-        found += rows.read_news(path, choose, news, names)
-    found += rows.read_marked(
-        _draw_lines(arguments.english / "train.jsonl.gz", english, choose), rows.REST_OF_ENTITIES
-    )
-    customers = arguments.names.parent / "multidogo_names_train.jsonl"
-    found += rows.read_marked(_draw_lines(customers, customer_rows, choose), rows.REST_OF_NAMES)
-    found += rows.read_examples(make_rows(random.Random(1), variants))
+        found += rows.read_news(path, choose, round(_NEWS_A_LANGUAGE * arguments.share), names)
+    found += read_english(arguments, choose)
     for language, texts in read_interface(arguments.interface).items():
         most = min(len(texts), round(_INTERFACE[language in chatted] * arguments.share))
         found += [make_row(text, language, names, choose) for text in choose.sample(texts, most)]
+    return found + read_sentences(arguments)
+
+
+def read_english(arguments: argparse.Namespace, choose: random.Random) -> list[rows.Row]:
+    """The marked English corpora, and the marked texts, of which a few are in other languages."""
+    english, customer_rows, variants = (
+        round(count * arguments.share) for count in (_ENGLISH_ROWS, _CUSTOMER_ROWS, _VARIANTS)
+    )
+    found = rows.read_marked(
+        _draw_lines(arguments.english / "train.jsonl.gz", english, choose), rows.REST_OF_ENTITIES
+    )
+    customers = arguments.names.parent / "multidogo_names_train.jsonl"
+    found = [*found, *rows.read_marked(_draw_lines(customers, customer_rows, choose), rows.REST_OF_NAMES)]
+    return [*found, *rows.read_examples(make_rows(random.Random(1), variants))]
+
+
+def read_sentences(arguments: argparse.Namespace) -> list[rows.Row]:
+    """English sentences from the templates of the name model."""
+    count = round(_SENTENCES * arguments.share)
     fillers = Fillers(arguments.english / "names_pool.json.gz", arguments.english / "places_pool.json.gz", 3)
-    return found + list(rows.read_sentences(generate_sentences(fillers, sentences, sentences)))
+    return list(rows.read_sentences(generate_sentences(fillers, count, count)))
 
 
 def _draw_lines(path: Path, most: int, choose: random.Random) -> list[str]:

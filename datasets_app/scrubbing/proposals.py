@@ -13,7 +13,7 @@ from datasets_app.core.queries import fetch_all
 from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
-from datasets_app.domain.pii.names.products import build_cue_patterns
+from datasets_app.domain.pii.names.product_cues import build_cue_patterns
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,

@@ -25,7 +25,7 @@ from scripts.network.identifiers import Identifiers
 
 _BITS = {name: 1 << number for number, name in enumerate(CLASSES)}
 ANY = (1 << len(CLASSES)) - 1
-_ORDINARY, _NAME = _BITS["ORDINARY"], _BITS["NAME"]
+ORDINARY, NAME = _BITS["ORDINARY"], _BITS["NAME"]
 _THINGS = _BITS["ORGANIZATION"] | _BITS["PLACE"] | _BITS["PRODUCT"]
 _NUMBERS = _BITS["PHONE"] | _BITS["DATE_OF_BIRTH"] | _BITS["ID_NUMBER"] | _BITS["ACCOUNT"] | _BITS["ADDRESS"]
 _MARKS = {
@@ -34,7 +34,7 @@ _MARKS = {
     "O": "ORGANIZATION", "L": "PLACE", "B": "PRODUCT",
 }  # fmt: skip
 _LABELS = {
-    "PERSON": _NAME, "NAME": _NAME, "LOC": _BITS["PLACE"] | _BITS["ADDRESS"], "PLACE": _BITS["PLACE"],
+    "PERSON": NAME, "NAME": NAME, "LOC": _BITS["PLACE"] | _BITS["ADDRESS"], "PLACE": _BITS["PLACE"],
     "ORG": _BITS["ORGANIZATION"] | _BITS["PRODUCT"], "ORGANIZATION": _BITS["ORGANIZATION"] | _BITS["PRODUCT"],
     "ORGANISATION": _BITS["ORGANIZATION"] | _BITS["PRODUCT"],
     "ID_BY_CUE": _BITS["ID_NUMBER"], "SSN": _BITS["ID_NUMBER"], "CREDIT_CARD": _BITS["ACCOUNT"],
@@ -70,7 +70,7 @@ def make_row(text: str, spans: Iterable[tuple[int, int, int]], rest: int, langua
     marked = sorted(spans)
     for word in words:
         found = [bits for start, end, bits in marked if start < word.end and word.start < end]
-        extra = _NUMBERS if rest & _ORDINARY and rest != _ORDINARY | _THINGS and word.text.isdigit() else 0
+        extra = _NUMBERS if rest & ORDINARY and rest != ORDINARY | _THINGS and word.text.isdigit() else 0
         allowed.append(found[0] if found else rest | extra)
     return Row(text, words, allowed, language)
 
@@ -272,7 +272,7 @@ def render_chat_line(line: str, language: str, names: Names, choose: random.Rand
         spans.append((len(text), len(text) + len(value), _BITS[_MARKS[mark[1]]]))
         text += value
         place = mark.end()
-    return make_row(text + line[place:], spans, _ORDINARY | _THINGS, language)
+    return make_row(text + line[place:], spans, ORDINARY | _THINGS, language)
 
 
 def _exchange(value: str, kind: str, language: str, names: Names, choose: random.Random) -> str:
@@ -307,10 +307,10 @@ def read_news(path: Path, choose: random.Random, most: int, names: Names) -> Ite
     choose.shuffle(lines)
     for line in lines[:most]:
         spans = [(span["start"], span["end"], _LABELS[span["label"]]) for span in line["spans"]]
-        rest = _ORDINARY | _BITS["PRODUCT"] if "classes" not in line else _ORDINARY | _THINGS
+        rest = ORDINARY | _BITS["PRODUCT"] if "classes" not in line else ORDINARY | _THINGS
         text = line["text"]
         for start, end, bits in spans:
-            if bits == _NAME:
+            if bits == NAME:
                 names.learn(language, text[start:end])
         if "Tatoeba" in line["source"] and language in LOCALES and len(spans) == 1 and choose.random() < 0.8:
             start, end, bits = spans[0]
@@ -345,7 +345,7 @@ def _leave_values_open(row: Row, rest: int) -> Row:
     return row._replace(
         allowed=[
             bits | extra | (_NUMBERS | _BITS["HANDLE"] if any(map(str.isdigit, word.text)) else 0)
-            if bits & rest & _ORDINARY
+            if bits & rest & ORDINARY
             else bits
             for word, bits in zip(row.words, row.allowed, strict=True)
         ]
@@ -375,8 +375,8 @@ def read_sentences(sentences: Iterable[Any]) -> Iterator[Row]:
         yield make_row(sentence.text, spans, REST_OF_NAMES, "en")
 
 
-REST_OF_NAMES = _ORDINARY | _THINGS
-REST_OF_ENTITIES = _ORDINARY | _BITS["PRODUCT"]
+REST_OF_NAMES = ORDINARY | _THINGS
+REST_OF_ENTITIES = ORDINARY | _BITS["PRODUCT"]
 
 
 def restyle(row: Row, choose: random.Random) -> Row:
@@ -444,9 +444,9 @@ def _replace_words(row: Row, values: Sequence[str | None]) -> Row:
             text += row.text[end : word.start]
             start = len(text)
             text += word.text if value is None else value
-            spans.append((start, len(text), _ORDINARY if value in _PLACEHOLDERS.values() else bits))
+            spans.append((start, len(text), ORDINARY if value in _PLACEHOLDERS.values() else bits))
         end = word.end
-    return make_row(text, spans, _ORDINARY, row.language)
+    return make_row(text, spans, ORDINARY, row.language)
 
 
 class Vocabulary:
@@ -463,7 +463,7 @@ class Vocabulary:
             word, bits = row.words[number].text, row.allowed[number]
             if len(word) < _MIN_VARIED or not word.isalpha() or is_read_alone(word):
                 continue
-            if bits & _ORDINARY and choose.random() < 0.6:
+            if bits & ORDINARY and choose.random() < 0.6:
                 values[number] = self._exchange(word, row.language, choose)
             else:
                 values[number] = _misspell(word, choose)

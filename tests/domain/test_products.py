@@ -2,15 +2,7 @@
 
 import pytest
 
-from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.names import load_name_finder
-from datasets_app.domain.pii.names.product_list import (
-    PRODUCTS_PATH,
-    SOFTWARE_PATH,
-    Certainty,
-    load_entries,
-    read_entries,
-)
 
 
 def find_names(text: str) -> list[str]:
@@ -126,14 +118,3 @@ def test_people_in_technical_texts_are_found(text: str, names: list[str]) -> Non
     assert find_names(text) == names
 
 
-def test_the_packaged_lists() -> None:
-    entries = list(read_entries(PRODUCTS_PATH.read_text(encoding="utf-8")))
-    assert len(entries) > 2_000
-    assert len(list(read_entries(SOFTWARE_PATH.read_text(encoding="utf-8")))) > 5_000
-    assert all(entry.words and entry.words[0][0] not in "?!," for entry in entries)
-    # What needs no context is a first name in no list.
-    sure = [
-        entry.words[0] for entry in entries if entry.certainty == Certainty.SURE and len(entry.words) == 1
-    ]
-    assert not [word for word in sure if look_up_word(word).first]
-    assert {entry.certainty for entry, _ in load_entries()["wendy"]} == {Certainty.DOUBTFUL}

@@ -17,7 +17,7 @@ from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.brand_cues import Said, is_item, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_rules import TITLES
+from datasets_app.domain.pii.names.name_cues import TITLES
 from datasets_app.domain.pii.names.person_cues import PROFESSIONS
 from datasets_app.domain.pii.names.thing_cues import HEADS
 from datasets_app.domain.pii.policy import Brand, Policy

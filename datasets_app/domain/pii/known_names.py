@@ -16,12 +16,16 @@ from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.inflections import find_ending, is_common, list_stems
 from datasets_app.domain.pii.names.brand_cues import is_signature
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
-from datasets_app.domain.pii.names.name_refusals import MONTHS
-from datasets_app.domain.pii.names.name_rules import PARTICLES, TITLES, follows_cue
+from datasets_app.domain.pii.names.name_cues import PARTICLES, TITLES, follows_cue
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind
 from datasets_app.domain.pii.network.words import has_lone_characters, is_read_alone, split_words
 
 PROPAGATED_SCORE = 0.9
+_MONTHS_TEXT = """
+january february march april may june july august september october november december
+jan feb mar apr jun jul aug sep sept oct nov dec
+"""
+_MONTHS = frozenset(_MONTHS_TEXT.split())
 MIN_WORD_CHARACTERS = 3  # two in Chinese, Japanese and Korean
 # In an identifier of several words in camel case, a shorter one may be a word of the code: markDone.
 MIN_CAMEL_CHARACTERS = 6
@@ -170,7 +174,7 @@ class KnownNames:
             return bool(is_greeted and _ENDS.match(text, end))
         if is_greeted or (start and is_signature(text, start, end)):
             return not _GOES_ON.match(text, end)
-        if word.exact in MONTHS:
+        if word.exact in _MONTHS:
             return bool(word.is_first and _SENTENCE_START.search(before) and _CALLED.match(text, end))
         if _SENTENCE_START.search(before):
             is_said = has_cue_behind(text, start, end) or _CALLED.match(text, end)

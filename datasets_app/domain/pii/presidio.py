@@ -28,7 +28,6 @@ from datasets_app.domain.pii.detection import drop_matches_in_codes as outside_c
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, KINDS, NAME, Detector, Match, merge_matches
 from datasets_app.domain.pii.names.names import (
     BUILT_IN,
-    keep_likely,
     load_built_in_pipeline,
     load_name_finder,
     read_texts,
@@ -124,10 +123,7 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
             if nlp_artifacts is None:
                 return []
             judged = read_texts([text], names_only=True)[text]
-            if judged.is_english:
-                found = keep_likely(_list_english(nlp_artifacts), judged)
-            else:
-                found = judged.find(frozenset({NAME}))
+            found = _list_english(nlp_artifacts) if judged.is_english else judged.find(frozenset({NAME}))
             names = outside_codes(found, text)
             return self.results([*names, *find_ages(text, names)], entities)
 

@@ -1,4 +1,4 @@
-"""Runs the packaged network on many texts at once: the findings of spaCy in a fraction of the time.
+"""Runs the packaged network on many texts at once: the probabilities of spaCy in a fraction of the time.
 
 spaCy runs layers of Python for each text. Here all texts share one matrix, words are embedded once and
 cached, and each convolution is computed once for the same words in the same order.
@@ -10,17 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from datasets_app.domain.pii.detector import Match
-from datasets_app.domain.pii.names.name_spans import find_name_spans, is_plain_word
-from datasets_app.domain.pii.names.name_words import (
-    NAME_COLUMNS,
-    build_readings,
-    compute_features,
-    compute_word_starts,
-    read_word,
-    select_words,
-    split_pieces,
-)
+from datasets_app.domain.pii.names.name_words import build_readings, compute_features, split_pieces
 
 # Reads the weights of the packaged network with numpy, without spaCy or thinc.
 #
@@ -106,7 +96,7 @@ def _mix_bits(number: Any) -> Any:
     return number ^ (number >> np.uint64(33))
 
 
-_BATCH_PIECES = 16_384  # text pieces per batch
+_BATCH_WORDS = 8192
 _BLOCK_ROWS = 8192  # words in which repeated ones are looked for
 _ROWS_AT_ONCE = 1024  # of a matrix that stays in the cache of the processor
 _MAX_CACHED_WORDS = 40_000  # cached word embeddings: 40,000 × 96 numbers are 15 MB
@@ -114,7 +104,7 @@ _EPSILON = 1e-8
 
 
 class FastTagger:
-    """Finds the same names as one of our pipelines, from its weights."""
+    """Says of words what one of our pipelines says, from its weights."""
 
     def __init__(self, weights: NetworkWeights) -> None:
         self._embed = _Embedding(weights.tables, weights.mix)
@@ -124,36 +114,21 @@ class FastTagger:
         self._pad = len(self._blocks)
         self._known: dict[str, int] = {}
         self._table = np.zeros((1024, self._weights.shape[0]), dtype="f")
-        self._is_plain = np.zeros(1024, dtype=bool)
 
-    def find_many(self, texts: Sequence[str]) -> list[list[Match]]:
-        """The names in each text."""
-        found: list[list[Match]] = []
-        batch: list[tuple[str, list[str]]] = []
+    def score_many(self, texts: Sequence[str]) -> list[Any]:
+        """The probabilities of the words of each text [words, labels]."""
+        found: list[Any] = []
+        batch: list[list[str]] = []
         size = 0
         for text in texts:
-            batch.append((text, split_pieces(text)))
-            size += len(batch[-1][1])
-            if size >= _BATCH_PIECES:
-                found += self._find_in_batch(batch)
+            batch.append(build_readings(split_pieces(text)))
+            size += len(batch[-1])
+            if size >= _BATCH_WORDS:
+                found += self._score_words(batch)
                 batch, size = [], 0
-        return found + self._find_in_batch(batch)
+        return found + self._score_words(batch)
 
-    def score_many(self, texts: Sequence[str]) -> list[float]:
-        """The highest probability in each text that a word is part of a name."""
-        scores = self._score_words([build_readings(split_pieces(text)) for text in texts])
-        return [max(score, default=0.0) for score in scores]
-
-    def _find_in_batch(self, batch: list[tuple[str, list[str]]]) -> list[list[Match]]:
-        scores = self._score_words([build_readings(cut) for _text, cut in batch])
-        return [
-            find_name_spans(text, select_words(cut), compute_word_starts(cut), score)
-            for (text, cut), score in zip(batch, scores, strict=True)
-        ]
-
-    def _score_words(self, texts: list[list[str]]) -> list[list[float]]:
-        """The probability of each word of each text to be part of a name; 0 for what can't be: see
-        :func:`is_plain_word`."""
+    def _score_words(self, texts: list[list[str]]) -> list[Any]:
         self._embed_new_words({form for forms in texts for form in forms})
         # Row 0 is padding: one row per convolution separates neighboring texts.
         gap, known = [0] * self._pad, self._known
@@ -161,7 +136,7 @@ class FastTagger:
         for forms in texts:
             rows += map(known.__getitem__, forms)
             rows += gap
-        probabilities = self._compute_probabilities(np.array(rows)).tolist()
+        probabilities = self._compute_probabilities(np.array(rows))
         scores, place = [], self._pad
         for forms in texts:
             scores.append(probabilities[place : place + len(forms)])
@@ -170,11 +145,11 @@ class FastTagger:
 
     def _compute_probabilities(self, rows: Any) -> Any:
         """Compute in blocks, with the context that the convolutions need, to limit memory."""
-        result = np.zeros(len(rows), dtype="f")
+        result = np.zeros((len(rows), len(self._bias)), dtype="f")
         for start in range(0, len(rows), _BLOCK_ROWS):
             low, end = max(0, start - self._pad), min(start + _BLOCK_ROWS, len(rows))
             block = rows[low : end + self._pad]
-            is_wanted = self._is_plain[block]
+            is_wanted = block > 0
             is_wanted[: start - low] = is_wanted[end - low :] = False
             if is_wanted.any():
                 result[low : low + len(block)][is_wanted] = self._compute_block(block, is_wanted)
@@ -193,13 +168,13 @@ class FastTagger:
             hidden = block(hidden, np.stack((*np.divmod(pairs, len(hidden)), behind), axis=1))
             states = np.zeros_like(states)
             states[places] = inverse
-        return self._sum_name_columns(hidden)[inverse]
+        return self._soften(hidden)[inverse]
 
-    def _sum_name_columns(self, hidden: Any) -> Any:
+    def _soften(self, hidden: Any) -> Any:
         logits = hidden @ self._weights + self._bias
         logits -= logits.max(axis=1, keepdims=True)
         np.exp(logits, out=logits)
-        return logits[:, NAME_COLUMNS].sum(axis=1) / logits.sum(axis=1)
+        return logits / logits.sum(axis=1, keepdims=True)
 
     def _embed_new_words(self, forms: set[str]) -> None:
         """Embed words not seen before, and cache the result."""
@@ -212,9 +187,7 @@ class FastTagger:
             first = len(self._known) + 1
             while first + len(some) > len(self._table):
                 self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-                self._is_plain = np.concatenate([self._is_plain, np.zeros_like(self._is_plain)])
             self._table[first : first + len(some)] = embedded
-            self._is_plain[first : first + len(some)] = [is_plain_word(read_word(form)) for form in some]
             self._known.update(zip(some, range(first, first + len(some)), strict=True))
 
 

@@ -29,12 +29,12 @@ from thinc.api import (
     with_array,
 )
 
+from datasets_app.domain.pii.names.joined import TaggedText, join_scores
 from datasets_app.domain.pii.names.name_spans import find_name_spans
 from datasets_app.domain.pii.names.name_words import (
     FEATURES,
     GLUED,
     LABELS,
-    NAME_COLUMNS,
     compute_features,
     compute_word_starts,
     select_words,
@@ -145,18 +145,20 @@ def _find_distinct_words(docs: Sequence[Doc]) -> tuple[Any, list[str]]:
 
 
 class NameTagger(TrainablePipe):
-    """Sets ``doc.ents`` to the names of people found by network and rules."""
+    """Sets ``doc.ents`` to the names of people that this pipeline and the network of all languages find."""
 
     def predict(self, docs: Iterable[Doc]) -> list[Any]:
         docs = list(docs)
         if not any(len(doc) for doc in docs):
-            return [np.zeros(0, dtype="f") for _ in docs]
-        return [scores[:, NAME_COLUMNS].sum(1) for scores in self.model.predict(docs)]
+            return [np.zeros((0, len(LABELS)), dtype="f") for _ in docs]
+        return list(self.model.predict(docs))
 
     def set_annotations(self, docs: Iterable[Doc], scores: list[Any]) -> None:
-        for doc, probabilities in zip(docs, scores, strict=True):
+        docs = list(docs)
+        tagged = [TaggedText(doc.text, tags) for doc, tags in zip(docs, scores, strict=True)]
+        for doc, likely in zip(docs, join_scores(tagged, {}), strict=True):
             starts = [token.idx for token in doc]
-            found = find_name_spans(doc.text, [token.text for token in doc], starts, probabilities.tolist())
+            found = find_name_spans(doc.text, [token.text for token in doc], starts, likely)
             spans = [
                 doc.char_span(m.start, m.end, label=ENTITY_LABEL, alignment_mode="expand") for m in found
             ]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from datasets_app.domain.pii.detector import NAME, Match, merge_matches
 from datasets_app.domain.pii.names.model_error import PERSON_LABELS, NameModelError
-from datasets_app.domain.pii.names.name_words import split_pieces
+from datasets_app.domain.pii.names.name_spans import find_name_spans
+from datasets_app.domain.pii.names.name_words import compute_word_starts, select_words, split_pieces
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.names.name_network import FastTagger
@@ -55,7 +56,7 @@ class NameFinder:
         distinct = list(dict.fromkeys(texts))
         found = [finder(distinct) for finder in self._finders]
         if self._has_built_in:
-            found.append(find_by_built_in(distinct, judged))
+            found.append(find_by_built_in(distinct, judged or {}))
         merged = [
             merge_matches(match for matches in each for match in matches) for each in zip(*found, strict=True)
         ]
@@ -93,41 +94,44 @@ def _make_finder(model: str) -> FindMany:
     return _InstalledPipeline(model.removeprefix(SPACY_PREFIX)).find_many
 
 
-def find_by_built_in(texts: Sequence[str], judged: JudgedTexts | None = None) -> list[list[Match]]:
-    """The names in each text, by the packaged models: that of English and, for every other language, the
-    network."""
-    judged = read_texts(texts, names_only=True) if judged is None else judged
-    english = iter(load_built_in_tagger().find_many(_list_english(texts, judged)))
+def find_by_built_in(texts: Sequence[str], judged: JudgedTexts) -> list[list[Match]]:
+    """The names in each text, by the packaged models: in English by what both say, in every other language by
+    the network."""
+    judged = _complete(texts, judged)
+    english = [text for text in texts if judged[text].is_english]
+    words = zip(english, _score_english(english, judged), strict=True)
+    names = {text: find_name_spans(text, *_cut(text), scores) for text, scores in words if scores}
     return [
-        keep_likely(next(english), judged.get(text))
-        if _is_english(text, judged)
-        else judged[text].find(frozenset({NAME}))
+        names.get(text, []) if judged[text].is_english else judged[text].find(frozenset({NAME}))
         for text in texts
     ]
 
 
-def keep_likely(found: list[Match], text: "JudgedText | None") -> list[Match]:
-    """What the English model found; where the language is uncertain, what the network thinks possible."""
-    from datasets_app.domain.pii.network.judged import MIN_SUPPORT_OF_NAMES
-
-    if text is None or not text.is_uncertain:
-        return found
-    return [match for match in found if text.supports(match, MIN_SUPPORT_OF_NAMES)]
-
-
 def score_by_built_in(texts: Sequence[str]) -> list[float]:
     """The highest probability in each text that a word is part of a name."""
-    judged = read_texts(texts, names_only=True)
-    english = iter(load_built_in_tagger().score_many(_list_english(texts, judged)))
-    return [next(english) if _is_english(text, judged) else judged[text].highest for text in texts]
+    judged = _complete(texts, {})
+    english = [text for text in texts if judged[text].is_english]
+    scores = dict(zip(english, _score_english(english, judged), strict=True))
+    return [
+        max(scores[text], default=0.0) if judged[text].is_english else judged[text].highest for text in texts
+    ]
 
 
-def _list_english(texts: Sequence[str], judged: JudgedTexts) -> list[str]:
-    return [text for text in texts if _is_english(text, judged)]
+def _complete(texts: Sequence[str], judged: JudgedTexts) -> JudgedTexts:
+    return {**read_texts([text for text in texts if text not in judged], names_only=True), **judged}
 
 
-def _is_english(text: str, judged: JudgedTexts) -> bool:
-    return text not in judged or judged[text].is_english
+def _score_english(texts: Sequence[str], judged: JudgedTexts) -> list[list[float]]:
+    from datasets_app.domain.pii.names.joined import TaggedText, join_scores
+
+    tagged = map(TaggedText, texts, load_built_in_tagger().score_many(texts))
+    return join_scores(list(tagged), {text: judged[text].reading for text in texts})
+
+
+def _cut(text: str) -> tuple[list[str], list[int]]:
+    """The words of a text as the name model reads them, and their places."""
+    pieces = split_pieces(text)
+    return select_words(pieces), compute_word_starts(pieces)
 
 
 def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts:

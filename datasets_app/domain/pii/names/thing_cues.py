@@ -8,7 +8,7 @@ import re
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_rules import NON_NAMES
+from datasets_app.domain.pii.names.name_cues import NON_NAMES
 from datasets_app.domain.pii.names.person_cues import has_person_cue
 
 PERSON = -10  # the weight of a person's cue

@@ -8,9 +8,8 @@ Each line of a corpus (``{"text": …, "spans": […]}``) goes through the scrub
 turn, or after the question it answers, and the scoring tool of the folder (score_scrub.py) compares what is
 left with what was marked. Besides the corpora of the folder ("gold") there are the generated sets of
 make_pii_sets: "tune", to work with, and "held_out", which is scored and never shown; and values alone
-("bare"). Chats of brands are scored row by row, and once more with the rows of a brand as one dataset (those
-of a "session" together), which is searched for brands before its scrub; so are customers' names, with the
-persona of a brand.
+("bare"). Chats of brands are scored row by row, and once more with those of a session together; so are
+customers' names, with the persona of a brand.
 "Answered" is a dataset of which somebody went through the words that a preview proposes, and kept those that
 are nobody.
 ``--model`` scores another name model than the packaged one: the packaged one may be trained on some corpora
@@ -38,7 +37,6 @@ from benchmarks.pii_corpora import Row as Marked
 from benchmarks.pii_sets.values import ID_BY_CUE
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.personas.persona import parse_persona
-from datasets_app.domain.pii.brands import BrandCounter, BrandTally
 from datasets_app.domain.pii.detector import CREDENTIAL, HOST, KINDS
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
@@ -203,7 +201,7 @@ def scrub_corpus(corpus: Corpus, model: str) -> Iterator[dict[str, Any]]:
     """What is replaced in each row, in a scrub that knows the persona of the row's brand."""
     brands = [row.get("brand", corpus.brand) for row in corpus.rows]
     make = partial(make_scrubber, model, corpus)
-    scrubbers = {brand: make(brand, is_dataset=corpus.is_dataset) for brand in sorted(set(brands))}
+    scrubbers = {brand: make(brand) for brand in sorted(set(brands))}
     for first in range(0, len(brands), BATCH_SIZE):
         found: dict[int, dict[str, Any]] = {}
         by_brand: dict[str, list[int]] = {}
@@ -216,23 +214,17 @@ def scrub_corpus(corpus: Corpus, model: str) -> Iterator[dict[str, Any]]:
         yield from (found[place] for place in sorted(found))
 
 
-def make_scrubber(model: str, corpus: Corpus, brand: str, *, is_dataset: bool) -> Scrubber:
+def make_scrubber(model: str, corpus: Corpus, brand: str) -> Scrubber:
     terms: tuple[str, ...] = ()
     if brand and corpus.brand_folder:
         persona = (corpus.brand_folder / f"{brand}.yaml").read_text(encoding="utf-8")
         terms = tuple(list_persona_terms(parse_persona(persona)))
     policy = Policy(name_models=(model,))
-    if is_dataset:
-        tally, counter = BrandTally(), BrandCounter(policy, HASH_KEY, terms)
+    if corpus.is_answered:
         rows = [row for row in corpus.rows if row.get("brand", corpus.brand) == brand]
         sessions = [make_session(group)[0] for group in group_rows(rows, in_sessions=True)]
-        for first in range(0, len(sessions), BATCH_SIZE):
-            batch = sessions[first : first + BATCH_SIZE]
-            tally.add(counter.count(batch), len(batch))
-        policy = replace(policy, brands=tally.choose_brands(policy, HASH_KEY, terms))
-        if corpus.is_answered:
-            previewed = Scrubber(policy, key=HASH_KEY, persona_terms=terms)
-            policy = replace(policy, allow_names=answer_proposals(rows, sessions, previewed))
+        previewed = Scrubber(policy, key=HASH_KEY, persona_terms=terms)
+        policy = replace(policy, allow_names=answer_proposals(rows, sessions, previewed))
     return Scrubber(policy, key=HASH_KEY, persona_terms=terms)
 
 

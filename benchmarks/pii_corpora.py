@@ -26,9 +26,8 @@ Row = Mapping[str, Any]
 
 class Corpus(NamedTuple):
     """``brand_folder`` has the personas of rows that name a brand, and of ``brand``, whose chat all rows are.
-    ``is_dataset``: the rows of a brand are sessions of one dataset, searched for brands before its scrub;
-    rows of the same "session" are its turns. ``is_answered``: somebody decided on what is proposed.
-    What is ``held_out`` is never shown."""
+    ``is_dataset``: rows of the same "session" are its turns. ``is_answered``: somebody decided on what is
+    proposed. What is ``held_out`` is never shown."""
 
     name: str
     rows: list[Row]

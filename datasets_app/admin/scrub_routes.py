@@ -17,7 +17,6 @@ SCRUB_PAGES: list[tuple[str, Callable[..., Any], str]] = [
     ("<int:pk>/scrub/terms/", term_pages.keep_terms, "keep_terms"),
     ("<int:pk>/scrub/proposals/", term_pages.decide_proposal, "decide_proposal"),
     ("<int:pk>/scrub/proposals/rest/", term_pages.scrub_proposals, "scrub_proposals"),
-    ("<int:pk>/scrub/brands/", term_pages.scrub_brand, "scrub_brand"),
     ("<int:pk>/attest/", exception_pages.attest, "attest"),
     ("<int:pk>/scrub/not-personal/", mark_pages.mark_not_personal, "mark_not_personal"),
     ("<int:pk>/scrub/keep/", mark_pages.keep_values, "keep_values"),

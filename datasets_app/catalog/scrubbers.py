@@ -1,7 +1,6 @@
 """Creates scrubbers with the installation's key and personas, and with what was decided for a dataset."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -68,15 +67,13 @@ def apply_marks(dataset: Dataset, policy: Policy) -> Policy:
 def find_last_policy(dataset: Dataset) -> Policy:
     """What people chose for the last verified scrub; without one for the last scrub or else preview, without
     those the installation's own. Raises UserError."""
-    return replace(_read_chosen_policy(_find_last_run(dataset)), brands=None)
+    return _read_chosen_policy(_find_last_run(dataset))
 
 
 def load_current_policy(dataset: Dataset) -> Policy:
-    """The same with the brands which that scrub kept and what people have marked by now: what a scrub of the
-    dataset would do to its text as it is. Raises UserError."""
-    run = _find_last_run(dataset)
-    brands = Policy.from_json(run.policy).brands if run else None
-    return apply_marks(dataset, replace(_read_chosen_policy(run), brands=brands))
+    """The same with what people have marked by now: what a scrub of the dataset would do to its text as it
+    is. Raises UserError."""
+    return apply_marks(dataset, find_last_policy(dataset))
 
 
 def is_verified(dataset: Dataset) -> bool:

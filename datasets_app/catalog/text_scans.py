@@ -19,10 +19,9 @@ from datasets_app.catalog.searching import open_searching
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.exemptions import ExemptCount, Exemption, add_exempt_counts, read_exempt_counts
-from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.kept_terms import KeptTerms
 from datasets_app.domain.quality.text_tally import TextTally
-from datasets_app.models import Attestation, Dataset, ScrubMark, ScrubRun, Session, TextScan
+from datasets_app.models import Attestation, Dataset, ScrubMark, Session, TextScan
 
 # Searched in one go; each is saved by itself, so that a search that was stopped continues.
 TURNS_PER_BATCH = 50_000
@@ -205,16 +204,10 @@ def _reset(dataset: Dataset, **fields: Any) -> None:
 
 
 def load_kept_terms(dataset: Dataset) -> KeptTerms:
-    """The exemptions of people, the brands of the last verified scrub, and the terms of its personas."""
+    """The exemptions of people, and the terms of its personas."""
     exemptions = list_exemptions(dataset)
-    names = [exemption.term for exemption in exemptions if not exemption.kind]
-    scrub = ScrubRun.objects.filter(dataset=dataset).exclude(verified_at=None).first()
-    if scrub is not None:
-        names += [brand.term for brand in Policy.from_json(scrub.policy).brands or ()]
-    personas = tuple(list_persona_terms(dataset))
     return KeptTerms(
         tuple(exemption.term for exemption in exemptions if exemption.kind),
-        tuple(names),
-        personas,
-        keeps_things=bool(personas),
+        tuple(exemption.term for exemption in exemptions if not exemption.kind),
+        tuple(list_persona_terms(dataset)),
     )

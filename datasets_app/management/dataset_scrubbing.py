@@ -12,7 +12,6 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED
-from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.custom_patterns import parse_pattern
 from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
@@ -24,7 +23,6 @@ from datasets_app.management.kept_terms import write_proposals
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
 from datasets_app.scrubbing import tasks
-from datasets_app.scrubbing.brands import list_brands
 from datasets_app.scrubbing.marks import keep_terms
 from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.pattern_counts import describe_matches
@@ -73,8 +71,6 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
         if notice:
             stderr.write(str(notice))
     stdout.write(_format_summary(scrub))
-    if brands := list_brands(scrub):
-        stdout.write(describe_brands(brands))
     if not dry_run:
         stdout.write(say_verified(gates.load_facts(dataset).verified_except, dataset.name))
         if languages := say_languages((scrub.verification or {}).get("languages")):
@@ -126,7 +122,7 @@ def _write_proposals(options: dict[str, Any], scrub: ScrubRun, stdout: Any) -> N
         return
     raw_access.record_access(scrub.dataset, None, place="sanitize_dataset", scrub=scrub.pk)
     proposals = [(each.snippet.value, each.counts) for each in list_proposals(scrub)]
-    write_proposals(options["propose_terms"], proposals, list_brands(scrub), stdout)
+    write_proposals(options["propose_terms"], proposals, stdout)
     stdout.write(f"{format_count(len(proposals), 'term')} proposed.")
 
 

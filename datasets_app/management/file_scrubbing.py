@@ -20,11 +20,9 @@ from datasets_app.domain.conversations.reading import ConversationFile, data_ste
 from datasets_app.domain.metadata.metadata import metadata_path, render_metadata
 from datasets_app.domain.personas.persona import PersonaError, parse_persona
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, FindingPlace, ScrubSetup
-from datasets_app.domain.pii.brands import describe_brands
 from datasets_app.domain.pii.network.languages import describe_unmeasured, say_languages
 from datasets_app.domain.pii.persona_terms import list_persona_terms
 from datasets_app.domain.pii.policy import Policy
-from datasets_app.domain.pii.proposals import normalize_proposal
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.wording import format_count
 from datasets_app.management import kept_terms
@@ -161,7 +159,6 @@ def _preview(call: _SanitizeCall, file: ConversationFile, before: InputMetadata,
     _write_proposals(call, result)
     print_limited([_format_finding(call, place) for place in result.places], result.total, call.print)
     call.print(_format_summary(result, "found"))
-    _print_brands(call, result)
     if result.total:
         raise SystemExit(EXIT_FINDINGS)
 
@@ -219,7 +216,6 @@ def _sanitize(call: _SanitizeCall, file: ConversationFile, before: InputMetadata
     if file.is_out_of_order:
         call.print("Lines were out of order and have been sorted.")
     call.print(_format_summary(result, "replaced"))
-    _print_brands(call, result)
     exceptions = join_exceptions("", describe_unmeasured(result.unmeasured, result.turns))
     call.print(f"{say_verified(exceptions, 'the output')} sha256 {result.sha256}")
     if languages := say_languages(result.languages):
@@ -246,17 +242,11 @@ def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup
         file.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
-def _print_brands(call: _SanitizeCall, result: SanitizeResult) -> None:
-    if result.brands:
-        call.print(f"{describe_brands(result.brands)} --propose-terms FILE lists them.")
-
-
 def _write_proposals(call: _SanitizeCall, result: SanitizeResult) -> None:
     target = call.options["propose_terms"]
     if target is not None:
-        kept = {normalize_proposal(brand.term) for brand in result.brands}
-        proposals = result.names.choose_proposals(result.sessions, kept)
-        kept_terms.write_proposals(target, proposals, result.brands, call.stdout)
+        proposals = result.names.choose_proposals(result.sessions)
+        kept_terms.write_proposals(target, proposals, call.stdout)
         call.print(f"{format_count(len(proposals), 'term')} proposed.")
 
 

@@ -1,40 +1,33 @@
 """Files of terms to keep: proposed ones are written, with what helps to decide, and kept ones are read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
-from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Brand, MissedMark
+from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, MissedMark
 from datasets_app.domain.pii.proposals import TermCount
 from datasets_app.management.files import open_output, read_text
 from datasets_app.management.terminal import command_error
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS, MAX_TERMS
 
-_BRANDS_HEADING = """\
-# Kept already, as names of brands or products. Give names of people among them to --scrub-terms.
-# term\tsessions\tby the assistant\tas a thing
-"""
 _HEADING = """\
 # Words found as names in many sessions. Delete the lines of people, and give the rest to --keep-terms.
 # term\tsessions\toccurrences\tby the assistant\tbeside words for products
 """
 
 
-def write_proposals(
-    target: str, proposals: Iterable[tuple[str, TermCount]], brands: Sequence[Brand], stdout: Any
-) -> None:
+def write_proposals(target: str, proposals: Iterable[tuple[str, TermCount]], stdout: Any) -> None:
     """One term a line with its counts, separated by tabs, in a file that only its owner may read; ``-`` is
-    standard output. The brands that are kept anyway are remarks."""
-    kept = [f"# {brand.term}\t{brand.sessions}\t{brand.by_assistant}\t{brand.as_thing}\n" for brand in brands]
+    standard output."""
     lines = [
         f"{term}\t{count.sessions}\t{count.occurrences}\t{count.assistant_share:.0%}\t{count.product_share:.0%}\n"
         for term, count in proposals
     ]
     with open_output(target, stdout, private=True) as file:
-        file.write("".join([*([_BRANDS_HEADING, *kept] if kept else ()), _HEADING, *lines]).encode())
+        file.write("".join([_HEADING, *lines]).encode())
 
 
 def read_scrubbed_terms(file_name: str) -> Iterator[MissedMark]:

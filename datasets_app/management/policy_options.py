@@ -28,7 +28,7 @@ DETECTION_OPTIONS = (
     option("--keep-terms FILE", keep),
     option(
         "--scrub-terms FILE",
-        "names to replace wherever they stand, one a line, such as one that was kept as a brand",
+        "names to replace wherever they stand, one a line",
     ),
     option(
         "--persona FILE",

@@ -62,11 +62,6 @@ class ScrubForm(forms.Form):
         help_text="One per line: LABEL=REGEX, for example ORDER=\\bORD-\\d{6}\\b, or LABEL: and three "
         "examples, for example ORDER_NUMBER: ORD-00017, ORD-00018, ORD-00412. Matches become [LABEL].",
     )
-    keeps_brands = fields.Switch(
-        label="Keep names of brands",
-        initial=True,
-        help_text="Words that many sessions speak of as things, never as people; this tab lists them.",
-    )
     sample = fields.Integer(
         label="Preview sample (sessions)",
         min_value=1,
@@ -121,7 +116,6 @@ class ScrubForm(forms.Form):
             patterns=tuple(pattern[:2] for pattern in cleaned.get("patterns", ())),
             placeholders=cleaned["placeholders"],
             name_models=tuple(settings.NAME_MODELS),
-            keeps_brands=cleaned["keeps_brands"],
             hash_session_ids=cleaned["hash_session_ids"],
             fuzz_seconds=cleaned["fuzz_seconds"] if cleaned["timestamps"] == "move" else 0,
             drop_timestamps=cleaned["timestamps"] == "drop",
@@ -136,7 +130,6 @@ def initial_answers(dataset: Dataset, scrub: ScrubRun | None) -> dict[str, Any]:
     return {
         "kinds": policy.kinds,
         "placeholders": policy.placeholders,
-        "keeps_brands": policy.keeps_brands,
         "hash_session_ids": policy.hash_session_ids,
         "timestamps": "drop" if policy.drop_timestamps else "move" if policy.fuzz_seconds else "keep",
         "fuzz_seconds": policy.fuzz_seconds or DEFAULT_FUZZ_SECONDS,

@@ -30,7 +30,6 @@ from datasets_app.jobs import runs
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import CheckReport, Dataset, JobFile, JobRun, ScrubMark, ScrubRun
-from datasets_app.scrubbing.brands import compute_brand_key, list_brands
 from datasets_app.scrubbing.chunks import count_progress
 from datasets_app.scrubbing.complete import covers_all_kinds
 from datasets_app.scrubbing.forms import ScrubForm, initial_answers
@@ -179,7 +178,6 @@ def _render_scrub(request: HttpRequest, dataset: Dataset, form: ScrubForm) -> Ht
         "runs": dataset.scrubs.select_related("job_run__actor")[:MAX_RUNS_SHOWN],
         **({} if job else _interrupted_context(dataset)),
         **_proposals_context(request, dataset, withheld),
-        **_brands_context(request, run, withheld),
         **_marks_context(request, dataset, withheld),
         **canary_context(dataset),
         **(_progress_context(request, job) if job else {}),
@@ -256,21 +254,6 @@ def _proposals_context(request: HttpRequest, dataset: Dataset, withheld: bool) -
         "proposals": list(zip(proposals, neighbors, strict=True)) if proposals else [],
         "proposal_preview": preview,
         "may_decide": may_decide,
-    }
-
-
-def _brands_context(request: HttpRequest, run: ScrubRun | None, withheld: bool) -> dict[str, Any]:
-    """The words that the shown run keeps as brands, and what each is called by."""
-    brands = list_brands(run)
-    if run is None or not brands or not request.user.has_perm("datasets_app.view_scrubfinding"):
-        return {}
-    if not withheld:
-        raw_access.record_access(
-            run.dataset, request.user, place="brands", scrub=run.pk, findings=len(brands)
-        )
-    return {
-        "brands": [(brand, "" if withheld else compute_brand_key(brand.term)) for brand in brands],
-        "may_scrub_brands": not withheld and request.user.has_perms(_DECIDE_PERMISSIONS),
     }
 
 

@@ -14,7 +14,6 @@ from datasets_app.domain.pii.detection import find_values
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.marks import make_missed_mark
 from datasets_app.domain.pii.names.product_cues import build_cue_patterns
-from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import (
     MAX_PROPOSALS,
     TermCount,
@@ -240,12 +239,11 @@ def read_missed_values(scrub: ScrubRun) -> dict[str, str]:
 
 
 class _Decisions:
-    """What people have marked in a dataset already, and what the preview keeps as brands."""
+    """What people have marked in a dataset already."""
 
     def __init__(self, scrub: ScrubRun) -> None:
         marks: Iterable[Any] = list(ScrubMark.objects.applied_to(scrub.dataset))
         kept = [mark.term for mark in marks if mark.term]
-        kept += [brand.term for brand in Policy.from_json(scrub.policy).brands or ()]
         self._kept = set(map(normalize_proposal, kept))
         self._missed = {mark.digest for mark in marks if mark.digest}
 

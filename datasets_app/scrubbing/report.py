@@ -1,12 +1,11 @@
 """Reports of scrubs as JSON: counts and positions, never a value."""
 
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.batches import MAX_PLACES_LISTED, ScrubSetup, build_place_object, get_top_field
-from datasets_app.domain.pii.policy import Brand, Policy
+from datasets_app.domain.pii.policy import Policy
 from datasets_app.scrubbing.sanitize_file import SanitizeResult
 
 
@@ -46,18 +45,9 @@ def build_file_report(result: SanitizeResult, setup: ScrubSetup, **about: Any) -
         "found_by_class": dict(sorted(result.kinds.items())),
         "found_by_field": dict(sorted(result.fields.items())),
         "places": [build_place_object(place) for place in result.places],
-        "kept_brands": _count_brands(result.brands),
         "verification": verification,
         "sha256": result.sha256 if not result.remaining else None,
     }
-
-
-def _count_brands(brands: Iterable[Brand]) -> list[dict[str, int]]:
-    """The words kept as brands, without the words."""
-    return [
-        {"sessions": brand.sessions, "by_assistant": brand.by_assistant, "as_thing": brand.as_thing}
-        for brand in brands
-    ]
 
 
 def _count_summary(total: int, found: int, changed: int) -> dict[str, int]:
@@ -95,6 +85,5 @@ def build_dataset_report(scrub: Any) -> dict[str, Any]:
             }
             for finding in scrub.findings.order_by("id")[:MAX_PLACES_LISTED]
         ],
-        "kept_brands": _count_brands(policy.brands or ()),
         "verification": verification,
     }

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
-from zlib import crc32
 
 from datasets_app.catalog.files import gzip_writer, load_metadata
 from datasets_app.core.errors import UserError
@@ -20,7 +19,6 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii import batches, session_ids
 from datasets_app.domain.pii.batches import (
-    COUNT_BRANDS,
     MAX_PLACES_LISTED,
     PREVIEW,
     SCRUB,
@@ -28,10 +26,9 @@ from datasets_app.domain.pii.batches import (
     FindingPlace,
     ScrubSetup,
 )
-from datasets_app.domain.pii.brands import MAX_TURNS_SEARCHED, BrandTally, needs_brands
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.names.model_error import NameModelError
-from datasets_app.domain.pii.policy import Brand, Policy, PolicyError
+from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.proposals import TermTally
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.wording import format_count
@@ -43,7 +40,7 @@ NO_LIMITS = Limits(1 << 40, 1 << 60)
 @dataclass
 class SanitizeResult:
     """What was found and changed; ``kinds`` and ``fields`` count findings. Places, never values, but for
-    ``names``, which stay empty unless the setup counts them, and ``brands``, which stay in the text.
+    ``names``, which stay empty unless the setup counts them.
 
     ``remaining`` is what verification still found: the result is no good if there is anything; ``languages``
     are those of the sessions it read, ``unmeasured`` the turns in those in which it was not measured how many
@@ -61,7 +58,6 @@ class SanitizeResult:
     places: list[FindingPlace] = field(default_factory=list)
     names: TermTally = field(default_factory=TermTally)
     verified_turns: int | None = None
-    brands: tuple[Brand, ...] = ()
     remaining: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     unmeasured: Counter[str] = field(default_factory=Counter)
@@ -81,8 +77,7 @@ def scan_file(
     report_progress: ProgressCallback = ignore_progress,
 ) -> SanitizeResult:
     """What a scrub would find; writes nothing. Raises UserError, with the lines that aren't turns."""
-    setup = _search_brands(file, setup, processes, report_progress)
-    result = SanitizeResult(brands=setup.policy.brands or ())
+    result = SanitizeResult()
     with _open_pool(processes, setup) as pool:
         _process_file(file, pool, None, result, report_progress)
     return result
@@ -102,8 +97,7 @@ def sanitize_file(
     ``out`` is a file that can be opened once more by its name, and is put in place by the caller if nothing
     remains. Progress is in bytes: of the input, then of the output. Raises UserError.
     """
-    setup = _search_brands(file, setup, processes, report_progress)
-    result = SanitizeResult(brands=setup.policy.brands or ())
+    result = SanitizeResult()
     with _open_pool(processes, setup) as pool:
         with gzip_writer(out, gzipped) as target:
             _process_file(file, pool, target, result, report_progress)
@@ -132,30 +126,6 @@ def _open_pool(processes: int, setup: ScrubSetup) -> Iterator[ProcessPool]:
         raise UserError(f"{failure} Nothing was written.") from None
     except UnreadableFile as error:
         raise UserError(f"The file {error}. Nothing was written.") from None
-
-
-# --- brands --------------------------------------------------------------------------------------
-
-
-def _search_brands(
-    file: ConversationFile, setup: ScrubSetup, processes: int, report_progress: ProgressCallback
-) -> ScrubSetup:
-    """``setup`` with the brands that a part of the file's sessions shows, if it asks for them."""
-    if not needs_brands(setup.policy, setup.persona_terms):
-        return setup
-    tally = BrandTally()
-    with _open_pool(processes, setup) as pool:
-        lines = file.scan(lambda done: report_progress(done // 10, file.bytes_total)).lines
-        one_of = max(1, lines // MAX_TURNS_SEARCHED)
-        turns = (
-            turn
-            for turn in require_turns(file, lambda done: report_progress(done // 10, file.bytes_total))
-            if one_of == 1 or crc32(turn.session_id.encode("utf-8", "surrogatepass")) % one_of == 0
-        )
-        for batch in pool.map(batches.split_batches(turns), COUNT_BRANDS):
-            tally.add(batch.counts, batch.sessions)
-    brands = tally.choose_brands(setup.policy, setup.key, setup.persona_terms)
-    return setup._replace(policy=replace(setup.policy, brands=brands))
 
 
 # --- scrubbing ---------------------------------------------------------------------------------

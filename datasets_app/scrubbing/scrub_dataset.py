@@ -1,7 +1,6 @@
 """Replaces personal data in a dataset, or previews it. Can be killed at any time and resumed."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import timedelta
 from functools import cache, partial
 from typing import Any
@@ -23,7 +22,6 @@ from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.models import Dataset, JobRun, ScrubChunk, ScrubRun
 from datasets_app.scrubbing import chunks as scrub_chunks
-from datasets_app.scrubbing.brands import add_brands
 from datasets_app.scrubbing.chunks import PatternMatchesRemain
 from datasets_app.scrubbing.complete import complete_scrub, covers_all_kinds
 from datasets_app.scrubbing.proposals import find_proposals
@@ -59,7 +57,7 @@ def scrub_dataset(
     if finished := _find_finished(job_run):
         return _build_result(finished, Policy.from_json(finished.policy))
     scrub = _prepare_scrub(dataset, scrubber, dry_run=dry_run, sample=sample, job_run=job_run)
-    policy = _add_brands(scrub)
+    policy = Policy.from_json(scrub.policy)
     if scrub.verified_at is None:
         make = cache(partial(make_scrubber, policy, dataset))
         _run_scrub(scrub, make, actor, report_progress, start_helpers)
@@ -153,8 +151,7 @@ def _find_resumable(
     policy = apply_marks(dataset, scrubber.policy)
     unfinished = others.filter(dry_run=False, verified_at=None)
     resumable = unfinished.filter(key_fingerprint=session_ids.fingerprint_key(scrubber.key)).order_by("-pk")
-    # The brands were found by the scrub itself.
-    alike = (run for run in resumable if replace(Policy.from_json(run.policy), brands=None) == policy)
+    alike = (run for run in resumable if Policy.from_json(run.policy) == policy)
     same = None if dry_run else next(alike, None)
     # A preview's positions refer to raw text, so a scrub or another preview makes them obsolete.
     obsolete = others.filter(dry_run=True)
@@ -191,16 +188,6 @@ def _create_scrub(
     if sample is not None:
         scrub_chunks.make_chunks(scrub, seed=scrubber.policy.seed or 0)
     return scrub
-
-
-def _add_brands(scrub: ScrubRun) -> Policy:
-    """The policy of a scrub; before its first chunk with the brands that the dataset shows."""
-    policy = Policy.from_json(scrub.policy)
-    if scrub.verified_at is None and policy.brands is None:
-        policy = add_brands(scrub.dataset, policy)
-        scrub.policy = policy.as_json()
-        scrub.save(update_fields=["policy"])
-    return policy
 
 
 def _refuse_concurrent_jobs(dataset: Dataset, scrub: ScrubRun) -> None:
@@ -287,7 +274,6 @@ def _build_result(scrub: ScrubRun, policy: Policy) -> dict[str, Any]:
         "changed_turns": scrub.changed_turns,
         "findings": scrub.finding_count,
         "totals": scrub.totals,
-        "kept_brands": len(policy.brands or ()),
     }
     if scrub.dry_run:
         return facts | {"dry_run": True}

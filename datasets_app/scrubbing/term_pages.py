@@ -30,7 +30,7 @@ from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, ScrubFinding, ScrubMark, Turn
-from datasets_app.scrubbing import brands, marks
+from datasets_app.scrubbing import marks
 from datasets_app.scrubbing.mark_pages import NEXT_SCRUB_NOTE
 from datasets_app.scrubbing.marks import MAX_TERM_CHARACTERS
 from datasets_app.scrubbing.proposals import find_preview, list_proposals
@@ -132,17 +132,6 @@ def scrub_proposals(request: HttpRequest, pk: int) -> HttpResponse:
                 _mark_for_scrub(dataset, finding, request.user)
         messages.success(request, f"Always scrubs {format_count(len(keys), 'more term')}. {NEXT_SCRUB_NOTE}")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
-
-
-@require_POST
-def scrub_brand(request: HttpRequest, pk: int) -> HttpResponse:
-    """Have a word replaced that was kept as a brand; "scrub" is its key."""
-    dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
-    with show_refusal(request):
-        raw_access.check_may_read(request.user, dataset)
-        brands.scrub_brand(dataset, request.POST.get("scrub", ""), actor=request.user)
-        messages.success(request, f"Always scrubbed. {NEXT_SCRUB_NOTE}")
-    return redirect(dataset_url(dataset, "scrub") + "#brands")
 
 
 def _mark_for_scrub(dataset: Dataset, finding: ScrubFinding, actor: Any) -> None:

@@ -18,7 +18,6 @@ from datasets_app.domain.metadata.metadata import read_metadata
 from datasets_app.models import Dataset, ScrubRun, Turn
 from tests import preloaded
 from tests.conftest import PROJECT
-from tests.domain.test_brands import OF_A_RIVAL, OF_AN_AGENT
 from tests.factories import encode_jsonl, make_dataset, make_sessions, make_turn, write_jsonl
 from tests.onnx_model import write_onnx_model
 from tests.terminal import decode_output, run_in_process
@@ -733,30 +732,6 @@ def test_proposed_terms_are_written_for_their_owner_and_kept(here: Sanitize, tmp
     assert "jo@example.org" not in refused.stderr
     refused = here("--input", "in.jsonl", "--dry-run", "--propose-terms", "in.jsonl")
     assert (refused.returncode, "is the input, which is never overwritten" in refused.stderr) == (2, True)
-
-
-def test_words_that_the_file_shows_to_be_brands_stay(here: Sanitize, tmp_path: Path) -> None:
-    texts = [text.format("Purrina") for text in OF_A_RIVAL] + [text.format("Zheakin") for text in OF_AN_AGENT]
-    write_jsonl(tmp_path / "in.jsonl", [make_turn(f"s{n}", 1, text=text) for n, text in enumerate(texts)])
-    (tmp_path / "persona.yaml").write_text("id: hollis\ndisplay_name: Hollis Home\n")
-    call = ("--input", "in.jsonl", "--persona", "persona.yaml", "--out", "out.jsonl")
-    done = here(*call, "--report", "report.json", "--propose-terms", "terms.txt")
-    said = "1 word kept as a name of brands or products: found in 9 sessions or more, as things."
-    assert (done.returncode, said in done.stdout) == (0, True), done.stdout
-    kept = [turn["text"] for turn in read(tmp_path / "out.jsonl")]
-    assert kept[: len(OF_A_RIVAL)] == texts[: len(OF_A_RIVAL)]
-    assert "Zheakin" not in "".join(kept[:2] + kept[len(OF_A_RIVAL) :])
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert report["kept_brands"] == [{"sessions": 9, "by_assistant": 0, "as_thing": 7}]
-    assert "purrina" not in (done.stdout + done.stderr + json.dumps(report)).lower()
-    assert "# purrina\t9\t0\t7\n" in (tmp_path / "terms.txt").read_text()
-    # What a person takes back goes everywhere; without the search each text decides.
-    (tmp_path / "people.txt").write_text("purrina\n")
-    assert here(*call, "--scrub-terms", "people.txt").returncode == 0
-    assert "purrina" not in (tmp_path / "out.jsonl").read_text().lower()
-    done = here(*call, "--no-keep-brands")
-    assert (done.returncode, "kept as" in done.stdout) == (0, False)
-    assert "asked [NAME] the same thing" in (tmp_path / "out.jsonl").read_text()
 
 
 def test_a_scrub_says_in_which_languages_it_looked_for_names(here: Sanitize, tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ NOT_MEANT = {
         "Since May, prices went up.",
     ],
     "Rose Wagner": ["Leider ist die Rose verwelkt.", "Ich hätte gern eine Rose, bitte."],
-    "Bill Gray": ["The bill, as printed, is wrong.", "Thanks, bill paid."],
+    "Bill Gray": ["The bill, as printed, is wrong.", "My bill is paid, thanks."],
     "Drew Fields": ["I drew a picture of both fields."],
 }
 
@@ -165,7 +165,7 @@ def test_names_of_things_in_such_objects_stay(scrubber: Scrubber) -> None:
         {"owner": {"name": "Platform team"}},
         {"author": {"name": "model-v2"}},
         {"users": ["admin", "power user"]},
-        {"name": "Support Queue", "model": {"name": "Claude Sonnet"}, "tool": {"name": "Weather Lookup"}},
+        {"name": "Support Queue", "model": {"name": "Claude 3.5 Sonnet"}, "tool": {"name": "Weather Lookup"}},
         {"name": "get_weather"},
     ):
         turns = [TurnRecord("s", 1, "user", "OK.", [], metadata=metadata)]

@@ -11,6 +11,7 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.detection import Detection, DetectionInput, find_values
 from datasets_app.domain.pii.detector import DETECTION_VERSION
 from datasets_app.domain.pii.masking import mask_values
+from datasets_app.domain.pii.names.joined import WEIGHTS_PATH as JOINED_PATH
 from datasets_app.domain.pii.names.names import load_name_finder
 from datasets_app.domain.pii.network.languages import load_measured
 from datasets_app.domain.pii.network.runtime import LANGUAGES, WEIGHTS_PATH, load_network
@@ -159,7 +160,8 @@ def test_no_word_is_cut_where_a_name_is_known_again() -> None:
 def test_other_weights_are_another_version_of_the_detection() -> None:
     # Text that only earlier weights have searched has to be searched again: raise the version with them.
     weights = hashlib.sha256(WEIGHTS_PATH.read_bytes()).hexdigest()
-    assert (DETECTION_VERSION, weights[:12]) == (15, "9b42b3258b02")
+    joined = hashlib.sha256(JOINED_PATH.read_bytes()).hexdigest()
+    assert (DETECTION_VERSION, weights[:12], joined[:12]) == (16, "9b42b3258b02", "28eee5498929")
 
 
 def test_languages_are_those_that_were_measured() -> None:

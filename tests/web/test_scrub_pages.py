@@ -61,7 +61,6 @@ def answers(**changed: Any) -> dict[str, Any]:
     return {
         "kinds": list(KINDS),
         "placeholders": "plain",
-        "keeps_brands": "on",
         "timestamps": "keep",
         "fuzz_seconds": "86400",
         "patterns": "",

@@ -12,7 +12,6 @@ from django.urls import reverse
 from datasets_app.core.web.reauthentication import PROVED_AT
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubFinding, ScrubMark
-from datasets_app.scrubbing.brands import compute_brand_key
 from datasets_app.scrubbing.proposals import count_open_proposals
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 from tests.factories import make_dataset, make_turn
@@ -81,39 +80,6 @@ def test_all_that_remain_are_decided_with_one_click(sign_in: Any, previewed: Dat
         ("not_personal", "Fredo"),
     ]
     assert count_open_proposals(previewed) == 0
-
-
-def test_what_is_kept_as_a_brand_is_not_asked_about(sign_in: Any, previewed: Dataset) -> None:
-    run = previewed.scrubs.get()
-    run.policy["brands"] = [["jelka", 5, 5, 4]]
-    run.save()
-    page = read(sign_in("curator").get(address("scrub", previewed)))
-    assert "Are these people? (1)" in page
-    assert f'id="proposal-{find_key("Jelka")}"' not in page
-
-
-def test_words_kept_as_brands_are_listed_and_taken_back(sign_in: Any, previewed: Dataset) -> None:
-    run = previewed.scrubs.get()
-    run.policy["brands"] = [["jelka", 5, 5, 4], ["moxwell", 4, 0, 4]]
-    run.save()
-    curator = sign_in("curator")
-    page = read(curator.get(address("scrub", previewed)))
-    assert "Kept as brands and products (2)" in page
-    assert AuditEvent.objects.filter(action="read_raw_text", details__place="brands").exists()
-    done = curator.post(address("scrub_brand", previewed), {"scrub": compute_brand_key("jelka")})
-    assert done.headers["Location"].endswith("#brands")
-    assert "Kept as brands and products (1)" in read(curator.get(address("scrub", previewed)))
-    lead = sign_in("lead")
-    wanted = ["view_scrubrun", "view_scrubfinding", "scrub_dataset"]
-    lead.user.user_permissions.add(*Permission.objects.filter(codename__in=wanted))
-    previewed.restricted = False
-    previewed.save(update_fields=["restricted"])
-    page = read(lead.get(address("scrub", previewed)))
-    assert "Kept as brands and products (1)" in page
-    assert "withheld, 7 characters" in page
-    assert not re.search("jelka|moxwell", page, re.IGNORECASE)
-    lead.post(address("scrub_brand", previewed), {"scrub": compute_brand_key("moxwell")})
-    assert ScrubMark.objects.count() == 1
 
 
 def test_without_the_permission_to_read_there_are_counts_alone(sign_in: Any, previewed: Dataset) -> None:

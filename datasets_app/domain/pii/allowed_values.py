@@ -1,6 +1,6 @@
 """What a policy lets stay although a detector finds it: terms that people listed, and words of personas."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.detector import NAME, PATTERN_KINDS, Match
@@ -12,39 +12,25 @@ from datasets_app.domain.pii.policy import Policy
 class AllowedValues:
     """``persona_terms`` are those of :mod:`persona_terms`, which aren't people."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        key: bytes,
-        persona_terms: Iterable[str] = (),
-        *,
-        keeps_things: bool | None = None,
-    ) -> None:
+    def __init__(self, policy: Policy, key: bytes, persona_terms: Iterable[str] = ()) -> None:
         self._key, self._missed = key, {mark.digest for mark in policy.missed}
         terms = (*policy.allow, *policy.allow_names)
         self._values, self._names = AllowList(policy.allow), AllowList(terms)
-        brands = (brand.term for brand in policy.brands or ())
-        self._kept_names = KeptNames(terms, persona_terms, brands, keeps_things=keeps_things)
+        self._kept_names = KeptNames(terms, persona_terms)
 
     def is_allowed(self, text: str, match: Match) -> bool:
         """Whether a term that people listed covers the value."""
         allowed = self._values if match.kind in PATTERN_KINDS else self._names
         return bool(allowed) and allowed.covers(text, match.start, match.end)
 
-    def find_short_forms(self, texts: Iterable[str]) -> frozenset[str]:
-        """See :meth:`KeptNames.find_short_forms`."""
-        return self._kept_names.find_short_forms(texts)
-
-    def drop_allowed(
-        self, text: str, matches: Iterable[Match], is_person: IsPerson, short_forms: Collection[str] = ()
-    ) -> Iterator[Match]:
+    def drop_allowed(self, text: str, matches: Iterable[Match], is_person: IsPerson) -> Iterator[Match]:
         """The matches that don't stay; of a name, the parts of it that don't. ``is_person`` tells the words
-        that are people whatever a persona calls so, ``short_forms`` those that mean a brand here."""
+        that are people whatever a persona calls so."""
         for match in matches:
             if self.is_allowed(text, match):
                 continue
             if match.kind == NAME and self._kept_names and not self._is_missed(text, match):
-                yield from self._kept_names.cut_terms(text, match, is_person, short_forms)
+                yield from self._kept_names.cut_terms(text, match, is_person)
             else:
                 yield match
 

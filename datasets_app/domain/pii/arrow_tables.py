@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from datasets_app.domain.conversations.jsonl import decode_object, encode_line, parse_turn_object
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.pii.batches import SCRUB, ScrubbedBatch, ScrubSetup, make_batch_worker
-from datasets_app.domain.pii.brands import needs_brands
-from datasets_app.domain.pii.policy import Policy, PolicyError
+from datasets_app.domain.pii.policy import Policy
 
 if TYPE_CHECKING:
     from pyarrow import Table
@@ -23,13 +22,10 @@ _METADATA = "metadata"
 class TableScrubber:
     """Called with a table that has all turns of each of its sessions, it gives them scrubbed, in order.
 
-    One is made in each process. Raises PolicyError where ``policy`` leaves the brands of a dataset to be
-    searched for: no table has the whole of it.
+    One is made in each process.
     """
 
     def __init__(self, policy: Policy, key: bytes, persona_terms: tuple[str, ...] = ()) -> None:
-        if needs_brands(policy, persona_terms):
-            raise PolicyError("Decide on the brands first: no part of a dataset shows them all.")
         self._work = make_batch_worker(ScrubSetup(policy, key, persona_terms))
 
     def __call__(self, table: "Table") -> "Table":

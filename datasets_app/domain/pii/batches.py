@@ -2,14 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.pii.brands import BrandCounter, BrandCounts
 from datasets_app.domain.pii.network.languages import Spoken
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.proposals import TermCounts, count_terms
@@ -22,7 +20,7 @@ from datasets_app.domain.pii.session_scrub import SessionInput
 TURNS_PER_BATCH = 1000
 CHARACTERS_PER_BATCH = 2_000_000
 MAX_PLACES_LISTED = 100
-SCRUB, PREVIEW, VERIFY, COUNT_BRANDS = "scrub", "look", "verify", "brands"
+SCRUB, PREVIEW, VERIFY = "scrub", "look", "verify"
 
 Task = tuple[str, list[TurnRecord]]
 
@@ -78,13 +76,6 @@ class VerifiedBatch(NamedTuple):
     spoken: Spoken
 
 
-class BrandBatch(NamedTuple):
-    """What sessions say of words that may be brands. Raw, for the caller's memory alone."""
-
-    sessions: int
-    counts: BrandCounts
-
-
 def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
     """Whole sessions, about a thousand turns at once. ``turns`` come session by session."""
     batch: list[TurnRecord] = []
@@ -100,19 +91,15 @@ def split_batches(turns: Iterable[TurnRecord]) -> Iterator[list[TurnRecord]]:
         yield batch
 
 
-def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | VerifiedBatch | BrandBatch]:
-    """What works off a task of kind :data:`SCRUB`, :data:`PREVIEW`, :data:`VERIFY` or :data:`COUNT_BRANDS`.
+def make_batch_worker(setup: ScrubSetup) -> Callable[[Task], ScrubbedBatch | VerifiedBatch]:
+    """What works off a task of kind :data:`SCRUB`, :data:`PREVIEW` or :data:`VERIFY`.
 
     Raises what :class:`Scrubber` raises for a policy that can't be carried out.
     """
     scrubber = Scrubber(setup.policy, key=setup.key, persona_terms=setup.persona_terms)
-    make_counter = cache(lambda: BrandCounter(setup.policy, setup.key, setup.persona_terms))
 
-    def work(task: Task) -> ScrubbedBatch | VerifiedBatch | BrandBatch:
+    def work(task: Task) -> ScrubbedBatch | VerifiedBatch:
         kind, turns = task
-        if kind == COUNT_BRANDS:
-            sessions = _group_sessions(turns, lambda _: False)
-            return BrandBatch(len(sessions), make_counter().count(sessions))
         if kind == VERIFY:
             return _verify_batch(scrubber, turns)
         return _scrub_batch(scrubber, turns, setup, with_lines=kind == SCRUB)

@@ -13,14 +13,11 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.folding import fold
-from datasets_app.domain.pii.names.brand_cues import Said, is_signature, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word, strip_accents
-from datasets_app.domain.pii.names.person_cues import RELATIVES, has_cue_before
-from datasets_app.domain.pii.names.thing_cues import weigh_thing
+from datasets_app.domain.pii.names.person_cues import RELATIVES
+from datasets_app.domain.pii.names.said_of import Said, read_cues
 
 MIN_JOINED_CHARACTERS = 5
-# A lower one keeps more products, and people with them: at 3 one name more of a hundred stays in place.
-MIN_THING_WEIGHT = 4
 _MAX_TERM_CHARACTERS = 120  # the window around a match in which a term is looked for
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _GAP = re.compile(r"[\s&.'’_/+\-–]{0,3}")
@@ -61,26 +58,10 @@ class _Place(NamedTuple):
 
 
 class KeptNames:
-    """``terms`` were listed by people; ``persona_terms`` are those of :mod:`persona_terms`; ``brands`` are
-    what a whole dataset shows to be no people (:mod:`brands`)."""
+    """``terms`` were listed by people; ``persona_terms`` are those of :mod:`persona_terms`."""
 
-    def __init__(
-        self,
-        terms: Iterable[str],
-        persona_terms: Iterable[str] = (),
-        brands: Iterable[str] = (),
-        *,
-        keeps_things: bool | None = None,
-    ) -> None:
+    def __init__(self, terms: Iterable[str], persona_terms: Iterable[str] = ()) -> None:
         self._terms: dict[str, list[Term]] = defaultdict(list)
-        self._brands = {words for brand in brands if (words := list_term_words(brand))}
-        self._phrases: dict[str, list[Term]] = defaultdict(list)
-        for words in self._brands:
-            if len(words) > 1:
-                for last in (words[-1], f"{words[-1]}s"):
-                    self._phrases[words[0]].append(Term((*words[:-1], last), False, False, False))
-        persona_terms = tuple(persona_terms)
-        self._keeps_things = bool(persona_terms) if keeps_things is None else keeps_things
         seen: set[tuple[str, ...]] = set()
         for is_persona, group in ((False, terms), (True, persona_terms)):
             for term in group:
@@ -91,34 +72,18 @@ class KeptNames:
                         self._terms[words[0]].append(made)
 
         own = {term.words for group in self._terms.values() for term in group if term.is_persona}
-        self._joined = {" ".join(words): words for words in self._brands if len(words) > 1}
-        self._own_forms = _list_short_forms(words for words in own if _has_ordinary_word(words))
+        # Words that alone may mean a persona's term: Carl, of Cargo Carl.
+        self._short_forms = _list_short_forms(words for words in own if _has_ordinary_word(words))
 
     def __bool__(self) -> bool:
-        return bool(self._terms or self._brands or self._keeps_things)
+        return bool(self._terms)
 
-    def find_short_forms(self, texts: Iterable[str]) -> frozenset[str]:
-        """Words that alone may mean a brand or a persona's term: Carl, of a persona's Cargo Carl. What the
-        whole dataset shows to be a brand must stand whole in ``texts``."""
-        if not self._joined:
-            return self._own_forms
-        said = " ".join(_normalize(word) for text in texts for word in _WORD.findall(text))
-        return self._own_forms | _list_short_forms(
-            words for joined, words in self._joined.items() if joined in said
-        )
-
-    def cut_terms(
-        self, text: str, match: Match, is_person: IsPerson, short_forms: Collection[str] = ()
-    ) -> list[Match]:
-        """The parts of a name in ``text`` that aren't terms to keep; the match itself if none is. In the chat
-        of a persona, what is spoken of as a thing isn't one either, nor is a brand where nothing speaks of a
-        person."""
+    def cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
+        """The parts of a name in ``text`` that aren't terms to keep; the match itself if none is."""
         return [
             part
             for part in self._cut_terms(text, match, is_person)
-            if not (self._keeps_things and self._is_thing(text, part, is_person))
-            and not (self._brands and self._is_brand(text, part, is_person))
-            and not (short_forms and _is_short_form(text, part, is_person, short_forms))
+            if not (self._short_forms and _is_short_form(text, part, is_person, self._short_forms))
         ]
 
     def _cut_terms(self, text: str, match: Match, is_person: IsPerson) -> list[Match]:
@@ -143,34 +108,6 @@ class KeptNames:
         return list(_split_match(match, tokens, inside, parts))
 
     @staticmethod
-    def _is_thing(text: str, match: Match, is_person: IsPerson) -> bool:
-        words = _WORD.findall(text[match.start : match.end])
-        return (
-            not any(is_person(word.lower()) for word in words)
-            and weigh_thing(text, match.start, match.end) >= MIN_THING_WEIGHT
-        )
-
-    def _is_brand(self, text: str, match: Match, is_person: IsPerson) -> bool:
-        """Whether all of a match is a brand, but for an ordinary word before it, or part of one."""
-        if self._phrases and self._is_in_phrase(text, match):
-            return True
-        words = list_term_words(text[match.start : match.end])
-        if words not in self._brands:
-            first = _WORD.search(text, match.start, match.end)
-            if len(words) < 2 or words[1:] not in self._brands or not (first and _is_ordinary(first[0])):
-                return False
-        return not any(map(is_person, words)) and read_cues(text, match.start, match.end) != Said.PERSON
-
-    def _is_in_phrase(self, text: str, match: Match) -> bool:
-        """Whether a match is within a brand of several words, and nobody is greeted or announced by it."""
-        tokens = _split_around(text, match)
-        for place in _find_places(self._phrases, text, tokens):
-            start, end = tokens[place.first].start(), tokens[place.end - 1].end()
-            if start <= match.start and match.end <= end:
-                return not (has_cue_before(text, start) or is_signature(text, start, end))
-        return False
-
-    @staticmethod
     def _stays(text: str, tokens: list[re.Match[str]], place: _Place, is_person: IsPerson) -> bool:
         term = place.term
         if not (term.is_name and term.is_persona):
@@ -193,7 +130,7 @@ def _is_short_form(text: str, match: Match, is_person: IsPerson, short_forms: Co
         and (len(found) == 1 or all(word in forms or _is_ordinary(word) for word in found))
         and not any(is_person(_list_word_forms(word)[-1]) for word in forms)
         and len(text) - (match.end - match.start) >= _MIN_CHARACTERS_AROUND
-        and read_cues(text, match.start, match.end) in (Said.THING, Said.NOTHING)
+        and read_cues(text, match.start, match.end) is Said.NOTHING
     )
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.inflections import find_ending, is_common, list_stems
-from datasets_app.domain.pii.names.brand_cues import is_signature
 from datasets_app.domain.pii.names.gazetteer import WordFacts, look_up_word
 from datasets_app.domain.pii.names.name_cues import PARTICLES, TITLES, follows_cue
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind
+from datasets_app.domain.pii.names.said_of import is_signature
 from datasets_app.domain.pii.network.words import has_lone_characters, is_read_alone, split_words
 
 PROPAGATED_SCORE = 0.9

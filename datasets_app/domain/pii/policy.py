@@ -69,24 +69,13 @@ class Recognizer(NamedTuple):
     context: tuple[str, ...] = ()
 
 
-class Brand(NamedTuple):
-    """A word that a dataset shows to be a brand (brands.py), and the numbers of its sessions that have it, in
-    which the assistant says it, and that speak of a thing."""
-
-    term: str
-    sessions: int
-    by_assistant: int
-    as_thing: int
-
-
 @dataclass(frozen=True)
 class Policy:
     """The choices of one scrub. Nothing in it is secret, and no value of a person stands in it.
 
     Terms in ``allow`` stay whatever they look like, those in ``allow_names`` unless a pattern class matches
-    them. ``brands`` stay where nothing speaks of a person; None until the dataset was searched for them, if
-    ``keeps_brands``. ``exempt_marks`` are keys of marks whose terms a dataset's scrub adds to
-    ``allow``: a term that a pattern class matches is not written into a job's row.
+    them. ``exempt_marks`` are keys of marks whose terms a dataset's scrub adds to ``allow``: a term that a
+    pattern class matches is not written into a job's row.
     """
 
     kinds: tuple[str, ...] = KINDS
@@ -95,8 +84,6 @@ class Policy:
     placeholders: str = "plain"
     allow: tuple[str, ...] = ()
     allow_names: tuple[str, ...] = ()
-    keeps_brands: bool = True
-    brands: tuple[Brand, ...] | None = None
     exempt_marks: tuple[int, ...] = ()
     missed: tuple[MissedMark, ...] = ()
     name_models: tuple[str, ...] = ("builtin",)
@@ -136,7 +123,6 @@ class Policy:
     def as_json(self) -> dict[str, Any]:
         """For a job's row."""
         return asdict(self) | {
-            "brands": self.brands and [list(brand) for brand in self.brands],
             "missed": [mark._asdict() for mark in self.missed],
             "recognizers": [item._asdict() for item in self.recognizers],
         }
@@ -157,8 +143,6 @@ class Policy:
         recognizers += [Recognizer(label, regex, 1.0) for label, regex in patterns if label in KINDS]
         values["recognizers"] = tuple(recognizers)
         values["patterns"] = tuple(item for item in patterns if item[0] not in KINDS)
-        if values.get("brands") is not None:
-            values["brands"] = tuple(Brand(*brand) for brand in values["brands"])
         values["missed"] = tuple(MissedMark(**mark) for mark in values.get("missed", ()))
         return cls(**values)
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from datasets_app.domain.pii.detector import NAME
 from datasets_app.domain.pii.folding import fold
-from datasets_app.domain.pii.names.brand_cues import Said, read_cues
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_cues import follows_cue, is_greeted
 from datasets_app.domain.pii.names.product_cues import has_product_cue
+from datasets_app.domain.pii.names.said_of import Said, read_cues
 from datasets_app.domain.pii.rebuilding import ScrubbedSession
 from datasets_app.domain.pii.session_scrub import SessionInput
 

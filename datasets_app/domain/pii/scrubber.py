@@ -37,22 +37,14 @@ class RemainingValue(NamedTuple):
 class Scrubber:
     """Scrubs sessions under one policy. ``key`` is the installation's, for hashes and marks.
 
-    ``persona_terms`` are those of :mod:`persona_terms`, which aren't people. With them, what a text speaks of
-    as a thing stays, unless ``keeps_things`` is False. Raises :class:`PolicyError` or an error of the name
-    model where the policy can't be carried out.
+    ``persona_terms`` are those of :mod:`persona_terms`, which aren't people. Raises :class:`PolicyError` or
+    an error of the name model where the policy can't be carried out.
     """
 
-    def __init__(
-        self,
-        policy: Policy,
-        *,
-        key: bytes,
-        persona_terms: Iterable[str] = (),
-        keeps_things: bool | None = None,
-    ) -> None:
+    def __init__(self, policy: Policy, *, key: bytes, persona_terms: Iterable[str] = ()) -> None:
         self.policy, self.key = policy, key
         self.kinds = frozenset(policy.kinds)
-        self.allowed = AllowedValues(policy, key, persona_terms, keeps_things=keeps_things)
+        self.allowed = AllowedValues(policy, key, persona_terms)
         placeholders = build_placeholder_pattern(policy.labels)
         self._shared = ScrubRules(policy, key, self.kinds, placeholders, self.allowed)
         self._detection = Detection(policy, key)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -113,11 +112,6 @@ class SessionScrub:
                     [Span(*place, SESSION_ID_KIND) for place in places if not piece.overlaps_removed(*place)]
                 )
 
-    @cached_property
-    def short_forms(self) -> frozenset[str]:
-        """Words that mean a brand of which the session has the whole name."""
-        return self.rules.allowed.find_short_forms(piece.text for piece in self.pieces)
-
     def iterate_places(self) -> Iterator[tuple[int | None, Piece]]:
         """The pieces in their order, with the number of their turn."""
         yield None, self.id_piece
@@ -159,7 +153,7 @@ class SessionScrub:
         """Matches without allowed values; a persona's id names no person."""
         is_person = is_person or self.known.has_name
         allowed = self.rules.allowed
-        kept = list(allowed.drop_allowed(piece.get_view(), matches, is_person, self.short_forms))
+        kept = list(allowed.drop_allowed(piece.get_view(), matches, is_person))
         if piece.place in PERSONA_PLACES:
             return [match for match in kept if match.kind not in (NAME, HANDLE)]
         return kept

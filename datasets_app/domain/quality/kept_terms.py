@@ -1,6 +1,6 @@
 """What isn't personal data in a dataset although a detector finds it, as the metadata of its files states it.
 
-The server knows the decisions of people, the brands of a scrub and its personas; the check of an
+The server knows the decisions of people and its personas; the check of an
 exported file knows its text and its ``.meta.yaml``. So the metadata says which of these terms the text has,
 and no others.
 """
@@ -21,13 +21,11 @@ _TURNS_PER_BATCH = 1000
 
 
 class KeptTerms(NamedTuple):
-    """``values`` may be of any class, ``names`` aren't people, nor are ``personas``, the terms of personas;
-    with ``keeps_things`` nor is what a text speaks of as of a thing."""
+    """``values`` may be of any class; ``names`` aren't people, nor are terms of ``personas``."""
 
     values: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     personas: tuple[str, ...] = ()
-    keeps_things: bool = False
 
     @property
     def term_count(self) -> int:
@@ -84,8 +82,6 @@ class TermSearch:
             for name in ("values", "names", "personas")
             if (present := self._present.intersection(getattr(kept, name)))
         }
-        if kept.keeps_things:
-            stated["keeps_things"] = True
         extra = {key: value for key, value in metadata.extra.items() if key != METADATA_KEY}
         return replace(metadata, extra=extra | ({METADATA_KEY: stated} if stated else {}))
 
@@ -107,8 +103,7 @@ def read_kept_terms(metadata: DatasetMetadata | None, persona_terms: Iterable[st
         *_read_terms(stated, "personas"),
         *_read_terms(_read_object(metadata, "persona"), "terms"),
     )
-    keeps_things = stated.get("keeps_things") is True or bool(personas)
-    return KeptTerms(_read_terms(stated, "values"), _read_terms(stated, "names"), personas, keeps_things)
+    return KeptTerms(_read_terms(stated, "values"), _read_terms(stated, "names"), personas)
 
 
 def _read_object(metadata: DatasetMetadata | None, key: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class NamesOfPeople(PersonalDataCheck):
     def __init__(self) -> None:
         kept = self.options.kept
         policy = Policy(allow_names=(*kept.values, *kept.names))
-        self._allowed = AllowedValues(policy, b"", kept.personas, keeps_things=kept.keeps_things)
+        self._allowed = AllowedValues(policy, b"", kept.personas)
 
     def drop_kept(self, text: str, match: Match) -> Iterable[Match]:
         return self._allowed.drop_allowed(text, (match,), lambda word: False)

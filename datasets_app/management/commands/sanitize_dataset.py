@@ -33,9 +33,8 @@ examples:
   manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl \\
       --recognizers own.yaml --names builtin,onnx:/srv/models/ner
 
-With a persona, words that many sessions speak of as things, and none as people, are kept
-as brands; a part of the input is read once more for that. What else is one, in three steps:
-list the words found as names in many sessions, delete the lines of people, keep the rest:
+Names of brands and products that are taken for people, in three steps: list the words found
+as names in many sessions, delete the lines of people, keep the rest:
   manage.py sanitize_dataset --input logs.jsonl --dry-run --propose-terms terms.txt
   manage.py sanitize_dataset --input logs.jsonl --out clean.jsonl --keep-terms terms.txt
 
@@ -66,13 +65,6 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
             "--propose-terms FILE",
             "write words found as names in many sessions, with counts, to this file, which only its owner "
             "may read (-: standard output); they are raw text",
-        ),
-        option(
-            "--no-keep-brands",
-            "with a persona, the input is first searched for words that many sessions show to be brands or "
-            "products, which stay; this leaves the search out",
-            dest="keep_brands",
-            action="store_false",
         ),
         option(
             "--processes N", "number of processes (default: one for each core; one for small files)", type=int
@@ -113,7 +105,6 @@ Classes, keys and their rotation, languages: docs/scrubbing.md"""
             fuzz_seconds=options["fuzz_timestamps"],
             drop_timestamps=options["drop_timestamps"],
             seed=options["seed"],
-            keeps_brands=options["keep_brands"],
         )
         scrubbing = file_scrubbing if options["dataset"] is None else dataset_scrubbing
         scrubbing.run(options, policy, self.stdout, self.stderr)

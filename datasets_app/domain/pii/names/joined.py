@@ -1,13 +1,14 @@
 """Names in English texts: what the name model and the network of all languages say of each word, joined.
 
-Each sees what the other doesn't: the name model was trained on English alone, the network knows what words
-mean and what may stand there instead of a person. A small layer over both, what the gazetteer knows of the
-word, and how it is written, gives the probability of a name. ``scripts/train_joined_names.py`` trains it.
+Each knows what the other doesn't: the name model was trained on English alone, the network tells people from
+firms, places and products. A small layer over both, what lists know of the word, and how it is written, gives
+the probability of a name. ``scripts/train_joined_names.py`` trains it.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from datasets_app.domain.pii.names.name_words import (
 from datasets_app.domain.pii.names.software import is_software
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 
-WEIGHTS_PATH = Path(__file__).parent / "name_model" / "joined.npz"
+WEIGHTS_PATH = Path(__file__).parent / "joined.npz"
 # A text in which neither finds a name this likely has none.
 MIN_LIKELY = 0.02
 _NAME = CLASSES.index("NAME")
@@ -134,18 +135,35 @@ def _align(words: Sequence[str], starts: Sequence[int], reading: Reading) -> Any
 
 def _describe_forms(text: str, words: Sequence[str], starts: Sequence[int]) -> Any:
     """What lists know of each word, and how it and its text are written [words, 16]."""
-    known = [_describe_form(word) for word in words]
+    known, products = [_describe_form(word) for word in words], _find_software(words)
     of_text = (
         any(word[0].isupper() and len(word) > 1 for word in words[1:]),
         not any(word.islower() for word in words),
         len(words) <= _FEW_WORDS,
-        min(sum(form[0] and not any(form[1:7]) for form in known), _MANY_PRODUCTS),
+        min(
+            sum(number in products and not any(form[:6]) for number, form in enumerate(known)), _MANY_PRODUCTS
+        ),
     )
     forms = [
-        (*form, starts_sentence(words, number), _is_in_code(text, start, start + len(word)), *of_text)
+        (
+            number in products,
+            *form,
+            starts_sentence(words, number),
+            _is_in_code(text, start, start + len(word)),
+            *of_text,
+        )
         for number, (form, word, start) in enumerate(zip(known, words, starts, strict=True))
     ]
     return np.array(forms, np.float32).reshape(len(words), -1)
+
+
+def _find_software(words: Sequence[str]) -> set[int]:
+    """The words that are software, alone or with the next one."""
+    found = {number for number, word in enumerate(words) if is_software(word)}
+    for number, pair in enumerate(pairwise(words)):
+        if pair[0][0].isupper() and pair[1][0].isalnum() and is_software(" ".join(pair)):
+            found |= {number, number + 1}
+    return found
 
 
 def _is_in_code(text: str, start: int, end: int) -> bool:
@@ -159,7 +177,6 @@ def _is_in_code(text: str, start: int, end: int) -> bool:
 def _describe_form(word: str) -> tuple[bool, ...]:
     fact = look_up_word(word)
     return (
-        is_software(word),
         fact.first == 1,
         fact.first == 2,
         fact.last == 1,

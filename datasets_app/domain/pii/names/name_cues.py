@@ -17,29 +17,6 @@ _PARTICLES_TEXT = """
 van von der den de da do dos del della di la le el al bin ibn ben bint st mac mc
 """
 PARTICLES = frozenset(_PARTICLES_TEXT.split())
-# Common words where a name could be.
-_NON_NAMES_TEXT = """
-a about above account accountant actually admin administrator after again agent agents all also an and
-answer any anybody anyone anything app april are as asap assistant at august available back bad bank
-because before bot boy bro brother buddy but by bye call called calling can cancel card chat check child
-christmas clear client come confirm correct could customer dad daughter day dear december did do does
-doing done dont dude easter email emailed english error even evening ever every everybody everyone
-everything family father february fine first folks for fri friday friend from full fun gentlemen get
-getting girl girlfriend give go god going good got great guest guys ha had haha happy has have having he
-hello help her here hey hi him his hold home hope how human husband i id if im in info is issue it its
-january july june just kid kids know lady ladies last late later let like lol long lost love ma mam maam
-ma'am madam man manager march mate may maybe me mine mom mon monday more morning mother much mum my name
-never new next nice night no nobody none not nothing november now number october of off ok okay on once
-one only open operator or order other our out over owner password perfect person phone please pls
-possible problem quick ready really regarding reservation right sad same sat saturday say see self send
-september service set she should show sir sister so some somebody someone something son soon sorry
-speaking staff still such sun sunday support sure system table team thank thanks that the their them
-then there these they thing think this those thu thursday thx time to today together tomorrow tonight
-too trouble true trying tue tuesday two u unable under until up ur us user username very wait waiting
-want was we wed wednesday week welcome well went were what when where which who why wife will with
-wondering work working world would wrong yeah yep yes yesterday yet you your yours
-"""
-NON_NAMES = frozenset(_NON_NAMES_TEXT.split())
 
 
 class Cue(NamedTuple):

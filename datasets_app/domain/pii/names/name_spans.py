@@ -7,11 +7,13 @@ from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_cues import TITLES
 
-# A word is part of a name from this probability on, beside such a word from the second on.
-THRESHOLD, BESIDE_THRESHOLD = 0.055, 0.04
+# A word is part of a name from this probability on.
+THRESHOLD = 0.05
 _MIN_REPEATED_CHARACTERS = 3
 _MID_SENTENCE_SIGNS = frozenset(",'’&-/#@(")  # a sentence goes on behind them
 
+# Words in lower case are parts of code where these touch them: first_name, call(max=3).
+_CODE_SIGNS_BEFORE, _CODE_SIGNS_BEHIND = ("_",), ("_", "=", "(")
 # Numbers, codes and addresses are never names.
 _CODE_OR_ADDRESS = re.compile(r"\d|@|://")
 
@@ -28,7 +30,13 @@ def find_name_spans(
     """
     if max(scores, default=0) < THRESHOLD:
         return []
-    hits = _find_likely_words(words, scores)
+    hits = {
+        number: score
+        for number, score in enumerate(scores)
+        if score >= THRESHOLD
+        and is_plain_word(words[number])
+        and not _is_code(text, words[number], starts[number])
+    }
     _add_repeated(words, hits)
     return [
         match
@@ -37,20 +45,10 @@ def find_name_spans(
     ]
 
 
-def _find_likely_words(words: Sequence[str], scores: Sequence[float]) -> ScoresByWord:
-    plain = {
-        number: score
-        for number, score in enumerate(scores)
-        if score >= BESIDE_THRESHOLD and is_plain_word(words[number])
-    }
-    hits = {number: score for number, score in plain.items() if score >= THRESHOLD}
-    for number in list(hits):
-        for step in (-1, 1):  # the rest of a name, outward from its certain part
-            beside = number + step
-            while beside in plain and beside not in hits:
-                hits[beside] = plain[beside]
-                beside += step
-    return hits
+def _is_code(text: str, word: str, start: int) -> bool:
+    return word.islower() and (
+        text.endswith(_CODE_SIGNS_BEFORE, 0, start) or text.startswith(_CODE_SIGNS_BEHIND, start + len(word))
+    )
 
 
 def starts_sentence(words: Sequence[str], number: int) -> bool:

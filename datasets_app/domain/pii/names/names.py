@@ -100,7 +100,7 @@ def find_by_built_in(texts: Sequence[str], judged: JudgedTexts) -> list[list[Mat
     judged = _complete(texts, judged)
     english = [text for text in texts if judged[text].is_english]
     words = zip(english, _score_english(english, judged), strict=True)
-    names = {text: find_name_spans(text, *_cut(text), scores) for text, scores in words if scores}
+    names = {text: find_name_spans(text, *_split_text(text), scores) for text, scores in words if scores}
     return [
         names.get(text, []) if judged[text].is_english else judged[text].find(frozenset({NAME}))
         for text in texts
@@ -128,7 +128,7 @@ def _score_english(texts: Sequence[str], judged: JudgedTexts) -> list[list[float
     return join_scores(list(tagged), {text: judged[text].reading for text in texts})
 
 
-def _cut(text: str) -> tuple[list[str], list[int]]:
+def _split_text(text: str) -> tuple[list[str], list[int]]:
     """The words of a text as the name model reads them, and their places."""
     pieces = split_pieces(text)
     return select_words(pieces), compute_word_starts(pieces)

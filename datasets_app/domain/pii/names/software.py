@@ -1,7 +1,7 @@
 """Whether a name is software or a part, by a packaged list."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
@@ -11,8 +11,9 @@ SOFTWARE_PATH = Path(__file__).parent / "name_model" / "software.txt"
 _SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
+@lru_cache(maxsize=1 << 14)
 def is_software(name: str) -> bool:
-    """Whether a name without spaces is software: react-router."""
+    """Whether a name is that of software: react-router, Claude Sonnet."""
     return _split(name) in _load_list()
 
 

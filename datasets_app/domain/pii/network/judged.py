@@ -1,4 +1,4 @@
-"""Personal data that only the words around decide, by the network: in English all but the names."""
+"""Personal data that only the words around decide, by the network: in English all but names (joined.py)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,9 +20,8 @@ from datasets_app.domain.pii.network.words import Word, is_placeholder
 MAX_ENGLISH = 0.9
 # So few words may be English where none of them tells the language, or English is as likely as this.
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
-# What another finds is personal only if the network finds it as likely as this: a rule's user name, and what
-# the English model takes for a name where the language is uncertain.
-MIN_SUPPORT, MIN_SUPPORT_OF_NAMES = 0.02, 0.003
+# A user name that a rule finds is one only if the network finds it as likely as this.
+MIN_SUPPORT = 0.02
 
 
 class _Class(NamedTuple):
@@ -60,12 +59,11 @@ _PERSONAL = [CLASSES.index(item.kind) for item in _CLASSES]
 
 
 class JudgedText(NamedTuple):
-    """What the network makes of a text. ``is_english``: the English model finds its names; ``is_uncertain``:
-    it may be of any language."""
+    """What the network makes of a text. ``is_english``: the English model has a say in its names; so it has
+    in a few words that may be of any language."""
 
     reading: Reading
     is_english: bool
-    is_uncertain: bool
 
     def find(self, kinds: frozenset[str]) -> list[Match]:
         """The values of these classes, each class in order and without overlaps. Of two classes for the same
@@ -91,15 +89,15 @@ class JudgedText(NamedTuple):
         """The highest probability that a word is part of a name."""
         return float(self.reading.probabilities[:, CLASSES.index(NAME)].max(initial=0))
 
-    def supports(self, match: Match, least: float = MIN_SUPPORT) -> bool:
-        """Whether what a rule or another model found is personal with a probability of ``least``."""
+    def supports(self, match: Match) -> bool:
+        """Whether what a rule found may be personal."""
         words = [
             number
             for number, word in enumerate(self.reading.words)
             if word.start < match.end and match.start < word.end
         ]
         likely = self.reading.probabilities[words][:, _PERSONAL].sum(axis=1)
-        return not words or float(likely.max(initial=0)) >= least
+        return not words or float(likely.max(initial=0)) >= MIN_SUPPORT
 
 
 def judge_replies(replies: Sequence[tuple[str, str]]) -> dict[str, JudgedText]:
@@ -120,8 +118,7 @@ def judge_texts(texts: Sequence[str], *, names_only: bool = False) -> list[Judge
     is_wanted = _may_be_foreign if names_only else _may_hold_values
     found = []
     for reading in load_network().read_many(texts, is_wanted):
-        is_uncertain = _may_be_english(reading)
-        found.append(JudgedText(reading, is_uncertain or reading.english > MAX_ENGLISH, is_uncertain))
+        found.append(JudgedText(reading, reading.english > MAX_ENGLISH or _may_be_english(reading)))
     return found
 
 

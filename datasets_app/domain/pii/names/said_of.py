@@ -1,13 +1,11 @@
-"""What a text says of a word that may be a brand: whether it speaks of a thing, or of a person."""
+"""What the words around a name say of it: that it is a person, that it may be a firm, or nothing."""
 
 import re
 from enum import Enum
 
 from datasets_app.domain.pii.names.person_cues import has_cue_before, has_cue_behind
-from datasets_app.domain.pii.names.thing_cues import STRONG, weigh_cues
 
 _CUE_CHARACTERS = 60
-_MIN_TEXT_CHARACTERS = 20  # a text so short may be an answer, and all of it a name
 # What firms and goods do and are done to as people are: "asked Acme the same", "Acme is so good".
 _FIRM_BEFORE = re.compile(
     r"\b(?:ask(?:ed|ing)?|t(?:ell|old|elling)|contact(?:ed)?|e-?mailed|messaged|called|by|from|looking for"
@@ -28,9 +26,6 @@ _ITEM = re.compile(
     r"|zwei|drei|een|twee)\s(?:(?:new|next|old|second|big|small|large|mini|original|free|whole|nouveau|nouvelle"
     r"|nuevo|neue[rns]?)\s)?$",
     re.IGNORECASE,
-)
-_OWNED_ITEM = re.compile(
-    r"\b(?:our|your|my|only|unser|unsere|dein|deine|notre|votre|nuestr[oa])\s$", re.IGNORECASE
 )
 _REQUESTED = re.compile(r",?\s(?:please|pls)\b", re.IGNORECASE)
 # "Best,\nAna", "- Ana": nothing but a line follows.
@@ -62,9 +57,8 @@ class Said(Enum):
     """``DOUBTFUL`` is what is said of people and of firms."""
 
     NOTHING = 0
-    THING = 1
-    DOUBTFUL = 2
-    PERSON = 3
+    DOUBTFUL = 1
+    PERSON = 2
 
 
 def read_cues(text: str, start: int, end: int) -> Said:
@@ -78,7 +72,7 @@ def read_cues(text: str, start: int, end: int) -> Said:
         or _INTRODUCED.match(behind)
     ):
         return Said.PERSON
-    has_article = _ARTICLE.search(before) is not None or is_item(text, start)
+    has_article = _ARTICLE.search(before) is not None or _ITEM.search(before) is not None
     behind_person = has_cue_behind(text, start, end) and not (has_article and _REQUESTED.match(behind))
     before_person = has_cue_before(text, start)
     if (before_person and not _FIRM_BEFORE.search(before)) or (
@@ -87,15 +81,7 @@ def read_cues(text: str, start: int, end: int) -> Said:
         return Said.PERSON
     if before_person or behind_person or _PRONOUN.search(_SENTENCE_END.split(behind, maxsplit=1)[0]):
         return Said.DOUBTFUL
-    is_thing = len(text) >= _MIN_TEXT_CHARACTERS and weigh_cues(text, start, end) >= STRONG
-    return Said.THING if is_thing else Said.NOTHING
-
-
-def is_item(text: str, start: int, *, is_phrase: bool = False) -> bool:
-    """Whether what begins there is one of many: "a new X", "two X"; or if ``is_phrase``, somebody's:
-    "your X Y", which nobody says of a first and last name."""
-    first = max(0, start - _CUE_CHARACTERS)
-    return bool(_ITEM.search(text, first, start) or (is_phrase and _OWNED_ITEM.search(text, first, start)))
+    return Said.NOTHING
 
 
 def is_signature(text: str, start: int, end: int) -> bool:

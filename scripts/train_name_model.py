@@ -40,8 +40,8 @@ def main() -> None:
         training.load_weights(nlp, options.start_from)
     training.train_pipeline(nlp, training_texts, options.epochs, options.seed, options.rate)
     nlp = _save_pipeline(nlp, training.new_pipeline(options.width, options.depth, options.seed), options.out)
-    finder = FastTagger(read_weights(nlp.get_pipe("alignmenter_names").model.to_bytes()))
-    scores = {name: scoring.score_corpus(finder, corpus) for name, corpus in held_out.items()}
+    tagger = FastTagger(read_weights(nlp.get_pipe("alignmenter_names").model.to_bytes()))
+    scores = {name: scoring.score_corpus(tagger, corpus) for name, corpus in held_out.items()}
     print(scoring.format_scores(scores))
     if options.scores:
         options.scores.write_text(json.dumps(scores, indent=1) + "\n")

@@ -705,7 +705,7 @@ def test_proposed_terms_are_written_for_their_owner_and_kept(here: Sanitize, tmp
     for number, person in enumerate(("Maria", "Kevin", "Priya", "Olga")):
         lines += [
             make_turn(f"s{number}", 1, text=f"my name is {person}"),
-            make_turn(f"s{number}", 2, role="assistant", text="Ask Fredo, or read our Jelkmann guide."),
+            make_turn(f"s{number}", 2, role="assistant", text="Ask Fredo, or read our Henrik guide."),
         ]
     write_jsonl(tmp_path / "in.jsonl", lines)
     (tmp_path / "terms.txt").write_text("of others")
@@ -715,15 +715,15 @@ def test_proposed_terms_are_written_for_their_owner_and_kept(here: Sanitize, tmp
     assert "2 terms proposed." in done.stdout
     assert (tmp_path / "terms.txt").stat().st_mode & 0o777 == 0o600
     proposed = [line for line in (tmp_path / "terms.txt").read_text().splitlines() if line[0] != "#"]
-    assert proposed == ["fredo\t4\t4\t100%\t0%", "jelkmann\t4\t4\t100%\t100%"]
+    assert proposed == ["fredo\t4\t4\t100%\t0%", "henrik\t4\t4\t100%\t100%"]
     for said in (done.stdout, done.stderr, (tmp_path / "report.json").read_text()):
-        assert not {"fredo", "jelkmann"} & set(said.lower().split())
+        assert not {"fredo", "henrik"} & set(said.lower().split())
     assert here("--input", "in.jsonl", "--dry-run", "--propose-terms", "-").stdout.count("fredo\t4") == 1
     done = here("--input", "in.jsonl", "--out", "out.jsonl", "--keep-terms", "terms.txt")
     assert done.returncode == 0
     assert [turn["text"] for turn in read(tmp_path / "out.jsonl")[:2]] == [
         "my name is [NAME]",
-        "Ask Fredo, or read our Jelkmann guide.",
+        "Ask Fredo, or read our Henrik guide.",
     ]
     (tmp_path / "terms.txt").write_text("# ours\nAcme\n\njo@example.org\t3\n")
     refused = here("--input", "in.jsonl", "--dry-run", "--keep-terms", "terms.txt")

@@ -45,7 +45,6 @@ def test_products_are_no_people(text: str) -> None:
         ("James Dyson and Edward Jones", ["James Dyson", "Edward Jones"]),
         ("Carter's laptop is broken", ["Carter"]),
         ("Mary McDonald, DeShawn Ford and JoAnn Chase", ["Mary McDonald", "DeShawn Ford", "JoAnn Chase"]),
-        ("customer: tamil", ["tamil"]),
         ("Maria Fisher and Yates Mann left", ["Maria Fisher", "Yates Mann"]),
         ("my brother Luigi won't boot his laptop", ["Luigi"]),
         ("Ray kept asking, and Thor is my son", ["Ray", "Thor"]),

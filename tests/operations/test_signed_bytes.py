@@ -37,7 +37,7 @@ def dataset(tmp_path: Path) -> Dataset:
     import_persona(PERSONA, actor=None)
     turns = [
         make_turn("s1", text="Where is my order?", persona_id="warm_v1"),
-        make_turn("s1", 2, "assistant", text=f"Ask {NAME} of Lumora Works.", persona_id="warm_v1"),
+        make_turn("s1", 2, "assistant", text=f"Ask {NAME} of Northwind Traders.", persona_id="warm_v1"),
     ]
     made = make_dataset(tmp_path, turns, origin="synthetic")
     mark_not_personal(made, term=NAME, actor=None)
@@ -48,11 +48,11 @@ def dataset(tmp_path: Path) -> Dataset:
 
 
 def change_persona(dataset: Dataset) -> None:
-    import_persona(f"{PERSONA}brand_names: [Lumora Works]\n", actor=None)
+    import_persona(f"{PERSONA}brand_names: [Northwind Traders]\n", actor=None)
 
 
 def keep_a_term(dataset: Dataset) -> None:
-    mark_not_personal(dataset, term="Lumora Works", actor=None)
+    mark_not_personal(dataset, term="Northwind Traders", actor=None)
 
 
 def keep_a_term_no_more(dataset: Dataset) -> None:
@@ -63,7 +63,7 @@ CHANGES: dict[str, Callable[[Dataset], Any]] = {
     "persona": change_persona,
     "another persona": lambda dataset: import_persona("id: cold_v1\n", actor=None),
     "kept term": keep_a_term,
-    "kept everywhere": lambda dataset: mark_not_personal(None, term="Lumora Works", actor=None),
+    "kept everywhere": lambda dataset: mark_not_personal(None, term="Northwind Traders", actor=None),
     "kept no more": keep_a_term_no_more,
     "comment": lambda dataset: add_comment(
         dataset.sessions.get(), "Odd.", turn_index=None, actor=User.objects.create_superuser("eve")

@@ -101,15 +101,15 @@ def test_in_a_small_dataset_every_word_that_nothing_shows_to_be_a_person_is_prop
     dataset = make_dataset(
         tmp_path,
         [
-            make_turn("a", 1, text="my name is Maria, does Desmond retry failed jobs?"),
+            make_turn("a", 1, text="my name is Maria, does Gustave retry failed jobs?"),
             make_turn(
-                "a", 2, role="assistant", text="Hi Maria! Desmond retries when a run has no exit code."
+                "a", 2, role="assistant", text="Hi Maria! Gustave retries when a run has no exit code."
             ),
             make_turn("b", 1, text="Merci Hélène, meine Frau Heike fragt auch"),
         ],
         origin="production",
     )
-    assert list_terms(dataset) == ["Desmond"]
+    assert list_terms(dataset) == ["Gustave"]
 
 
 def test_whoever_is_greeted_is_not_proposed_however_often(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.factories import run_task
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-LEFT = "zorblax"
+LEFT = "blorptic"
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from datasets_app.domain.pii.names.name_words import (
     select_words,
     split_pieces,
 )
-from datasets_app.domain.pii.names.software import is_software
+from datasets_app.domain.pii.names.things import is_software
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 
 WEIGHTS_PATH = Path(__file__).parent / "joined.npz"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_cues import TITLES
+from datasets_app.domain.pii.names.things import is_listed_thing
 
 # A word is part of a name from this probability on.
 THRESHOLD = 0.05
@@ -37,6 +38,9 @@ def find_name_spans(
         and is_plain_word(words[number])
         and not _is_code(text, words[number], starts[number])
     }
+    for number in [number for number in hits if is_listed_thing(words[number])]:
+        if not {number - 1, number + 1} & hits.keys():  # kirin, but not kirin engelhart
+            del hits[number]
     _add_repeated(words, hits)
     return [
         match

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from datasets_app.domain.pii.entropy import is_hexadecimal
 from datasets_app.domain.pii.names.gazetteer import UNKNOWN_WORD, look_up_word
-from datasets_app.domain.pii.names.software import is_software
+from datasets_app.domain.pii.names.things import is_software
 from datasets_app.domain.pii.rules import handle_context_words as words
 from datasets_app.domain.pii.rules.announced_handles import TECHNICAL, is_free
 from datasets_app.domain.pii.rules.handle_names import is_of_words, is_run_together, is_word_pair

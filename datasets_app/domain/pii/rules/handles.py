@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.software import is_part_number
+from datasets_app.domain.pii.names.things import is_part_number
 from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
 from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
 from datasets_app.domain.pii.rules.handle_shapes import NAMED, OF_SIGNED_WORDS, rank

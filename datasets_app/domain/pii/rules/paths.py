@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import PATH, Match, Span, drop_overlaps
-from datasets_app.domain.pii.names.software import is_software
+from datasets_app.domain.pii.names.things import is_software
 
 
 def search_folded(text: str) -> list[Match]:

@@ -1,4 +1,4 @@
-"""Whether a name is software or a part, by a packaged list."""
+"""Software, products, firms, languages: what looks like a name and is none, by packaged lists."""
 
 import re
 from functools import cache, lru_cache
@@ -7,14 +7,14 @@ from pathlib import Path
 from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
 from datasets_app.domain.pii.names.name_words import select_words, split_pieces
 
-SOFTWARE_PATH = Path(__file__).parent / "name_model" / "software.txt"
+_LISTS = Path(__file__).parent / "name_model"
 _SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
 @lru_cache(maxsize=1 << 14)
 def is_software(name: str) -> bool:
     """Whether a name is that of software: react-router, Claude Sonnet."""
-    return _split(name) in _load_list()
+    return _split(name) in _load_list("software.txt")
 
 
 def is_part_number(name: str) -> bool:
@@ -23,9 +23,16 @@ def is_part_number(name: str) -> bool:
     return series is not None and not any(look_up_word(series[1])) and is_software(series[1])
 
 
+@lru_cache(maxsize=1 << 14)
+def is_listed_thing(word: str) -> bool:
+    """Whether a list has a word, and no list of names has it: Kafka, Amharic."""
+    fact = look_up_word(word)
+    return not (fact.first or fact.last) and (is_software(word) or _split(word) in _load_list("products.txt"))
+
+
 @cache
-def _load_list() -> frozenset[tuple[str, ...]]:
-    lines = SOFTWARE_PATH.read_text(encoding="utf-8").splitlines()
+def _load_list(name: str) -> frozenset[tuple[str, ...]]:
+    lines = (_LISTS / name).read_text(encoding="utf-8").splitlines()
     entries = ",".join(line for line in lines if not line.startswith("#")).split(",")
     return frozenset(words for entry in entries if (words := _split(entry)))
 

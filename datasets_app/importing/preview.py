@@ -31,7 +31,7 @@ from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines, list_warnings
 from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
-from datasets_app.domain.traces.records import MAX_KINDS_NOTED, NOT_CONVERSATIONS
+from datasets_app.domain.traces.records import AMBIGUOUS_TIMES, MAX_KINDS_NOTED, NOT_CONVERSATIONS
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.tables import WrongEncoding
 from datasets_app.domain.wording import format_count
@@ -240,8 +240,8 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     preview.left_out = list_left_out_with_lines(report)
     preview.warnings = list_warnings(report)
     preview.speakers, preview.more_speakers = _list_speakers(report.speakers)
-    preview.lacks_sessions = report.notes.lacks_sessions
-    preview.has_ambiguous_dates = bool(report.notes.ambiguous_dates.total)
+    preview.lacks_sessions = report.lacks_sessions
+    preview.has_ambiguous_dates = bool(report.remarks[AMBIGUOUS_TIMES].total)
     preview.columns = report.mapping
     preview.table_columns = report.columns
     if whole and not report.conversations:

@@ -62,7 +62,7 @@ class Candidates:
             )
             file.scan(lambda _: report_progress(self.counts["conversations"], None))
             if isinstance(file, ConvertedFile):
-                if file.report.notes.lacks_sessions:
+                if file.report.lacks_sessions:
                     raise UserError(_NO_SESSION_COLUMN.format(path.name.partition("-")[2]))
                 self.counts["unreadable_spans"] += file.report.left_out[TOO_DEEP].total
         except UnreadableFile as error:

@@ -20,6 +20,7 @@ from datasets_app.domain.traces.records import (
     EMPTY,
     OTHER_EVENTS,
     OTHER_MEMBERS,
+    ROUNDED_SESSIONS,
     UNKNOWN_ROLES,
     UNREADABLE_FORM,
 )
@@ -526,7 +527,7 @@ def test_ids_as_spreadsheets_write_them(
 ) -> None:
     rows = "".join(f'"{name}",{("user", "assistant")[n % 2]},Hi {n}\n' for n, name in enumerate(ids))
     found, report = convert(write(tmp_path, f"ticket,role,text\n{rows}", "t.csv"))
-    assert (list(found), report.notes.rounded_ids.total) == (names, rounded)
+    assert (list(found), report.remarks[ROUNDED_SESSIONS].total) == (names, rounded)
     assert bool(list_warnings(report)) == bool(rounded)
 
 

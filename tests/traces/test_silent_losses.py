@@ -10,7 +10,6 @@ import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import Report
-from datasets_app.domain.traces.records import Note
 from tests.traces.exports import EXPORTS
 from tests.traces.more_exports import MORE_EXPORTS
 from tests.traces.platform_exports import IN_LINES, PLATFORMS
@@ -65,7 +64,6 @@ def count(report: Report) -> list[Any]:
         report.unanswered,
         report.problem_total,
         {reason: note.total for reason, note in notes},
-        [note.total for note in vars(report.notes).values() if isinstance(note, Note)],
     ]
 
 

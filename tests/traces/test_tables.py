@@ -8,11 +8,11 @@ import pytest
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import Report, read_convert_options
 from datasets_app.domain.traces.describe import list_left_out_with_lines, list_warnings
+from datasets_app.domain.traces.records import GUESSED_SENDERS
 from datasets_app.domain.traces.table_columns import (
     format_columns,
     guess_mapping,
 )
-from datasets_app.domain.traces.table_warnings import list_table_warnings
 from tests.traces.reading import convert, texts, write
 
 HEADER = "Case No;Sent At;Sender;Body;Labels\n"
@@ -21,7 +21,7 @@ HEADER = "Case No;Sent At;Sender;Body;Labels\n"
 def read(folder: Path, rows: str, header: str = HEADER, **mapping: str) -> tuple[Any, Report, list[str]]:
     given = {"mapping": mapping} if mapping else {}
     sessions, report = convert(write(folder, header + rows, "t.csv"), **given)
-    return sessions, report, list_table_warnings(report.notes, report.place)
+    return sessions, report, list_warnings(report)
 
 
 def test_dates_that_cannot_be_read_are_counted_kept_and_reorder_nothing(tmp_path: Path) -> None:
@@ -83,12 +83,12 @@ def test_session_columns_are_recognized_by_name() -> None:
 
 def test_a_table_without_a_session_column_says_so_until_one_is_chosen(tmp_path: Path) -> None:
     header, rows = "Bundle;Sender;Body\n", "a;user;Hi\na;bot;Hello\nb;user;Bye\n"
-    assert read(tmp_path, rows, header)[1].notes.lacks_sessions
+    assert read(tmp_path, rows, header)[1].lacks_sessions
     columns = {"role": "Sender", "text": "Body"}
     for value, count in (("Bundle", 2), ("one-conversation", 1), ("each-row", 3)):
         sessions, report, _ = read(tmp_path, rows, header, **columns, session_id=value)
-        assert (len(sessions), report.notes.lacks_sessions) == (count, False)
-    assert not read(tmp_path, "a;user;Hi\na;bot;Hello\n", header)[1].notes.lacks_sessions
+        assert (len(sessions), report.lacks_sessions) == (count, False)
+    assert not read(tmp_path, "a;user;Hi\na;bot;Hello\n", header)[1].lacks_sessions
     # A text and a role that are not named are guessed.
     assert len(read(tmp_path, rows, header, session_id="Bundle")[0]) == 2
     for wrong in ({"dates": "guess"}, {"speaker": "Sender"}, {"session_id": "None"}):
@@ -130,7 +130,7 @@ def test_senders_without_a_known_role_are_said_and_bots_are_assistants(tmp_path:
     assert sessions["1"][1].metadata["author"] == "Bot 7"
     assert "8 messages by 8 senders without a known role, read 4 as user and 4 as assistant" in warnings[0]
     assert "Meier" not in warnings[0]
-    assert report.notes.senders.kinds["assistant: Dana Meier"] == 1
+    assert report.remarks[GUESSED_SENDERS].kinds["assistant: Dana Meier"] == 1
     warnings = read(tmp_path, "".join(f"{n};;Person {n};Hi;\n" for n in range(300)))[2]
     assert "300 messages by at least 200 senders without a known role, read 300 as user" in warnings[0]
 

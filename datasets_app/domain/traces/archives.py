@@ -147,7 +147,8 @@ class ArchiveConversion:
                 mine[reason].kinds += note.kinds
         report.speakers += part.speakers
         report.mapping, report.columns = report.mapping or part.mapping, report.columns or part.columns
-        report.notes.merge(part.notes)
+        report.lacks_sessions |= part.lacks_sessions
+        report.guessed_roles += part.guessed_roles
 
     def _add_problem(self, problem: LineError) -> None:
         self.report.records += 1

@@ -34,6 +34,7 @@ from datasets_app.domain.traces.records import (
     LEFT_OUT,
     NO_ANSWER,
     NO_MESSAGES,
+    REPEATED_SESSIONS,
     SECOND_COPY,
     TEXT_BETWEEN,
     TOOL_TURNS,
@@ -44,7 +45,7 @@ from datasets_app.domain.traces.records import (
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
 from datasets_app.domain.traces.repeated import find_repetition
 from datasets_app.domain.traces.sides import Sides
-from datasets_app.domain.traces.table_rows import UNEVEN, RowReader, TableNotes
+from datasets_app.domain.traces.table_rows import UNEVEN, RowReader
 from datasets_app.domain.traces.trees import leave_out_branches
 from datasets_app.domain.traces.turn_tables import TurnRow, read_turn_table
 from datasets_app.domain.traces.turns import add_labels, build_turns, has_answer, make_session_id
@@ -126,7 +127,9 @@ class Report:
     mapping: dict[str, str] = field(default_factory=dict)
     # Of a table: the names of its columns.
     columns: list[str] = field(default_factory=list)
-    notes: TableNotes = field(default_factory=TableNotes)
+    # Whether nothing says which rows are one conversation; what senders without a role were read as.
+    lacks_sessions: bool = False
+    guessed_roles: Counter[str] = field(default_factory=Counter)
 
 
 class Conversion:
@@ -232,7 +235,7 @@ class Conversion:
             left_out[NO_MESSAGES].add(count=not is_told)
             return []
         if self.report.mapping and (line := find_repetition(turns)):
-            self.report.notes.repeated_sessions.add(line)
+            self.report.remarks[REPEATED_SESSIONS].add(line)
         if cut := sum("truncated" in (turn.metadata or {}) for turn in turns):
             self.report.remarks[CUT_TEXTS].add(conversation.line, count=cut)
         if between := sum(len((turn.metadata or {}).get(TEXT_BETWEEN, ())) for turn in turns):
@@ -299,8 +302,10 @@ class Conversion:
             taken = (Document(number, labels.take(row)) for number, row in rows)
             times = mapping.get("timestamp", "")
             dates = DateReader(lambda: self._list_values(times), mapping.get("dates", ""), times)
-            reader = RowReader(mapping, dates, self.report.notes, self.options.assistant, self._list_values)
+            reader = RowReader(mapping, dates, self.report.remarks, self.options.assistant, self._list_values)
+            self.report.guessed_roles = reader.guessed_roles
             yield from reader.read(taken)
+            self.report.lacks_sessions = reader.lacks_sessions
         elif labels.found and self.options.labeled_texts:
             yield from labels.read_texts(rows)
         elif reason := next(filter(None, (explain_texts(row) for _, row in peeked)), ""):

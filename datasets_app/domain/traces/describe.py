@@ -1,58 +1,22 @@
 """What a conversion did, in a sentence."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import (
-    ABOVE_COLUMNS,
-    ATTACHED,
-    BACKWARDS,
-    BETWEEN_TURNS,
-    CANCELED,
-    CHOSEN_OUT,
-    CUT_ROWS,
-    CUT_TEXTS,
-    DELETED,
-    DUPLICATES,
-    EACH_A_CONVERSATION,
-    EMPTY,
-    EMPTY_MEMBERS,
-    ERRORS,
-    FAILED,
-    HIDDEN,
-    LINES_BEFORE,
-    NO_ANSWER,
-    NO_CONTENT,
-    NO_MESSAGES,
-    NO_QUESTION,
-    NO_REPLY,
-    NOT_CONVERSATIONS,
-    ONE_CONVERSATION,
-    ONE_CONVERSATION_OF_PAIRS,
-    OTHER_BRANCHES,
-    OTHER_ENCODING,
+    GUESSED_SENDERS,
+    MAX_KINDS_NOTED,
     OTHER_EVENTS,
     OTHER_MEMBERS,
     OTHER_SPANS,
-    PRIVATE_NOTES,
-    REPEATED,
-    ROUNDED_IDS,
-    SAME_COLUMNS,
-    SECOND_COPY,
-    SUB_AGENTS,
-    TEXT_BETWEEN,
-    TOO_DEEP,
-    TOOL_TURNS,
-    TOTALS,
-    UNANSWERED,
-    UNCLEAR_DATES,
-    UNKNOWN_ROLES,
-    UNREAD_DATES,
-    UNREADABLE_FORM,
+    REMEDIES,
+    SINGULARS,
     Note,
 )
-from datasets_app.domain.traces.table_warnings import format_lines, list_table_warnings
 from datasets_app.domain.wording import format_count
+
+MAX_LINES_SHOWN = 10
 
 
 def describe_report(report: Report) -> str:
@@ -99,7 +63,7 @@ def _list_kinds(note: Note) -> str:
 
 def explain_missing_sessions(report: Report) -> str:
     """Why a table can't be imported as it is; empty if it can."""
-    if not report.notes.lacks_sessions:
+    if not report.lacks_sessions:
         return ""
     return (
         f"no column says which of the {report.records:,} rows belong to the same conversation. Choose the "
@@ -109,77 +73,39 @@ def explain_missing_sessions(report: Report) -> str:
 
 def list_warnings(report: Report) -> list[str]:
     """What was guessed, cut or may have been understood wrongly, in sentences that name no value."""
-    remarks = [
-        f"{describe_count(what, note.total)}{format_lines(note.lines, note.total, report.place)}."
+    return [
+        _describe_senders(note, report) if what == GUESSED_SENDERS else _describe_remark(what, note, report)
         for what, note in report.remarks.items()
+        if note.total
     ]
-    return remarks + list_table_warnings(report.notes, report.place)
 
 
-SINGULARS = {
-    NO_CONTENT: "call without content",
-    TOTALS: "row of totals",
-    UNANSWERED: "trace that holds no answer",
-    TOO_DEEP: "span nested too deeply to be read",
-    UNKNOWN_ROLES: "message of an unknown role",
-    CHOSEN_OUT: "message of a sender that is left out by choice",
-    REPEATED: "exact repetition of a message",
-    UNREADABLE_FORM: "text in a form that can't be read",
-    EMPTY_MEMBERS: "empty file of the archive",
-    OTHER_MEMBERS: "file of the archive that holds no conversations",
-    NO_ANSWER: "conversation without an answer",
-    NO_MESSAGES: "record without messages",
-    OTHER_SPANS: "span that is no model call",
-    SUB_AGENTS: "call of sub-agents and tools",
-    DUPLICATES: "repetition of a call",
-    FAILED: "failed call",
-    SECOND_COPY: "conversation that the file holds twice",
-    OTHER_BRANCHES: "message of other branches",
-    HIDDEN: "hidden message",
-    PRIVATE_NOTES: "private note",
-    DELETED: "deleted or unsent message",
-    NOT_CONVERSATIONS: "labeled text that is no conversation",
-    CANCELED: "canceled annotation",
-    "messages of the messenger itself": "message of the messenger itself",
-    "media without text": "file without text",
-    CUT_ROWS: "row cut off before its text",
-    EMPTY: "empty message",
-    LINES_BEFORE: "line before the first message",
-    OTHER_EVENTS: "event that is no message",
-    ERRORS: "error message of the application",
-    ONE_CONVERSATION: "message without the ID of a conversation, read as one conversation",
-    ONE_CONVERSATION_OF_PAIRS: (
-        "question with an answer of a list without IDs of conversations, read as one conversation"
-    ),
-    EACH_A_CONVERSATION: (
-        "question with an answer and a time, but without the ID of a conversation, read as a conversation"
-    ),
-    ATTACHED: "file attached to a text, whose content isn't read",
-    CUT_TEXTS: "text cut off in the file, kept as far as it goes and marked as truncated",
-    BETWEEN_TURNS: f"text between the turns of a chat template, kept as {TEXT_BETWEEN} in the metadata",
-    TOOL_TURNS: "call of a tool or its result, kept in the metadata of the turn that follows",
-    BACKWARDS: (
-        "time that runs backwards; if day and month are exchanged, set dates to day-first or month-first"
-    ),
-    UNCLEAR_DATES: (
-        "date that could have the day or the month first, read as day-first; set dates to change that"
-    ),
-    OTHER_ENCODING: "line that isn't UTF-8, read in the encoding that was stated",
-    ABOVE_COLUMNS: "line above the names of the columns, which isn't read",
-    SAME_COLUMNS: "column with the name of another one, kept with a number behind it",
-    ROUNDED_IDS: "message whose ID has more digits than a float keeps; others may have become one with it",
-    UNREAD_DATES: (
-        "date that can't be read, could have the day or the month first, or a time zone that isn't clear; "
-        "set dates, or write offsets"
-    ),
-    NO_QUESTION: "call that names no question, or has it in a form that isn't known",
-    NO_REPLY: "call that names no reply, or has it in a form that isn't known",
-    "requests without a reply": "request without a reply",
-    "replies without their request": "reply without its request",
-    "calls that are no chat": "call that is no chat",
-    "scores": "score",
-    "turns that were not captured": "turn that was not captured",
-}
+def _describe_remark(what: str, note: Note, report: Report) -> str:
+    """ "3 timestamps (like 99/99/9999) can't be read as a date (lines 2, 3 and 9); …"."""
+    noun, _, rest = describe_count(what, note.total).partition(" ")[2].partition(" ")
+    shapes = ", ".join(kind for kind, _ in note.kinds.most_common(3))
+    like = f" (like {shapes})" if shapes else ""
+    lines = format_lines(note.lines, note.total, report.place)
+    return f"{note.total:,} {noun}{like} {rest}{lines}{REMEDIES[what]}."
+
+
+def _describe_senders(note: Note, report: Report) -> str:
+    counts = " and ".join(f"{count:,} as {role}" for role, count in report.guessed_roles.most_common())
+    messages, senders = format_count(note.total, "message"), format_count(len(note.kinds), "sender")
+    senders = f"at least {senders}" if len(note.kinds) == MAX_KINDS_NOTED else senders
+    lines = format_lines(note.lines, note.total, report.place)
+    return f"{messages} by {senders} without a known role, read {counts}{lines}."
+
+
+def format_lines(lines: Sequence[int], total: int, place: str) -> str:
+    """ " (lines 3, 5 and 9)"; empty if no line is known. ``place`` is what is counted: "line" or "row"."""
+    if not lines:
+        return ""
+    shown = [f"{line:,}" for line in sorted(lines)[:MAX_LINES_SHOWN]]
+    more = total - len(shown)
+    shown += [f"{more:,} more"] if more > 0 else []
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return f" ({place if total == 1 else f'{place}s'} {listed})"
 
 
 def summarize_report(report: Report) -> dict[str, Any]:

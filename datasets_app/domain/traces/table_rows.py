@@ -4,7 +4,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from sys import intern
 from typing import Any
@@ -17,10 +16,19 @@ from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.records import (
+    AMBIGUOUS_TIMES,
     BOOLEAN_ID,
     CUT_ROWS,
     EMPTY,
+    GUESSED_SENDERS,
+    HTML_TEXTS,
+    ORIGINAL_TIMESTAMP,
+    ROUNDED_SESSIONS,
     TOTALS,
+    UNEVEN_ROWS,
+    UNKNOWN_ZONES,
+    UNNAMED_SESSIONS,
+    UNREAD_TIMES,
     WITHHELD,
     Call,
     LeftOut,
@@ -43,8 +51,6 @@ from datasets_app.domain.traces.values import as_name, drop_empty, is_boolean
 UNEVEN = MISSING_CELLS, EXTRA_CELLS = "missing_cells", "extra_cells"
 # Where the tags of a turn are among the details of its message.
 TURN_TAGS = "turn_tags"
-# What is kept of a date that can't be read.
-ORIGINAL_TIMESTAMP = "original_timestamp"
 # A question and its answer are one conversation, whether or not a column says so.
 MAX_ROWS_WITHOUT_SESSION = 2
 
@@ -64,47 +70,21 @@ _TOTAL = re.compile(
 _TAGS = re.compile(r"[;,|]")
 
 
-@dataclass
-class TableNotes:
-    """``lacks_sessions``: nothing says which rows are one conversation. The kinds of ``senders`` are "role:
-    sender", so they may name people; those of dates are their shapes."""
-
-    unread_dates: Note = field(default_factory=Note)
-    ambiguous_dates: Note = field(default_factory=Note)
-    unknown_zones: Note = field(default_factory=Note)
-    uneven_rows: Note = field(default_factory=Note)
-    unnamed_sessions: Note = field(default_factory=Note)
-    rounded_ids: Note = field(default_factory=Note)
-    html_texts: Note = field(default_factory=Note)
-    senders: Note = field(default_factory=Note)
-    sender_roles: Counter[str] = field(default_factory=Counter)
-    repeated_sessions: Note = field(default_factory=Note)
-    lacks_sessions: bool = False
-
-    def merge(self, other: "TableNotes") -> None:
-        """Add the notes of another table."""
-        for name, value in vars(other).items():
-            mine = getattr(self, name)
-            if isinstance(value, Note):
-                mine.total += value.total
-                mine.kinds += value.kinds
-            elif isinstance(value, Counter):
-                mine += value
-            else:
-                setattr(self, name, mine or value)
-
-
 class RowReader:
     """A speaker that names no role is a user, except the ``assistant``; without one, the first speaker of a
     conversation is its user, and a speaker who is called a bot is the assistant. In a column that names roles
-    too, such a speaker is unknown. ``list_values`` returns all values of a column."""
+    too, such a speaker is unknown. ``list_values`` returns all values of a column.
+
+    ``lacks_sessions``: nothing says which rows are one conversation. In ``remarks``, kinds of senders are
+    "role: sender", so they may name people; those of dates are their shapes."""
 
     def __init__(
-        self, mapping: Mapping[str, str], dates: DateReader, notes: TableNotes, assistant: str,
+        self, mapping: Mapping[str, str], dates: DateReader, remarks: Mapping[str, Note], assistant: str,
         list_values: Callable[[str], Iterable[Any]],
     ) -> None:  # fmt: skip
         self._list_values = list_values
-        self.mapping, self.dates, self.notes, self.assistant = mapping, dates, notes, assistant
+        self.mapping, self.dates, self.remarks, self.assistant = mapping, dates, remarks, assistant
+        self.lacks_sessions, self.guessed_roles = False, Counter[str]()
         self._first_speakers: dict[int, str] = {}
         self._orders: dict[int, float] = {}
         self._mapped = {column for field, column in mapping.items() if field in COLUMNS}
@@ -131,7 +111,7 @@ class RowReader:
             # Libraries for tables write NaN for an empty cell.
             yield self._read_row(number, {key: value for key, value in row.items() if value == value})
         by_session = "session_id" in self.mapping
-        self.notes.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
+        self.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
 
     def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut | LineError:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
@@ -143,7 +123,7 @@ class RowReader:
         if text is None or not str(text).strip():
             return LeftOut(CUT_ROWS if missing else EMPTY, number)
         if missing or type(row.get(EXTRA_CELLS)) is list:
-            self.notes.uneven_rows.add(number)
+            self.remarks[UNEVEN_ROWS].add(number)
         if is_boolean(row.get(self.mapping.get("session_id", ""))):
             return LineError(number, "E110", BOOLEAN_ID)
         name = self._find_session(row, number)
@@ -153,7 +133,7 @@ class RowReader:
             written = str(text)
             text = strip_html(written, only_pages=True)
             if "<" in written and text != written:
-                self.notes.html_texts.add(number)
+                self.remarks[HTML_TEXTS].add(number)
         message = read_message({"role": role, "content": text})
 
         spoken = message._replace(speaker=str(speaker or "").strip(), line=number)
@@ -169,13 +149,13 @@ class RowReader:
         value = row.get(column)
         name = as_name(value)
         if may_be_rounded(value):
-            self.notes.rounded_ids.add(number)
+            self.remarks[ROUNDED_SESSIONS].add(number)
             if self._merges_ids:
                 raise UnreadableFile(MERGED_IDS)
         if type(value) is str and _WHOLE_FLOAT.fullmatch(name):  # of a column of numbers with a gap
             name = name[:-2]
         if not name:
-            self.notes.unnamed_sessions.add(number)
+            self.remarks[UNNAMED_SESSIONS].add(number)
         return name
 
     def _find_role(self, session: str, speaker: str, number: int) -> tuple[str, str | None]:
@@ -197,8 +177,8 @@ class RowReader:
             return UNKNOWN, None
         if not role:
             role = "user" if self._set_first(session, speaker) == speaker else "assistant"
-        self.notes.senders.add(number, f"{role}: {speaker.strip()}")
-        self.notes.sender_roles[role] += 1
+        self.remarks[GUESSED_SENDERS].add(number, f"{role}: {speaker.strip()}")
+        self.guessed_roles[role] += 1
         return role, speaker
 
     def _set_first(self, session: str, speaker: str) -> str:
@@ -231,16 +211,16 @@ class RowReader:
     def _read_time(self, written: Any, number: int) -> float | None:
         if written is None or written == "":
             return None
-        note = self.notes.unread_dates
+        what = UNREAD_TIMES
         try:
             if (time := self.dates.read(written)) is not None:
                 return time
         except AmbiguousDate:
-            note = self.notes.ambiguous_dates
+            what = AMBIGUOUS_TIMES
         except UnknownZone as error:
-            self.notes.unknown_zones.add(number, error.name)
+            self.remarks[UNKNOWN_ZONES].add(number, error.name)
             return None
-        note.add(number, describe_shape(written))
+        self.remarks[what].add(number, describe_shape(written))
         return None
 
     def _find_order(self, row: dict[str, Any], session: str, time: float | None, number: int) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
 from datasets_app.domain.traces.messages import find_time
-from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, LeftOut, Message
+from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, LeftOut, Message, declare_reason
 from datasets_app.domain.traces.streams import begins_reply, is_event, join_events, parse_events
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -28,6 +28,10 @@ _REPLY_OBJECTS = ("chat.completion", "response", "text_completion")
 _CONVERSATION = tuple(
     "conversation_id session_id thread_id conversationId sessionId threadId chat_id".split()
 )
+
+UNANSWERED_REQUESTS = declare_reason("requests without a reply", "request without a reply")
+UNASKED_REPLIES = declare_reason("replies without their request", "reply without its request")
+NO_CHAT = declare_reason("calls that are no chat", "call that is no chat")
 
 
 def matches(value: Any) -> bool:
@@ -103,9 +107,9 @@ class _Reader:
 
     def finish(self) -> Iterator[Call | LeftOut]:
         if self.waiting:
-            yield LeftOut("requests without a reply", 0, len(self.waiting))
+            yield LeftOut(UNANSWERED_REQUESTS, 0, len(self.waiting))
         if self.replies:
-            yield LeftOut("replies without their request", 0, len(self.replies))
+            yield LeftOut(UNASKED_REPLIES, 0, len(self.replies))
 
     def _make_call(
         self, value: dict[str, Any], request: Any, reply: Any, line: int
@@ -117,7 +121,7 @@ class _Reader:
             yield LeftOut(FAILED, line)
             return
         if _is_no_chat(reply):
-            yield LeftOut("calls that are no chat", line)
+            yield LeftOut(NO_CHAT, line)
             return
         produced = read_output(reply)[0]
         if not given and not produced:

@@ -7,7 +7,7 @@ from typing import Any
 from datasets_app.domain.traces.attributes import KINDS
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
-from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut, Span
+from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut, Span, declare_reason
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -22,6 +22,7 @@ _TYPES = frozenset("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR E
 _TRACE_KEYS = tuple(
     "sessionId userId session_id user_id projectId project_id htmlPath latency release".split()
 )
+SCORES = declare_reason("scores", "score")
 _KEPT = ("name", "environment", "release", "version")
 
 
@@ -36,7 +37,7 @@ def read(documents: Iterable[Document]) -> Iterator[Span | LeftOut]:
             found = True
             yield (_read_trace if kind == "trace" else _read_observation)(item, trace, number)
         if not found:
-            yield LeftOut("scores" if _is_score(value) else NO_MESSAGES, number)
+            yield LeftOut(SCORES if _is_score(value) else NO_MESSAGES, number)
 
 
 def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

@@ -17,11 +17,12 @@ from datasets_app.domain.traces.records import (
     Conversation,
     LeftOut,
     Message,
+    declare_reason,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
-SERVICE_MESSAGES = "messages of the messenger itself"
-MEDIA = "media without text"
+SERVICE_MESSAGES = declare_reason("messages of the messenger itself", "message of the messenger itself")
+MEDIA = declare_reason("media without text", "file without text")
 
 
 def assign_roles(spoken: Sequence[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import Conversation, LeftOut, Message
+from datasets_app.domain.traces.records import Conversation, LeftOut, Message, declare_reason
 from datasets_app.domain.traces.table_rows import TURN_TAGS
 from datasets_app.domain.traces.values import as_dict, as_list, as_name
 
 # The tag of replies that a criterion asks about, and where their metadata has the key of the task.
 TAG_PREFIX = "review:"
 REVIEW_KEYS = "review_keys"
-NO_CONVERSATION = "review tasks whose answer was not captured, or that hold no conversation"
+NO_CONVERSATION = declare_reason(
+    "review tasks whose answer was not captured, or that hold no conversation",
+    "review task whose answer was not captured, or that holds no conversation",
+)
 _FIELDS = {"review_key", "criterion", "input", "annotation"}
 
 

@@ -99,7 +99,7 @@ class LabeledText(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """Something of the file that isn't part of a conversation."""
+    """Something of the file that isn't part of a conversation; of a ``total`` of 0, nothing is said."""
 
     reason: str
     line: int = 0
@@ -123,6 +123,8 @@ class Note:
     kinds: Counter[str] = field(default_factory=Counter)
 
     def add(self, line: int = 0, kind: str = "", *, count: int = 1) -> None:
+        if not count:
+            return
         self.total += count
         if line and line not in self.lines and len(self.lines) < MAX_LINES_NOTED:
             self.lines.append(line)

@@ -22,6 +22,9 @@ from datasets_app.domain.traces.formats import (
     review_tasks,
     tickets,
 )
+from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut
+
+Reader = Callable[[Iterable[Document]], Iterator[Record]]
 
 
 class Format(NamedTuple):
@@ -30,33 +33,48 @@ class Format(NamedTuple):
     name: str
     label: str
     matches: Callable[[Any], bool]
-    read: Callable[[Iterable[Document]], Iterator[Record]]
+    read: Reader
+
+
+def _each(read_document: Callable[[Any, int], Iterator[Record]]) -> Reader:
+    """A reader of documents that each stand alone; one of which nothing is made is counted."""
+
+    def read(documents: Iterable[Document]) -> Iterator[Record]:
+        for number, value in documents:
+            found = False
+            for record in read_document(value, number):
+                found = True
+                yield record
+            if not found:
+                yield LeftOut(NO_MESSAGES, number)
+
+    return read
 
 
 _FORMATS = (
-    Format("otel", "OpenTelemetry traces", otlp.matches, otlp.read),
-    Format("openinference", "OpenInference traces (Phoenix)", otlp.matches, otlp.read),
-    Format("langsmith", "LangSmith runs", langsmith.matches, langsmith.read),
-    Format("langfuse", "Langfuse traces", langfuse.matches, langfuse.read),
+    Format("otel", "OpenTelemetry traces", otlp.matches, _each(otlp.read)),
+    Format("openinference", "OpenInference traces (Phoenix)", otlp.matches, _each(otlp.read)),
+    Format("langsmith", "LangSmith runs", langsmith.matches, _each(langsmith.read)),
+    Format("langfuse", "Langfuse traces", langfuse.matches, _each(langfuse.read)),
     Format(
         "observations",
         "Calls of Weave, Braintrust, Opik, Datadog, PostHog, Bedrock or promptfoo",
         observations.matches,
         observations.read,
     ),
-    Format("chatgpt", "ChatGPT export", chat_apps.matches_chatgpt, chat_apps.read_chatgpt),
-    Format("openwebui", "Open WebUI export", chat_apps.matches_open_webui, chat_apps.read_open_webui),
-    Format("librechat", "LibreChat export", chat_apps.matches_librechat, chat_apps.read_librechat),
-    Format("claude", "Claude export", chat_apps.matches_claude, chat_apps.read_claude),
+    Format("chatgpt", "ChatGPT export", chat_apps.matches_chatgpt, _each(chat_apps.read_chatgpt)),
+    Format("openwebui", "Open WebUI export", chat_apps.matches_open_webui, _each(chat_apps.read_open_webui)),
+    Format("librechat", "LibreChat export", chat_apps.matches_librechat, _each(chat_apps.read_librechat)),
+    Format("claude", "Claude export", chat_apps.matches_claude, _each(chat_apps.read_claude)),
     Format(
         "chats",
         "AI Studio, Gemini, LM Studio, TypingMind or Chatbox export",
         more_chats.matches,
-        more_chats.read,
+        _each(more_chats.read),
     ),
     Format("review", "Review tasks of Alignmenter", review_tasks.matches, review_tasks.read),
-    Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, agent_logs.read_inspect),
-    Format("telegram", "Telegram export", messengers.matches_telegram, messengers.read_telegram),
+    Format("inspect", "Inspect evaluation log", agent_logs.matches_inspect, _each(agent_logs.read_inspect)),
+    Format("telegram", "Telegram export", messengers.matches_telegram, _each(messengers.read_telegram)),
     Format(
         "messenger",
         "Messenger, Slack or Discord export",
@@ -64,9 +82,9 @@ _FORMATS = (
         messengers.read_messenger,
     ),
     Format("agentlog", "Log of Claude Code, an agent SDK or Codex", agent_logs.matches, agent_logs.read),
-    Format("intercom", "Intercom conversations", tickets.matches_intercom, tickets.read_intercom),
-    Format("zendesk", "Zendesk tickets", tickets.matches_zendesk, tickets.read_zendesk),
-    Format("freshdesk", "Freshdesk tickets", tickets.matches_freshdesk, tickets.read_freshdesk),
+    Format("intercom", "Intercom conversations", tickets.matches_intercom, _each(tickets.read_intercom)),
+    Format("zendesk", "Zendesk tickets", tickets.matches_zendesk, _each(tickets.read_zendesk)),
+    Format("freshdesk", "Freshdesk tickets", tickets.matches_freshdesk, _each(tickets.read_freshdesk)),
     Format("platforms", "Messages of a help desk or bot platform", platforms.matches, platforms.read),
     Format("argilla", "Argilla records", labels.matches_argilla, labels.read_argilla),
     Format("prodigy", "Prodigy annotations", labels.matches_prodigy, labels.read_prodigy),

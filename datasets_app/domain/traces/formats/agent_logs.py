@@ -10,7 +10,6 @@ from datasets_app.domain.traces.messages import read_message, read_messages
 from datasets_app.domain.traces.records import (
     HIDDEN,
     LEFT_OUT,
-    NO_MESSAGES,
     OTHER_EVENTS,
     SUB_AGENTS,
     Conversation,
@@ -169,14 +168,10 @@ def matches_inspect(value: Any) -> bool:
     return type(value) is dict and type(value.get("samples")) is list and ("eval" in value or "plan" in value)
 
 
-def read_inspect(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        if not matches_inspect(value):
-            yield LeftOut(NO_MESSAGES, number)
-            continue
+def read_inspect(value: Any, number: int) -> Iterator[Conversation]:
+    if matches_inspect(value):
         run = as_dict(value.get("eval"))
-        for sample in value["samples"]:
-            yield _read_sample(as_dict(sample), run, number)
+        yield from (_read_sample(as_dict(sample), run, number) for sample in value["samples"])
 
 
 def _read_sample(sample: dict[str, Any], run: dict[str, Any], number: int) -> Conversation:

@@ -106,10 +106,8 @@ class _Reader:
         yield from self._make_call(value, request, reply, line)
 
     def finish(self) -> Iterator[Call | LeftOut]:
-        if self.waiting:
-            yield LeftOut(UNANSWERED_REQUESTS, 0, len(self.waiting))
-        if self.replies:
-            yield LeftOut(UNASKED_REPLIES, 0, len(self.replies))
+        yield LeftOut(UNANSWERED_REQUESTS, 0, len(self.waiting))
+        yield LeftOut(UNASKED_REPLIES, 0, len(self.replies))
 
     def _make_call(
         self, value: dict[str, Any], request: Any, reply: Any, line: int

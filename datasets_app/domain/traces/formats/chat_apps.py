@@ -1,15 +1,13 @@
 """Exports of chat applications: ChatGPT, LibreChat, Chatbot UI, Open WebUI, Claude."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.messages import find_time, read_message, read_messages
 from datasets_app.domain.traces.records import (
     ERRORS,
     HIDDEN,
-    NO_MESSAGES,
     OTHER_BRANCHES,
     Conversation,
     LeftOut,
@@ -33,34 +31,30 @@ def matches_chatgpt(value: Any) -> bool:
     return type(value) is dict and type(value.get("mapping")) is dict
 
 
-def read_chatgpt(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        if not matches_chatgpt(value):
-            yield LeftOut(NO_MESSAGES, number)
-            continue
-        nodes = {
-            name: Node(
-                name,
-                as_name(as_dict(node).get("parent")),
-                _order(as_dict(node), place),
-                _join_fragments(as_dict(node).get("message")),
-            )
-            for place, (name, node) in enumerate(value["mapping"].items())
-        }
-        spoken = [node for node in nodes.values() if _is_shown(node.value)]
-        path = choose_branch(nodes, as_name(value.get("current_node")))
-        if as_name(value.get("current_node")) not in nodes and len(_rooted(spoken, nodes)) > 1:
-            path = sorted(spoken, key=lambda node: node.order)  # torn out of its tree
-        messages = [
-            message for node in path if _is_shown(node.value) for message in _read_chatgpt(node.value)
-        ]
-        on_path = {node.id for node in path}
-        yield from _count(
-            HIDDEN, number, sum(type(node.value) is dict and not _is_shown(node.value) for node in path)
+def read_chatgpt(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+    if not matches_chatgpt(value):
+        return
+    nodes = {
+        name: Node(
+            name,
+            as_name(as_dict(node).get("parent")),
+            _order(as_dict(node), place),
+            _join_fragments(as_dict(node).get("message")),
         )
-        yield from _count(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
-        facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
-        yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
+        for place, (name, node) in enumerate(value["mapping"].items())
+    }
+    spoken = [node for node in nodes.values() if _is_shown(node.value)]
+    path = choose_branch(nodes, as_name(value.get("current_node")))
+    rooted = [node for node in spoken if node.parent not in nodes]
+    if as_name(value.get("current_node")) not in nodes and len(rooted) > 1:
+        path = sorted(spoken, key=lambda node: node.order)  # torn out of its tree
+    messages = [message for node in path if _is_shown(node.value) for message in _read_chatgpt(node.value)]
+    on_path = {node.id for node in path}
+    hidden = sum(type(node.value) is dict and not _is_shown(node.value) for node in path)
+    yield LeftOut(HIDDEN, number, hidden)
+    yield LeftOut(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
+    facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
+    yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
 
 
 def _join_fragments(message: Any) -> Any:
@@ -80,10 +74,6 @@ def _join_fragments(message: Any) -> Any:
 
 def _order(node: dict[str, Any], place: int) -> float:
     return to_seconds(as_dict(node.get("message")).get("create_time")) or float(place)
-
-
-def _rooted(spoken: list[Node], nodes: dict[str, Node]) -> list[Node]:
-    return [node for node in spoken if node.parent not in nodes]
 
 
 def _is_shown(message: Any) -> bool:
@@ -111,11 +101,6 @@ def _read_chatgpt(message: dict[str, Any]) -> list[Message]:
     return [item._replace(text=_CITATION.sub("", item.text), details=details) for item in found]
 
 
-def _count(reason: str, line: int, count: int) -> Iterator[LeftOut]:
-    if count:
-        yield LeftOut(reason, line, count)
-
-
 # --- LibreChat and Chatbot UI ------------------------------------------------------------------
 
 
@@ -129,14 +114,11 @@ def matches_librechat(value: Any) -> bool:
     return "isCreatedByUser" in first or names_nodes
 
 
-def read_librechat(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        if type(value) is dict and type(value.get("history")) is list:
-            yield from _read_chatbot_ui(value["history"], number)
-        elif matches_librechat(value):
-            yield from _read_librechat(value, number)
-        else:
-            yield LeftOut(NO_MESSAGES, number)
+def read_librechat(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+    if type(value) is dict and type(value.get("history")) is list:
+        yield from _read_chatbot_ui(value["history"], number)
+    elif matches_librechat(value):
+        yield from _read_librechat(value, number)
 
 
 def _read_chatbot_ui(history: list[Any], number: int) -> Iterator[Conversation]:
@@ -160,7 +142,7 @@ def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation
     prompt = options.get("promptPrefix")
     messages = [Message("system", prompt)] if type(prompt) is str and prompt else []
     messages += [_read_librechat_message(node.value) for node in path]
-    yield from _count(OTHER_BRANCHES, number, len(nodes) - len(path))
+    yield LeftOut(OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = drop_empty(
         {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
     )
@@ -209,41 +191,39 @@ def matches_open_webui(value: Any) -> bool:
     return type(as_dict(chat.get("history")).get("messages")) is dict
 
 
-def read_open_webui(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        if not matches_open_webui(value):
-            yield LeftOut(NO_MESSAGES, number)
-            continue
-        chat = as_dict(value.get("chat")) or value
-        history = chat["history"]
-        nodes = {
-            name: Node(
-                name,
-                as_name(as_dict(item).get("parentId")),
-                find_time(as_dict(item)) or float(place),
-                as_dict(item),
-            )
-            for place, (name, item) in enumerate(history["messages"].items())
-        }
-        path = choose_branch(nodes, as_name(history.get("currentId")))
-        system = pick(chat, "system") or as_dict(chat.get("params")).get("system")
-        messages = [Message("system", system)] if type(system) is str else []
-        for node in path:
-            message = read_message(
-                {key: node.value[key] for key in ("role", "content", "timestamp") if key in node.value}
-            )
-            feedback = as_dict(node.value.get("annotation")) or None
-            extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
-            messages.append(message._replace(details={**(message.details or {}), **extra}))
-        yield from _count(OTHER_BRANCHES, number, len(nodes) - len(path))
-        facts = drop_empty(
-            {
-                "title": pick(chat, "title") or value.get("title"),
-                "user_id": value.get("user_id"),
-                "tags": [tag for tag in as_list(chat.get("tags")) if type(tag) is str],
-            }  # fmt: skip
+def read_open_webui(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+    if not matches_open_webui(value):
+        return
+    chat = as_dict(value.get("chat")) or value
+    history = chat["history"]
+    nodes = {
+        name: Node(
+            name,
+            as_name(as_dict(item).get("parentId")),
+            find_time(as_dict(item)) or float(place),
+            as_dict(item),
         )
-        yield Conversation(as_name(pick(value, "id") or chat.get("id")), messages, facts, number)
+        for place, (name, item) in enumerate(history["messages"].items())
+    }
+    path = choose_branch(nodes, as_name(history.get("currentId")))
+    system = pick(chat, "system") or as_dict(chat.get("params")).get("system")
+    messages = [Message("system", system)] if type(system) is str else []
+    for node in path:
+        message = read_message(
+            {key: node.value[key] for key in ("role", "content", "timestamp") if key in node.value}
+        )
+        feedback = as_dict(node.value.get("annotation")) or None
+        extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
+        messages.append(message._replace(details={**(message.details or {}), **extra}))
+    yield LeftOut(OTHER_BRANCHES, number, len(nodes) - len(path))
+    facts = drop_empty(
+        {
+            "title": pick(chat, "title") or value.get("title"),
+            "user_id": value.get("user_id"),
+            "tags": [tag for tag in as_list(chat.get("tags")) if type(tag) is str],
+        }  # fmt: skip
+    )
+    yield Conversation(as_name(pick(value, "id") or chat.get("id")), messages, facts, number)
 
 
 # --- Claude ------------------------------------------------------------------------------------
@@ -254,16 +234,12 @@ def matches_claude(value: Any) -> bool:
     return type(value) is dict and "chat_messages" in value and ("sender" in first or not first)
 
 
-def read_claude(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        if not matches_claude(value):
-            yield LeftOut(NO_MESSAGES, number)
-            continue
-        messages = [
-            read_message(
-                {**item, "role": item.get("sender"), "content": item.get("content") or item.get("text")}
-            )
-            for item in map(as_dict, value["chat_messages"])
-        ]
-        facts = drop_empty({"title": value.get("name"), "model": value.get("model")})
-        yield Conversation(as_name(value.get("uuid")), messages, facts, number)
+def read_claude(value: Any, number: int) -> Iterator[Conversation]:
+    if not matches_claude(value):
+        return
+    messages = [
+        read_message({**item, "role": item.get("sender"), "content": item.get("content") or item.get("text")})
+        for item in map(as_dict, value["chat_messages"])
+    ]
+    facts = drop_empty({"title": value.get("name"), "model": value.get("model")})
+    yield Conversation(as_name(value.get("uuid")), messages, facts, number)

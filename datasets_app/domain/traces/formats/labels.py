@@ -38,8 +38,7 @@ def read_argilla(documents: Iterable[Document]) -> Iterator[Labeled]:
         discarded = [
             item for item in as_list(value.get("responses")) if as_dict(item).get("status") == "discarded"
         ]
-        if discarded:
-            yield LeftOut(CANCELED, number, len(discarded))
+        yield LeftOut(CANCELED, number, len(discarded))
         facts = {"metadata": value.get("metadata")}
         yield from attach_labels(
             find_dialogue(fields),

@@ -1,13 +1,12 @@
 """Langfuse: traces with their observations, observations alone, ingestion batches; API, UI and blob
 exports."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from datasets_app.domain.traces.attributes import KINDS
-from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
-from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut, Span, declare_reason
+from datasets_app.domain.traces.records import LeftOut, Span, declare_reason
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -30,14 +29,11 @@ def matches(value: Any) -> bool:
     return next(_find(value), None) is not None
 
 
-def read(documents: Iterable[Document]) -> Iterator[Span | LeftOut]:
-    for number, value in documents:
-        found = False
-        for kind, item, trace in _find(value):
-            found = True
-            yield (_read_trace if kind == "trace" else _read_observation)(item, trace, number)
-        if not found:
-            yield LeftOut(SCORES if _is_score(value) else NO_MESSAGES, number)
+def read(value: Any, number: int) -> Iterator[Span | LeftOut]:
+    for kind, item, trace in _find(value):
+        yield (_read_trace if kind == "trace" else _read_observation)(item, trace, number)
+    if _is_score(value) and not matches(value):
+        yield LeftOut(SCORES, number)
 
 
 def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

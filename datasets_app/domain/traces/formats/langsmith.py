@@ -1,11 +1,10 @@
 """LangSmith: runs of the API, of bulk exports, of its SDKs' ingestion batches (post, then patch)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
-from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut, Span
+from datasets_app.domain.traces.records import Span
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -32,14 +31,8 @@ def matches(value: Any) -> bool:
     return next(_find(value), None) is not None
 
 
-def read(documents: Iterable[Document]) -> Iterator[Span | LeftOut]:
-    for number, value in documents:
-        found = False
-        for run in _find(value):
-            found = True
-            yield _read_run(run, number)
-        if not found:
-            yield LeftOut(NO_MESSAGES, number)
+def read(value: Any, number: int) -> Iterator[Span]:
+    return (_read_run(run, number) for run in _find(value))
 
 
 def _find(value: Any, *, batched: bool = False) -> Iterator[dict[str, Any]]:

@@ -47,14 +47,9 @@ def matches_telegram(value: Any) -> bool:
     return next(_find_chats(value), None) is not None
 
 
-def read_telegram(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        found = False
-        for chat in _find_chats(value):
-            found = True
-            yield from _read_chat(chat, number)
-        if not found:
-            yield LeftOut(NO_MESSAGES, number)
+def read_telegram(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+    for chat in _find_chats(value):
+        yield from _read_chat(chat, number)
 
 
 def _find_chats(value: Any) -> Iterator[dict[str, Any]]:

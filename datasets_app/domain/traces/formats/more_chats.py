@@ -1,75 +1,56 @@
 """Chat applications with a form of their own: AI Studio, Gemini, LM Studio, TypingMind, Chatbox."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
-from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import are_messages, read_messages
-from datasets_app.domain.traces.records import NO_MESSAGES, OTHER_BRANCHES, Conversation, LeftOut
+from datasets_app.domain.traces.records import OTHER_BRANCHES, Conversation, LeftOut, Message
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick
 
 _PROMPTED = "Prompted "
 
 
-class _Chat(NamedTuple):
-    name: str
-    messages: list[Any]
-    facts: dict[str, Any]
-    others: int = 0
-
-
 def matches(value: Any) -> bool:
-    return bool(_list_chats(value))
+    return next(read(value, 0), None) is not None
 
 
-def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        chats = _list_chats(value)
-        for chat in chats:
-            if chat.others:
-                yield LeftOut(OTHER_BRANCHES, number, chat.others)
-            yield Conversation(chat.name, read_messages(chat.messages), drop_empty(chat.facts), number)
-        if not chats:
-            yield LeftOut(NO_MESSAGES, number)
-
-
-def _list_chats(value: Any) -> list[_Chat]:
+def read(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
     if type(value) is not dict:
-        return []
-    if type(chunks := dig(value, "chunkedPrompt", "chunks")) is list:
-        return [_read_ai_studio(value, chunks)]
-    if value.get("header") == "Gemini Apps" and str(value.get("title")).startswith(_PROMPTED):
-        return [_read_gemini(value)]
+        return
     listed = as_list(value.get("messages"))
-    if listed and type(listed[0]) is dict and type(listed[0].get("versions")) is list:
+    if type(chunks := dig(value, "chunkedPrompt", "chunks")) is list:
+        facts = drop_empty({"model": dig(value, "runSettings", "model")})
+        yield Conversation("", _read_ai_studio(value, chunks), facts, number)
+    elif value.get("header") == "Gemini Apps" and str(value.get("title")).startswith(_PROMPTED):
+        yield Conversation("", _read_gemini(value), {}, number)
+    elif listed and type(listed[0]) is dict and type(listed[0].get("versions")) is list:
         others = sum(max(0, len(as_list(as_dict(item).get("versions"))) - 1) for item in listed)
-        said = [_choose_version(item) for item in listed]
-        return [_Chat("", said, {"title": value.get("name")}, others)]
-    found = value.get("chat-sessions") or dig(value, "data", "chats")
-    return [
-        _Chat(as_name(chat.get("id")), chat["messages"], {"title": pick(chat, "name", "chatTitle")})
-        for chat in map(as_dict, as_list(found))
-        if are_messages(chat.get("messages"))
-    ]
+        yield LeftOut(OTHER_BRANCHES, number, others)
+        said = read_messages([_choose_version(item) for item in listed])
+        yield Conversation("", said, drop_empty({"title": value.get("name")}), number)
+    else:
+        for chat in map(as_dict, as_list(value.get("chat-sessions") or dig(value, "data", "chats"))):
+            if are_messages(chat.get("messages")):
+                facts = drop_empty({"title": pick(chat, "name", "chatTitle")})
+                yield Conversation(as_name(chat.get("id")), read_messages(chat["messages"]), facts, number)
 
 
-def _read_ai_studio(value: dict[str, Any], chunks: list[Any]) -> _Chat:
+def _read_ai_studio(value: dict[str, Any], chunks: list[Any]) -> list[Message]:
     said = [item for item in map(as_dict, chunks) if not item.get("isThought")]
     system = [as_dict(part).get("text") for part in as_list(dig(value, "systemInstruction", "parts"))]
     instruction = "\n".join(text for text in system if type(text) is str)
-    before = [{"role": "system", "content": instruction}] if instruction else []
-    model = dig(value, "runSettings", "model")
-    return _Chat("", [*before, *said], {"model": model})
+    return read_messages([*([{"role": "system", "content": instruction}] if instruction else []), *said])
 
 
-def _read_gemini(value: dict[str, Any]) -> _Chat:
+def _read_gemini(value: dict[str, Any]) -> list[Message]:
     answers = [strip_html(as_dict(item).get("html")) for item in as_list(value.get("safeHtmlItem"))]
-    messages = [
-        {"role": "user", "content": value["title"].removeprefix(_PROMPTED), "timestamp": value.get("time")},
-        {"role": "assistant", "content": "\n\n".join(filter(None, answers))},
-    ]
-    return _Chat("", messages, {})
+    asked = {
+        "role": "user",
+        "content": value["title"].removeprefix(_PROMPTED),
+        "timestamp": value.get("time"),
+    }
+    return read_messages([asked, {"role": "assistant", "content": "\n\n".join(filter(None, answers))}])
 
 
 def _choose_version(item: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """OpenTelemetry spans in any wrapper: OTLP JSON, Jaeger, Tempo, Zipkin, Phoenix, flat lists, bare
 attributes."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.attributes import (
@@ -13,8 +13,7 @@ from datasets_app.domain.traces.attributes import (
     flatten_attributes,
     read_span_messages,
 )
-from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import NO_MESSAGES, TOO_DEEP, LeftOut, Span
+from datasets_app.domain.traces.records import TOO_DEEP, LeftOut, Span
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -46,17 +45,12 @@ def matches(value: Any) -> bool:
     return next(_find_spans(value, _Context(), 0), None) is not None
 
 
-def read(documents: Iterable[Document]) -> Iterator[Span | LeftOut]:
-    for number, value in documents:
-        found = False
-        for span, context in _find_spans(value, _Context(), 0):
-            found = True
-            try:
-                yield read_span(span, context.conversation, number)
-            except RecursionError:
-                yield LeftOut(TOO_DEEP, number)
-        if not found:
-            yield LeftOut(NO_MESSAGES, number)
+def read(value: Any, number: int) -> Iterator[Span | LeftOut]:
+    for span, context in _find_spans(value, _Context(), 0):
+        try:
+            yield read_span(span, context.conversation, number)
+        except RecursionError:
+            yield LeftOut(TOO_DEEP, number)
 
 
 def _find_spans(value: Any, context: _Context, depth: int) -> Iterator[tuple[dict[str, Any], _Context]]:

@@ -1,10 +1,9 @@
 """Tickets and chats of help desks: Intercom, Zendesk, Freshdesk."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.roles import ASSISTANT, USER, find_role, find_withheld
-from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.html_text import read_html, strip_html
 from datasets_app.domain.traces.records import (
     NO_MESSAGES,
@@ -58,32 +57,29 @@ def matches_intercom(value: Any) -> bool:
     )
 
 
-def read_intercom(documents: Iterable[Document]) -> Iterator[Call | Conversation | LeftOut]:
-    for number, value in documents:
-        for item in _list_records(value, "conversations", "data"):
-            if "conversation_id" in item and "part_type" in item:
-                yield _read_flat_part(item, number)
-                continue
-            if not matches_intercom(item):
-                yield LeftOut(NO_MESSAGES, number)
-                continue
-            source = as_dict(item.get("source")) or as_dict(item.get("conversation_message"))
-            parts = [{"created_at": item.get("created_at"), **source}] if source else []
-            found = item.get("conversation_parts")
-            found = found if type(found) is list else as_list(as_dict(found).get("conversation_parts"))
-            parts += map(as_dict, found)
-            facts = {
-                "title": strip_html(item.get("title") or source.get("subject")),
-                "state": item.get("state"),
-                "rating": as_dict(item.get("conversation_rating")).get("rating"),
-                "tags": [
-                    tag.get("name")
-                    for tag in as_list(as_dict(item.get("tags")).get("tags"))
-                    if type(tag) is dict
-                ],
-                "user_id": _find_contact(item),
-            }
-            yield _finish(as_name(item.get("id")), list(map(_read_intercom_part, parts)), facts, number)
+def read_intercom(value: Any, number: int) -> Iterator[Call | Conversation | LeftOut]:
+    for item in _list_records(value, "conversations", "data"):
+        if "conversation_id" in item and "part_type" in item:
+            yield _read_flat_part(item, number)
+            continue
+        if not matches_intercom(item):
+            yield LeftOut(NO_MESSAGES, number)
+            continue
+        source = as_dict(item.get("source")) or as_dict(item.get("conversation_message"))
+        parts = [{"created_at": item.get("created_at"), **source}] if source else []
+        found = item.get("conversation_parts")
+        found = found if type(found) is list else as_list(as_dict(found).get("conversation_parts"))
+        parts += map(as_dict, found)
+        facts = {
+            "title": strip_html(item.get("title") or source.get("subject")),
+            "state": item.get("state"),
+            "rating": as_dict(item.get("conversation_rating")).get("rating"),
+            "tags": [
+                tag.get("name") for tag in as_list(as_dict(item.get("tags")).get("tags")) if type(tag) is dict
+            ],
+            "user_id": _find_contact(item),
+        }
+        yield _finish(as_name(item.get("id")), list(map(_read_intercom_part, parts)), facts, number)
 
 
 def _read_flat_part(part: dict[str, Any], number: int) -> Call:
@@ -163,16 +159,11 @@ def _list_comments(place: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [item for item in map(as_dict, found) if as_name(item.get("ticket_id")) in ("", name)]
 
 
-def read_zendesk(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        chats = [
-            item for item in _list_records(value, "tickets", "results", "data") if _is_zendesk_chat(item)
-        ]
-        tickets = [] if chats else _list_tickets(value)
-        yield from (_read_zendesk_chat(item, number) for item in chats)
-        yield from (_read_zendesk_ticket(ticket, number) for ticket in tickets)
-        if not chats and not tickets:
-            yield LeftOut(NO_MESSAGES, number)
+def read_zendesk(value: Any, number: int) -> Iterator[Conversation]:
+    chats = [item for item in _list_records(value, "tickets", "results", "data") if _is_zendesk_chat(item)]
+    tickets = [] if chats else _list_tickets(value)
+    yield from (_read_zendesk_chat(item, number) for item in chats)
+    yield from (_read_zendesk_ticket(ticket, number) for ticket in tickets)
 
 
 def _read_zendesk_ticket(ticket: _Ticket, number: int) -> Conversation:
@@ -246,21 +237,20 @@ def matches_freshdesk(value: Any) -> bool:
     )
 
 
-def read_freshdesk(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
-    for number, value in documents:
-        for record in _list_records(value, "tickets", "results"):
-            ticket = as_dict(record.get("helpdesk_ticket")) or record
-            description = pick(ticket, "description_text", "description", "description_html")
-            opened = {"created_at": ticket.get("created_at")}
-            parts = [_read_part(opened, USER, description)] if description else []
-            for reply in as_list(ticket.get("conversations")) or as_list(ticket.get("notes")):
-                reply = as_dict(as_dict(reply).get("helpdesk_note")) or as_dict(reply)
-                side = USER if reply.get("incoming") else ASSISTANT
-                parts.append(_read_part(reply, side, pick(reply, "body_text", "body", "body_html")))
-            facts = {
-                "title": ticket.get("subject"),
-                "status": pick(ticket, "status_name", "status"),
-                "tags": ticket.get("tags"),
-                "user_id": ticket.get("requester_id"),
-            }
-            yield _finish(as_name(pick(ticket, "id", "display_id")), parts, facts, number)
+def read_freshdesk(value: Any, number: int) -> Iterator[Conversation]:
+    for record in _list_records(value, "tickets", "results"):
+        ticket = as_dict(record.get("helpdesk_ticket")) or record
+        description = pick(ticket, "description_text", "description", "description_html")
+        opened = {"created_at": ticket.get("created_at")}
+        parts = [_read_part(opened, USER, description)] if description else []
+        for reply in as_list(ticket.get("conversations")) or as_list(ticket.get("notes")):
+            reply = as_dict(as_dict(reply).get("helpdesk_note")) or as_dict(reply)
+            side = USER if reply.get("incoming") else ASSISTANT
+            parts.append(_read_part(reply, side, pick(reply, "body_text", "body", "body_html")))
+        facts = {
+            "title": ticket.get("subject"),
+            "status": pick(ticket, "status_name", "status"),
+            "tags": ticket.get("tags"),
+            "user_id": ticket.get("requester_id"),
+        }
+        yield _finish(as_name(pick(ticket, "id", "display_id")), parts, facts, number)

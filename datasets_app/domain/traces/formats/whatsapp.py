@@ -73,13 +73,10 @@ def read_whatsapp(
     """The whole file is one conversation; the first sender is the user. ``order`` of dates: day-first or
     month-first, else told by the lines, whose times don't run backwards."""
     found, own, unread = _read_lines(lines)
-    if unread:
-        yield LeftOut(LINES_BEFORE, 0, unread)
-    if own:
-        yield LeftOut(SERVICE_MESSAGES, 0, own)
+    yield LeftOut(LINES_BEFORE, 0, unread)
+    yield LeftOut(SERVICE_MESSAGES, 0, own)
     media = [line for line in found if is_own_words(line.text)]
-    if media:
-        yield LeftOut(MEDIA, 0, len(media))
+    yield LeftOut(MEDIA, 0, len(media))
     times, backwards, is_clear = _read_times(found, order)
     if backwards:
         yield Remark(BACKWARDS, found[0].number, backwards)

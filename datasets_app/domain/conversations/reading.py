@@ -1,12 +1,8 @@
 """A conversation file of any format → its turns, session by session."""
 
 import hashlib
-import heapq
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from operator import itemgetter
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -15,6 +11,7 @@ import msgspec
 from datasets_app.domain.conversations.chat import CHAT_FORMATS, ChatFormat, parse_chat
 from datasets_app.domain.conversations.jsonl import (
     MAX_NAME_CHARACTERS,
+    MAX_TURN_INDEX,
     find_first_object,
     find_session_id,
     parse_turn,
@@ -30,13 +27,12 @@ from datasets_app.domain.conversations.lines import (
     unpack_stream,
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
+from datasets_app.domain.spool import Spool
 
 # Lines in any order → sessions in one piece, turns counted upwards; in constant memory.
 #
 # A file in order, as nearly all are, is only looked over. One that is not is sorted on disk.
 SORT_BUFFER_BYTES = 64 << 20
-
-SortableLine = tuple[str, int, int, bytes]  # session id, turn index, line number, line
 
 
 class _LinePosition(msgspec.Struct):
@@ -70,13 +66,12 @@ class OrderCheck:
         self._turn_index = 0
 
     def check_line(self, line: int, raw: bytes) -> None:
-        try:
-            place = _decode_position(raw)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        place = read_position(raw)
+        if place is None:
             return
-        session_id = place.session_id
+        session_id, turn_index = place
         if session_id == self._session:
-            if place.turn_index < self._turn_index:
+            if turn_index < self._turn_index:
                 self.first_out_of_order = self.first_out_of_order or line
         else:
             key = hash(session_id)
@@ -84,46 +79,7 @@ class OrderCheck:
                 self.first_out_of_order = self.first_out_of_order or line
             self._seen.add(key)
             self._session = session_id
-        self._turn_index = place.turn_index
-
-
-def sort_on_disk(lines: Iterable[SortableLine]) -> Iterator[tuple[int, bytes]]:
-    """``(line number, line)`` by session id, turn index and line number.
-
-    Sorted runs are kept in temporary files, which are gone when the iterator is.
-    """
-    with ExitStack() as files:
-        runs: list[IO[bytes]] = []
-        held: list[SortableLine] = []
-        size = 0
-        for line in lines:
-            held.append(line)
-            size += len(line[3]) + 200
-            if size >= SORT_BUFFER_BYTES:
-                runs.append(_write_run(held, files))
-                held, size = [], 0
-        held.sort(key=itemgetter(0, 1, 2))
-        merged = heapq.merge(*map(_read_run, runs), held, key=itemgetter(0, 1, 2))
-        for _, _, number, raw in merged:
-            yield number, raw
-
-
-def _write_run(lines: list[SortableLine], files: ExitStack) -> IO[bytes]:
-    lines.sort(key=itemgetter(0, 1, 2))
-    run = files.enter_context(
-        tempfile.TemporaryFile(prefix="alignmenter-sort-")  # noqa: SIM115  (closed by the stack)
-    )
-    for _, _, number, raw in lines:
-        run.write(b"%d\t%s\n" % (number, raw))
-    return run
-
-
-def _read_run(run: IO[bytes]) -> Iterator[SortableLine]:
-    run.seek(0)
-    for stored in run:
-        number, _, raw = stored[:-1].partition(b"\t")
-        place = _decode_position(raw)
-        yield place.session_id, place.turn_index, int(number), raw
+        self._turn_index = turn_index
 
 
 FORMATS = ("turns", *CHAT_FORMATS)
@@ -211,31 +167,23 @@ class ConversationFile:
             yield turn
 
     def _read_sorted_turns(self, on_bytes: OnBytes | None) -> Iterator[TurnRecord | LineError]:
-        errors: list[LineError] = []
+        """What has no place in the order comes first: it is an error."""
+        lines: Spool[bytes] = Spool(bytes, SORT_BUFFER_BYTES)
         session_id: str | None = None
-
-        def sortable() -> Iterator[SortableLine]:
-            nonlocal session_id
-            for item in self._read_lines(on_bytes):
-                if isinstance(item, LineError):
-                    errors.append(item._replace(session_id=session_id))
-                    continue
-                number, raw = item
-                place = read_position(raw)
-                if place is None:
-                    # It has no place in the order; its error comes first.
-                    error = parse_turn(number, raw, session_id)
-                    assert isinstance(error, LineError)
-                    errors.append(error)
-                    continue
-                session_id = place[0]
-                yield *place, number, raw
-
-        for number, raw in sort_on_disk(sortable()):
-            yield from errors
-            errors.clear()
-            yield parse_turn(number, raw)
-        yield from errors
+        for item in self._read_lines(on_bytes):
+            if isinstance(item, LineError):
+                yield item._replace(session_id=session_id)
+                continue
+            number, raw = item
+            place = read_position(raw)
+            if place is None:
+                yield parse_turn(number, raw, session_id)
+                continue
+            session_id, index = place
+            lines.add(session_id, max(-1, min(index, MAX_TURN_INDEX + 1)), b"%d\t%s" % item)
+        for stored in lines.values():
+            line, _, raw = stored.partition(b"\t")
+            yield parse_turn(int(line), raw)
 
     def _read_chat_turns(
         self, chat: ChatFormat, on_bytes: OnBytes | None

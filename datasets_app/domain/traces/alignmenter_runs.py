@@ -17,7 +17,6 @@ from typing import Any
 from datasets_app.domain.conversations.jsonl import InvalidRecord, decode_object
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.records import LineError
-from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.numbered_turns import Row
 from datasets_app.domain.traces.records import declare_reason
 
@@ -37,11 +36,6 @@ def is_transcript(value: Any) -> bool:
         and "turn_index" not in value
         and type(value["text"]) not in (list, dict)  # columns
     )
-
-
-def read_transcript(documents: Iterator[Document | LineError]) -> Iterator[Row | LineError]:
-    for item in documents:
-        yield item if isinstance(item, LineError) else ("", "", item.number, item.value)
 
 
 def read_run(path: Path, limits: Limits) -> Iterator[Row | LineError]:

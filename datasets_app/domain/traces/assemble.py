@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
 from datasets_app.domain.conversations.records import LineError
+from datasets_app.domain.spool import Spool
 from datasets_app.domain.traces.rebuild import Spoken, drop_answer, list_spoken, rebuild_conversation
 from datasets_app.domain.traces.records import (
     NO_QUESTION,
@@ -24,7 +25,6 @@ from datasets_app.domain.traces.records import (
     Span,
 )
 from datasets_app.domain.traces.select_calls import select_calls
-from datasets_app.domain.traces.spool import Spool
 
 Record = Span | Call | Conversation | LabeledText | LeftOut | Remark | LineError
 

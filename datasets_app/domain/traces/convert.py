@@ -26,7 +26,7 @@ from datasets_app.domain.traces.formats.messages import read as read_lists
 from datasets_app.domain.traces.formats.messages import read_answers
 from datasets_app.domain.traces.label_columns import LabelColumns
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
-from datasets_app.domain.traces.numbered_turns import number_turns, read_numbered_turns
+from datasets_app.domain.traces.numbered_turns import number_turns, read_numbered_turns, read_rows
 from datasets_app.domain.traces.records import (
     ATTACHED,
     BETWEEN_TURNS,
@@ -47,7 +47,7 @@ from datasets_app.domain.traces.repeated import find_repetition
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader
 from datasets_app.domain.traces.trees import leave_out_branches
-from datasets_app.domain.traces.turn_tables import TurnRow, read_turn_table
+from datasets_app.domain.traces.turn_tables import TurnRow
 from datasets_app.domain.traces.turns import add_labels, build_turns, has_answer, make_session_id
 from datasets_app.domain.traces.written_dates import replace_written_dates
 
@@ -193,14 +193,12 @@ class Conversion:
         with open_source(self.path, self.limits, on_bytes) as source:
             if self.format == NUMBERED:
                 records = read_numbered_turns(self.path, self.limits)
-            elif self.format == TURN_TABLE:
-                records = read_turn_table(source.documents())
             elif source.layout == "alignmenter":
                 missing = alignmenter_runs.count_missing(self.path)
                 report.left_out[alignmenter_runs.NOT_CAPTURED].add(count=missing)
                 records = alignmenter_runs.read_run(self.path, self.limits)
             else:
-                records = alignmenter_runs.read_transcript(source.documents())
+                records = read_rows(source.documents())
             found = number_turns(records, self._note_tool)
             for _, group in groupby(found, key=lambda record: record.session_id):
                 turns = []

@@ -70,7 +70,7 @@ class LabelColumns:
                 }
             )
             for column, value in given.items()
-            if (name := self.labels[column]) is not None
+            for name in (self.labels[column],)
         ]
         used = {*self.labels, self.annotator, *((self.time, *self.beside) if labels else ())}
         rest = {column: value for column, value in row.items() if column not in used}

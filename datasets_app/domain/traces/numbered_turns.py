@@ -1,7 +1,7 @@
 """Records of turns → turns, counted in their order; calls of tools and their results go into the metadata."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,10 @@ from datasets_app.domain.conversations.lines import (
 )
 from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.conversations.roles import TOOL, TOOL_CALL, find_role
+from datasets_app.domain.spool import Spool
+from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.messages import read_message
 from datasets_app.domain.traces.parts import encode_text
-from datasets_app.domain.traces.spool import Spool
 from datasets_app.domain.traces.turns import add_steps, merge_metadata
 from datasets_app.domain.traces.values import drop_empty
 
@@ -80,6 +81,15 @@ def read_numbered_turns(path: Path, limits: Limits) -> Iterator[Row | LineError]
             yield "", "", item[0], decode_object(item[1])
         except InvalidRecord as error:
             yield error.to_line_error(item[0], None)
+
+
+def read_rows(documents: Iterable[Document | LineError]) -> Iterator[Row | LineError]:
+    """Documents that are each a turn; a row of a table is an object like any other."""
+    for item in documents:
+        if isinstance(item, LineError):
+            yield item
+        else:
+            yield "", "", item.number, dict(item.value) if isinstance(item.value, dict) else item.value
 
 
 def number_turns(

@@ -1,13 +1,10 @@
 """Tables as the application exports them: of turns (CSV, Parquet) → the same turns, character by character;
 of labels, whose cells are escaped as well."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from datasets_app.domain.conversations.records import LineError
 from datasets_app.domain.formulas import unescape_cell
-from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.numbered_turns import Row
 from datasets_app.domain.traces.values import decode_json
 
 COLUMNS = ("session_id", "turn_index", "role", "text", "tags", "persona_id", "timestamp", "metadata", "extra")
@@ -51,8 +48,3 @@ def parse_turn_row(cells: Sequence[Any], *, is_escaped: bool) -> TurnRow:
     return TurnRow(
         {**(extra if type(extra) is dict else {} if extra is None else {"extra": extra}), **values}
     )
-
-
-def read_turn_table(documents: Iterable[Document | LineError]) -> Iterator[Row | LineError]:
-    for item in documents:
-        yield item if isinstance(item, LineError) else ("", "", item.number, dict(item.value))

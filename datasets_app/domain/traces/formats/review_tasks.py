@@ -4,14 +4,13 @@ A task is one reply and one criterion, and brings the conversation up to the rep
 stays behind: people judge without having seen it.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.records import Conversation, LeftOut, Message, declare_reason
 from datasets_app.domain.traces.table_rows import TURN_TAGS
-from datasets_app.domain.traces.values import as_dict, as_list, as_name
+from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json
 
 # The tag of replies that a criterion asks about, and where their metadata has the key of the task.
 TAG_PREFIX = "review:"
@@ -85,7 +84,7 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
 def _read_messages(asked: dict[str, Any]) -> list[tuple[str, str]]:
     """Where it lies depends on how the machine judged: in its prompt, its payload, or its evidence."""
     prompt = as_dict(asked.get("request")).get("prompt")
-    said = as_dict(_decode(prompt)) or as_dict(asked.get("payload"))
+    said = as_dict(decode_json(prompt)) or as_dict(asked.get("payload"))
     messages = [
         (as_name(message.get("role")), _read_text(message.get("content")))
         for message in map(as_dict, as_list(said.get("conversation")))
@@ -98,10 +97,3 @@ def _read_messages(asked: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _read_text(value: Any) -> str:
     return value if type(value) is str else ""
-
-
-def _decode(text: Any) -> Any:
-    try:
-        return json.loads(text) if type(text) is str else None
-    except (ValueError, RecursionError):
-        return None

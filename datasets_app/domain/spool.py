@@ -16,26 +16,29 @@ T = TypeVar("T")
 _Entry = tuple[str, float, int, bytes]
 _decode_entry = msgspec.msgpack.Decoder(tuple[str, float, int, bytes]).decode
 # MessagePack has no integers of more than 64 bits.
-_encode = msgspec.json.Encoder().encode
+_encode_json = msgspec.json.Encoder().encode
 _encode_entry = msgspec.msgpack.Encoder().encode
 
 
 class Spool(Generic[T]):
     """``add()`` everything, then read it once: sorted by key, then by order, then as added."""
 
-    def __init__(self, type: type[T]) -> None:
-        self._decode: Callable[[bytes], T] = msgspec.json.Decoder(type).decode
+    def __init__(self, type: type[T], buffer_bytes: int = BUFFER_BYTES) -> None:
+        as_is = type is bytes
+        self._encode: Callable[[Any], bytes] = bytes if as_is else _encode_json
+        self._decode: Callable[[bytes], T] = type if as_is else msgspec.json.Decoder(type).decode
+        self._buffer_bytes = buffer_bytes
         self._held: list[_Entry] = []
         self._size = self._count = 0
         self._runs: list[IO[bytes]] = []
         self._files = ExitStack()
 
     def add(self, key: str, order: float, value: T) -> None:
-        raw = _encode(value)
+        raw = self._encode(value)
         self._count += 1
         self._held.append((key, order, self._count, raw))
         self._size += len(raw) + 250
-        if self._size >= BUFFER_BYTES:
+        if self._size >= self._buffer_bytes:
             self._write_run()
 
     def values(self) -> Iterator[T]:
@@ -57,7 +60,7 @@ class Spool(Generic[T]):
     def _write_run(self) -> None:
         self._held.sort(key=itemgetter(0, 1, 2))
         run = self._files.enter_context(
-            tempfile.TemporaryFile(prefix="alignmenter-traces-")  # noqa: SIM115  (closed by the stack)
+            tempfile.TemporaryFile(prefix="alignmenter-sort-")  # noqa: SIM115  (closed by the stack)
         )
         for entry in self._held:
             raw = _encode_entry(entry)

@@ -12,7 +12,7 @@ from datasets_app.command_line.streams import CommandFailure, Progress
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces.convert import Report, check_columns
+from datasets_app.domain.traces.convert import check_columns
 from datasets_app.domain.traces.converted_file import ConvertedFile
 from datasets_app.domain.traces.describe import (
     describe_report,
@@ -20,7 +20,8 @@ from datasets_app.domain.traces.describe import (
     list_left_out_with_lines,
     list_warnings,
 )
-from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNREADABLE_FORM, Note
+from datasets_app.domain.traces.records import UNKNOWN_ROLES, UNREADABLE_FORM
+from datasets_app.domain.traces.report import Note, Report
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.table_columns import parse_columns
 from datasets_app.domain.traces.targets import Conversations, Encoder

@@ -6,8 +6,9 @@ from typing import Any
 
 from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.traces.convert import ConvertOptions, Report
+from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
+from datasets_app.domain.traces.report import Report
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "data" / "traces"
 

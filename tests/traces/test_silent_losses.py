@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.traces.convert import Report
+from datasets_app.domain.traces.report import Report
 from tests.traces.exports import EXPORTS
 from tests.traces.more_exports import MORE_EXPORTS
 from tests.traces.platform_exports import IN_LINES, PLATFORMS

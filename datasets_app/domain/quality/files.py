@@ -23,8 +23,8 @@ from datasets_app.domain.quality.personal_data import SearchBatches
 from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import make_names_check
-from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.converted_file import ConvertedFile, detect_any_format, open_conversation_file
+from datasets_app.domain.traces.report import Report
 
 CONVERSATION, ANNOTATION = "conversation", "annotation"
 FILE_KINDS = (CONVERSATION, ANNOTATION)

@@ -13,10 +13,11 @@ import msgspec
 from datasets_app.domain.conversations.lines import Limits, OnBytes, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces.convert import ConvertOptions, Report
+from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
 from datasets_app.domain.traces.records import EMPTY_MEMBERS, OTHER_MEMBERS, SECOND_COPY
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
 from datasets_app.domain.traces.values import as_dict, as_list, as_name
@@ -152,9 +153,7 @@ class ArchiveConversion:
 
     def _add_problem(self, problem: LineError) -> None:
         self.report.records += 1
-        self.report.problem_total += 1
-        if len(self.report.problems) < 100:
-            self.report.problems.append(problem)
+        self.report.add_problem(problem)
 
 
 class OpenFile(Protocol):

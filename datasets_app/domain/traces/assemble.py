@@ -4,7 +4,6 @@ Spans are sorted by trace and reduced to calls; calls are sorted by conversation
 no conversation continues an earlier one if it begins with all of it, an answer included.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 
@@ -20,25 +19,21 @@ from datasets_app.domain.traces.records import (
     LabeledText,
     LeftOut,
     Message,
-    Note,
     Remark,
     Span,
 )
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.select_calls import select_calls
 
 Record = Span | Call | Conversation | LabeledText | LeftOut | Remark | LineError
 
 
 class Assembly:
-    """Counts what it reads, and notes in ``left_out`` what it leaves out. ``problems`` are lines that could
-    not be read. With ``labeled_texts``, a labeled text becomes a conversation of one reply, which names the
-    place of the text."""
+    """Reports what it reads and leaves out. With ``labeled_texts``, a labeled text becomes a conversation of
+    one reply, which names the place of the text."""
 
-    def __init__(self, left_out: defaultdict[str, Note], *, labeled_texts: bool = False) -> None:
-        self.left_out, self.labeled_texts = left_out, labeled_texts
-        self.remarks: defaultdict[str, Note] = defaultdict(Note)
-        self.problems: list[LineError] = []
-        self.problem_total = self.calls = self.traces = 0
+    def __init__(self, report: Report, *, labeled_texts: bool) -> None:
+        self.report, self.labeled_texts = report, labeled_texts
 
     def assemble(self, records: Iterable[Record]) -> Iterator[Conversation]:
         """Conversations of the file come at once; those of calls once all of it has been read."""
@@ -52,38 +47,33 @@ class Assembly:
             elif type(record) is Call:
                 self._add_call(calls, record)
             elif type(record) is LineError:
-                self._add_problem(record)
+                self.report.add_problem(record)
             elif type(record) is LabeledText:
                 if self.labeled_texts:
                     yield _make_reply(record)
                 else:
-                    self.left_out[NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
-            elif type(record) is LeftOut:
-                self.left_out[record.reason].add(record.line, count=record.total)
+                    self.report.left_out[NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
+            elif type(record) is LeftOut and record.total:
+                self.report.left_out[record.reason].add(record.line, count=record.total)
             elif type(record) is Remark:
-                self.remarks[record.what].add(record.line, count=record.total)
+                self.report.remarks[record.what].add(record.line, count=record.total)
         for group in spans.groups():
-            self.traces += 1
+            self.report.traces += 1
             found, left_out = select_calls(group)
             for reason, count in left_out.items():
-                self.left_out[reason].add(count=count)
+                self.report.left_out[reason].add(count=count)
             for call in found:
                 self._add_call(calls, call)
         yield from _chain(_rebuild(calls))
 
     def _add_call(self, calls: Spool[Call], call: Call) -> None:
-        self.calls += 1
+        self.report.calls += 1
         if not call.separate and all(message.role in ("system", "assistant") for message in call.input):
-            self.remarks[NO_QUESTION].add(call.line)
+            self.report.remarks[NO_QUESTION].add(call.line)
         if not call.output and (not call.input or call.input[-1].role != "assistant"):
-            self.remarks[NO_REPLY].add(call.line)
+            self.report.remarks[NO_REPLY].add(call.line)
         key = f"c{call.conversation}" if call.conversation else f"t{call.trace or f'{chr(0)}{call.line}'}"
         calls.add(key, call.start, drop_answer(call))
-
-    def _add_problem(self, problem: LineError) -> None:
-        self.problem_total += 1
-        if len(self.problems) < 100:
-            self.problems.append(problem)
 
 
 def _make_reply(record: LabeledText) -> Conversation:

@@ -2,9 +2,7 @@
 
 import csv
 import io
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, groupby, islice
 from pathlib import Path
@@ -40,10 +38,10 @@ from datasets_app.domain.traces.records import (
     TOOL_TURNS,
     UNREAD_DATES,
     Conversation,
-    Note,
 )
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
 from datasets_app.domain.traces.repeated import find_repetition
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.sides import Sides
 from datasets_app.domain.traces.table_rows import UNEVEN, RowReader
 from datasets_app.domain.traces.trees import leave_out_branches
@@ -103,35 +101,6 @@ def check_columns(columns: Any) -> None:
     table_columns.check_mapping(columns, columns.values())
 
 
-@dataclass
-class Report:
-    """What a conversion has read, made and left out. ``problems`` holds the first hundred lines that are
-    wrong."""
-
-    format: str = ""
-    records: int = 0
-    calls: int = 0
-    traces: int = 0
-    conversations: int = 0
-    unanswered: int = 0
-    turns: int = 0
-    labels: int = 0
-    # By reason; "place" is what the lines of notes count.
-    left_out: defaultdict[str, Note] = field(default_factory=lambda: defaultdict(Note))
-    # What was guessed or cut; and (role or sender as written, what it was read as): messages.
-    remarks: defaultdict[str, Note] = field(default_factory=lambda: defaultdict(Note))
-    speakers: Counter[tuple[str, str]] = field(default_factory=Counter)
-    place: str = "line"
-    problems: list[LineError] = field(default_factory=list)
-    problem_total: int = 0
-    mapping: dict[str, str] = field(default_factory=dict)
-    # Of a table: the names of its columns.
-    columns: list[str] = field(default_factory=list)
-    # Whether nothing says which rows are one conversation; what senders without a role were read as.
-    lacks_sessions: bool = False
-    guessed_roles: Counter[str] = field(default_factory=Counter)
-
-
 class Conversion:
     """A file in one of the formats of :data:`LABELS`. Raises UnreadableFile if it is in none of them."""
 
@@ -161,32 +130,24 @@ class Conversion:
         if self.format in ("alignmenter", NUMBERED, TURN_TABLE):
             yield from self._read_turns(on_bytes)
             return
-        assembly = Assembly(self.report.left_out, labeled_texts=self.options.labeled_texts)
+        report = self.report
+        assembly = Assembly(report, labeled_texts=self.options.labeled_texts)
         used: set[int] = set()
         copies: set[int] = set()
         with open_source(self.path, self.limits, on_bytes) as source:
             source.encoding = self.options.mapping.get("encoding", "")
             if source.encoding and source.layout != "csv":
                 raise UnreadableFile("is no CSV table, so it can't have lines in another encoding than UTF-8")
-            source.note = lambda what, line: self.report.remarks[what].add(line)
-            self.report.place = "record" if source.files else _PLACES.get(source.layout, "line")
-            for conversation in _explain_surprises(assembly.assemble(self._read(source)), self.report):
+            source.note = lambda what, line: report.remarks[what].add(line)
+            report.place = "record" if source.files else _PLACES.get(source.layout, "line")
+            for conversation in _explain_surprises(assembly.assemble(self._read(source)), report):
                 turns = self._make_turns(conversation, used, copies)
                 if turns:
-                    self.report.conversations += 1
-                    self.report.turns += len(turns)
-                    self.report.labels += sum(
-                        len((turn.metadata or {}).get("labels") or ()) for turn in turns
-                    )
+                    report.conversations += 1
+                    report.turns += len(turns)
+                    report.labels += sum(len((turn.metadata or {}).get("labels") or ()) for turn in turns)
                     yield turns
-        report = self.report
-        report.calls, report.traces = assembly.calls, assembly.traces
-        report.problems += assembly.problems
-        report.problem_total += assembly.problem_total
-        report.remarks |= assembly.remarks
-        for problem in self._sides.list_problems(report.left_out, report.speakers):
-            report.problems.append(problem)
-            report.problem_total += 1
+        self._sides.check(report)
 
     def _read_turns(self, on_bytes: OnBytes | None) -> Iterator[list[TurnRecord]]:
         report = self.report
@@ -223,9 +184,7 @@ class Conversion:
         left_out = self.report.left_out
         is_told = any(message.role == LEFT_OUT for message in conversation.messages)
         conversation = conversation._replace(messages=leave_out_branches(conversation.messages))
-        conversation = conversation._replace(
-            messages=self._sides.assign(conversation, left_out, self.report.speakers)
-        )
+        conversation = conversation._replace(messages=self._sides.assign(conversation, self.report))
         stem = data_stem(self.name, _ENDINGS)[: MAX_NAME_CHARACTERS - 20]
         default = f"{stem}-{self.report.conversations + 1:06d}"
         turns = build_turns(conversation, conversation.id or default)
@@ -300,10 +259,8 @@ class Conversion:
             taken = (Document(number, labels.take(row)) for number, row in rows)
             times = mapping.get("timestamp", "")
             dates = DateReader(lambda: self._list_values(times), mapping.get("dates", ""), times)
-            reader = RowReader(mapping, dates, self.report.remarks, self.options.assistant, self._list_values)
-            self.report.guessed_roles = reader.guessed_roles
+            reader = RowReader(mapping, dates, self.report, self.options.assistant, self._list_values)
             yield from reader.read(taken)
-            self.report.lacks_sessions = reader.lacks_sessions
         elif labels.found and self.options.labeled_texts:
             yield from labels.read_texts(rows)
         elif reason := next(filter(None, (explain_texts(row) for _, row in peeked)), ""):

@@ -34,13 +34,13 @@ from datasets_app.domain.traces.convert import (
     NUMBERED,
     Conversion,
     ConvertOptions,
-    Report,
     detect,
 )
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.marked_texts import explain_texts, read_text
 from datasets_app.domain.traces.numbered_turns import has_tool_turns
 from datasets_app.domain.traces.pairs import find_answer
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.table_columns import PAIR, SENDER, WITH_COLUMN, WITHOUT_COLUMN
 from datasets_app.domain.traces.values import as_dict, as_list
 
@@ -109,9 +109,9 @@ class ConvertedFile(ConversationFile):
         try:
             line = encode_turn(turn)
         except UnicodeEncodeError:
+            message = "has half of a character (a lone surrogate); fix the text in the file"
             report = self._conversion.report
             report.problem_total += 1
-            message = "has half of a character (a lone surrogate); fix the text in the file"
             report.problems.append(LineError(turn.line, "E101", message, turn.session_id))
             line = encode_turn(turn._replace(text="\N{REPLACEMENT CHARACTER}", metadata=None))
         self._turns.write(line)

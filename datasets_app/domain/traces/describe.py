@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from datasets_app.domain.traces.convert import Report
 from datasets_app.domain.traces.records import (
     GUESSED_SENDERS,
-    MAX_KINDS_NOTED,
     OTHER_EVENTS,
     OTHER_MEMBERS,
     OTHER_SPANS,
     REMEDIES,
     SINGULARS,
-    Note,
 )
+from datasets_app.domain.traces.report import MAX_KINDS_NOTED, Note, Report
 from datasets_app.domain.wording import format_count
 
 MAX_LINES_SHOWN = 10

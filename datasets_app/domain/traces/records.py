@@ -1,13 +1,8 @@
 """What an export is taken apart into: messages, spans, calls, conversations."""
 
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.roles import NOTE, WITHDRAWN
-
-MAX_LINES_NOTED = 20
-MAX_KINDS_NOTED = 200
 
 
 class Message(NamedTuple):
@@ -112,24 +107,6 @@ class Remark(NamedTuple):
     what: str
     line: int = 0
     total: int = 1
-
-
-@dataclass
-class Note:
-    """How many records were left out or are doubtful, the lines of the first, and what is wrong how often."""
-
-    total: int = 0
-    lines: list[int] = field(default_factory=list)
-    kinds: Counter[str] = field(default_factory=Counter)
-
-    def add(self, line: int = 0, kind: str = "", *, count: int = 1) -> None:
-        if not count:
-            return
-        self.total += count
-        if line and line not in self.lines and len(self.lines) < MAX_LINES_NOTED:
-            self.lines.append(line)
-        if kind and (kind in self.kinds or len(self.kinds) < MAX_KINDS_NOTED):
-            self.kinds[kind] += 1
 
 
 # Where the metadata of a turn keeps what a chat template has between two turns; a date that can't be read.

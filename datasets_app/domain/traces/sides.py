@@ -1,6 +1,5 @@
 """Who is who: what the file, and then people, say that each sender or role of it is."""
 
-from collections import Counter
 from collections.abc import Mapping
 
 from datasets_app.domain.conversations.lines import UnreadableFile
@@ -10,7 +9,6 @@ from datasets_app.domain.traces.records import (
     CHOSEN_OUT,
     EMPTY,
     LEFT_OUT,
-    MAX_KINDS_NOTED,
     PRIVATE_NOTES,
     REPEATED,
     UNKNOWN_ROLES,
@@ -18,14 +16,10 @@ from datasets_app.domain.traces.records import (
     UNREADABLE_FORM,
     Conversation,
     Message,
-    Note,
 )
+from datasets_app.domain.traces.report import MAX_KINDS_NOTED, Note, Report
 from datasets_app.domain.traces.table_columns import LEAVE_OUT, fold_sender, read_sides
 from datasets_app.domain.wording import format_count
-
-# (role or sender as the file has it, what it is read as): messages.
-Speakers = Counter[tuple[str, str]]
-
 
 _REASONS = {LEAVE_OUT: CHOSEN_OUT, NOTE: PRIVATE_NOTES, UNKNOWN: UNKNOWN_ROLES}
 # What a message without a text may consist of.
@@ -51,10 +45,9 @@ class Sides:
         self._drops_repeated = mapping.get("repeated") == "drop"
         self._found = False
 
-    def assign(
-        self, conversation: Conversation, left_out: Mapping[str, Note], speakers: Speakers
-    ) -> list[Message]:
-        """The messages that are part of the conversation; the others are counted in ``left_out``."""
+    def assign(self, conversation: Conversation, report: Report) -> list[Message]:
+        """The messages that are part of the conversation; the others are counted."""
+        left_out, speakers = report.left_out, report.speakers
         kept: list[Message] = []
         seen: set[tuple[object, ...]] = set()
         for message in conversation.messages:
@@ -84,16 +77,16 @@ class Sides:
             return "assistant" if is_assistant else "user"
         return message.role
 
-    def list_problems(self, left_out: Mapping[str, Note], speakers: Speakers) -> list[LineError]:
-        """What has to be decided before all of the file can be read. Raises UnknownSender."""
-        if self._assistant and not self._found and speakers:
-            raise UnknownSender([speaker for (speaker, _), _ in speakers.most_common()])
-        note = left_out.get(UNKNOWN_ROLES)
+    def check(self, report: Report) -> None:
+        """Reports what has to be decided before all of the file can be read. Raises UnknownSender."""
+        if self._assistant and not self._found and report.speakers:
+            raise UnknownSender([speaker for (speaker, _), _ in report.speakers.most_common()])
+        note = report.left_out.get(UNKNOWN_ROLES)
         if not note:
-            return []
+            return
         count = f"{format_count(note.total, 'message')} with {format_count(len(note.kinds), 'unknown role')}"
         say = "map each: sender:ROLE=user, =assistant or =leave-out"
-        return [LineError(note.lines[0] if note.lines else 0, "E103", f"{count}; {say}")]
+        report.add_problem(LineError(note.lines[0] if note.lines else 0, "E103", f"{count}; {say}"))
 
 
 def _count_unread(message: Message, left_out: Mapping[str, Note], line: int) -> Message:

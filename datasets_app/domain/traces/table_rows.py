@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from sys import intern
@@ -33,8 +32,8 @@ from datasets_app.domain.traces.records import (
     Call,
     LeftOut,
     Message,
-    Note,
 )
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.rounded_ids import MERGED_IDS, are_merged, may_be_rounded
 from datasets_app.domain.traces.table_columns import (
     COLUMNS,
@@ -75,16 +74,15 @@ class RowReader:
     conversation is its user, and a speaker who is called a bot is the assistant. In a column that names roles
     too, such a speaker is unknown. ``list_values`` returns all values of a column.
 
-    ``lacks_sessions``: nothing says which rows are one conversation. In ``remarks``, kinds of senders are
-    "role: sender", so they may name people; those of dates are their shapes."""
+    Of what it remarks, kinds of senders are "role: sender", so they may name people; those of dates are their
+    shapes."""
 
     def __init__(
-        self, mapping: Mapping[str, str], dates: DateReader, remarks: Mapping[str, Note], assistant: str,
+        self, mapping: Mapping[str, str], dates: DateReader, report: Report, assistant: str,
         list_values: Callable[[str], Iterable[Any]],
     ) -> None:  # fmt: skip
         self._list_values = list_values
-        self.mapping, self.dates, self.remarks, self.assistant = mapping, dates, remarks, assistant
-        self.lacks_sessions, self.guessed_roles = False, Counter[str]()
+        self.mapping, self.dates, self.report, self.assistant = mapping, dates, report, assistant
         self._first_speakers: dict[int, str] = {}
         self._orders: dict[int, float] = {}
         self._mapped = {column for field, column in mapping.items() if field in COLUMNS}
@@ -111,7 +109,7 @@ class RowReader:
             # Libraries for tables write NaN for an empty cell.
             yield self._read_row(number, {key: value for key, value in row.items() if value == value})
         by_session = "session_id" in self.mapping
-        self.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
+        self.report.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
 
     def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut | LineError:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
@@ -123,7 +121,7 @@ class RowReader:
         if text is None or not str(text).strip():
             return LeftOut(CUT_ROWS if missing else EMPTY, number)
         if missing or type(row.get(EXTRA_CELLS)) is list:
-            self.remarks[UNEVEN_ROWS].add(number)
+            self.report.remarks[UNEVEN_ROWS].add(number)
         if is_boolean(row.get(self.mapping.get("session_id", ""))):
             return LineError(number, "E110", BOOLEAN_ID)
         name = self._find_session(row, number)
@@ -133,7 +131,7 @@ class RowReader:
             written = str(text)
             text = strip_html(written, only_pages=True)
             if "<" in written and text != written:
-                self.remarks[HTML_TEXTS].add(number)
+                self.report.remarks[HTML_TEXTS].add(number)
         message = read_message({"role": role, "content": text})
 
         spoken = message._replace(speaker=str(speaker or "").strip(), line=number)
@@ -149,13 +147,13 @@ class RowReader:
         value = row.get(column)
         name = as_name(value)
         if may_be_rounded(value):
-            self.remarks[ROUNDED_SESSIONS].add(number)
+            self.report.remarks[ROUNDED_SESSIONS].add(number)
             if self._merges_ids:
                 raise UnreadableFile(MERGED_IDS)
         if type(value) is str and _WHOLE_FLOAT.fullmatch(name):  # of a column of numbers with a gap
             name = name[:-2]
         if not name:
-            self.remarks[UNNAMED_SESSIONS].add(number)
+            self.report.remarks[UNNAMED_SESSIONS].add(number)
         return name
 
     def _find_role(self, session: str, speaker: str, number: int) -> tuple[str, str | None]:
@@ -177,8 +175,8 @@ class RowReader:
             return UNKNOWN, None
         if not role:
             role = "user" if self._set_first(session, speaker) == speaker else "assistant"
-        self.remarks[GUESSED_SENDERS].add(number, f"{role}: {speaker.strip()}")
-        self.guessed_roles[role] += 1
+        self.report.remarks[GUESSED_SENDERS].add(number, f"{role}: {speaker.strip()}")
+        self.report.guessed_roles[role] += 1
         return role, speaker
 
     def _set_first(self, session: str, speaker: str) -> str:
@@ -218,9 +216,9 @@ class RowReader:
         except AmbiguousDate:
             what = AMBIGUOUS_TIMES
         except UnknownZone as error:
-            self.remarks[UNKNOWN_ZONES].add(number, error.name)
+            self.report.remarks[UNKNOWN_ZONES].add(number, error.name)
             return None
-        self.remarks[what].add(number, describe_shape(written))
+        self.report.remarks[what].add(number, describe_shape(written))
         return None
 
     def _find_order(self, row: dict[str, Any], session: str, time: float | None, number: int) -> float:

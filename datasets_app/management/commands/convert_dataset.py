@@ -19,9 +19,10 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.traces.convert import ConvertOptions, Report
+from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS, open_conversation_file
 from datasets_app.domain.traces.describe import list_left_out, list_warnings
+from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
 from datasets_app.domain.traces.targets import Encoder
 from datasets_app.exporting.export_dataset import encode_csv

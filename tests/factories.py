@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
+from datasets_app.importing.parameters import ImportOptions
 from datasets_app.jobs.registry import get_operation
 from datasets_app.jobs.running import RunningJob
 from datasets_app.models import Dataset, JobRun

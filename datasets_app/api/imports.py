@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import HttpResponse, UnreadablePostError
-from msgspec import UNSET
 from ninja import Header, Router
 
 from datasets_app.api.jobs import describe_job, job_route, read_number
@@ -18,7 +17,7 @@ from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.importing import uploads
 from datasets_app.importing.forms import ImportOptionsForm
 from datasets_app.importing.mappings import save_upload_mapping
-from datasets_app.importing.parameters import ImportParameters
+from datasets_app.importing.parameters import ImportParameters, read_entered
 from datasets_app.importing.preview import preview_upload
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_read_upload
@@ -54,21 +53,7 @@ def _read_options(request: Any, options: ImportIn) -> ImportParameters:
         gates.check_import_origin(dataset, options.origin)
     elif get_token_datasets(user) is not None:
         raise ApiError(403, "outside_token", "This token is limited to datasets that exist.")
-    chosen = form.cleaned_data
-    return ImportParameters(
-        format=chosen["format"],
-        origin=options.origin,
-        persona=chosen["persona"] or None,
-        on_error=chosen["on_error"],
-        renumber=chosen["renumber"],
-        append=chosen["append"],
-        assistant=chosen["assistant"] or UNSET,
-        columns=chosen["columns"] or UNSET,
-        label_map=chosen["label_map"] or UNSET,
-        question=chosen["question"] or UNSET,
-        prepared_origin=options.origin,
-        uploaded_by=user.get_username(),
-    )
+    return read_entered({**form.cleaned_data, "origin": options.origin}, options.origin, user.get_username())
 
 
 @route(router, "GET", "/imports/{number}", ImportOut, needs=IMPORT, errors=(409,))

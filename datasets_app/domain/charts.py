@@ -133,14 +133,13 @@ class Estimate(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """A row: a number for each series. ``marks`` are values to compare it with; it leads to ``address``."""
+    """A row: a number for each series. ``marks`` are values to compare it with."""
 
     label: str
     numbers: Sequence[Measured]
     n: int
     note: str = ""
     marks: Sequence[float] = ()
-    address: str = ""
 
 
 class Dot(NamedTuple):
@@ -161,7 +160,6 @@ class DotRow(NamedTuple):
     n: int
     marks: list[str]
     cells: list[Dot]
-    address: str
 
 
 class DotChart(NamedTuple):
@@ -215,7 +213,6 @@ def make_dots(
                 make_dot(name, number, order)
                 for order, (name, number) in enumerate(zip(series, row.numbers, strict=True))
             ],
-            row.address,
         )
         for row in dots
     ]

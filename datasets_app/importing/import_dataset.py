@@ -38,8 +38,8 @@ from datasets_app.domain.wording import format_count
 from datasets_app.importing.byte_progress import ByteProgress
 from datasets_app.importing.copy_rows import copy_rows
 from datasets_app.importing.erased_sessions import leave_out_erased
-from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.manifests import apply_manifest
+from datasets_app.importing.parameters import ImportOptions
 from datasets_app.importing.quarantine import write_quarantine
 from datasets_app.importing.stated_origins import (
     PreparedUpload,

@@ -18,7 +18,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.views.decorators.http import require_POST
-from msgspec import UNSET, structs
+from msgspec import structs
 
 from datasets_app.catalog import raw_access
 from datasets_app.core import audit
@@ -38,7 +38,7 @@ from datasets_app.importing.mapping_pages import (
     list_sides,
 )
 from datasets_app.importing.mappings import delete_mapping, save_upload_mapping
-from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ImportParameters
+from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ImportParameters, read_entered
 from datasets_app.importing.preview import ImportPreview, preview_upload
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.importing.uploads import discard_upload
@@ -128,7 +128,7 @@ def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
                 "import_dataset",
                 actor=user,
                 dataset_name=options["dataset_name"],
-                parameters=_job_parameters(options, options["origin"] or None, user.get_username()),
+                parameters=read_entered(options, options["origin"] or None, user.get_username()),
             )
             _save_upload(job_file, job, options["file"])
     except BaseException:
@@ -148,24 +148,6 @@ def _save_upload(job_file: JobFile, job: JobRun, upload_file: UploadedFile) -> N
     # The user's file name may be longer than the file system allows.
     job_file.file.save(f"{job.pk}/upload/{uuid4().hex}", upload_file, save=False)
     job_file.save()
-
-
-def _job_parameters(
-    options: dict[str, Any], prepared_origin: str | None, uploaded_by: str | None
-) -> ImportParameters:
-    names = ("format", "renumber", "on_error", "append")
-    return ImportParameters(
-        **{name: options[name] for name in names},
-        origin=options["origin"] or None,
-        persona=options["persona"] or None,
-        assistant=options["assistant"] or UNSET,
-        columns=options["columns"] or UNSET,
-        label_map=options["label_map"] or UNSET,
-        question=options["question"] or UNSET,
-        override=options.get("override") or UNSET,
-        prepared_origin=prepared_origin,
-        uploaded_by=uploaded_by,
-    )
 
 
 def _get_import(request: HttpRequest, pk: int) -> JobRun:
@@ -216,7 +198,7 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
         request.user,
         origins={options.origin, options.prepared_origin},
         place="import preview",
-        turns=len(preview_result.turns[:10]),
+        turns=len(preview_result.turns),
     )
     context = {
         **_describe_preview(preview_result, options, form),
@@ -243,7 +225,7 @@ def _describe_preview(shown: ImportPreview, options: ImportParameters, form: Pre
     return {
         "preview": shown,
         "format": IMPORT_FORMAT_LABELS.get(shown.format, shown.format),
-        "sessions": _group_by_session(shown.turns[:10]),
+        "sessions": _group_by_session(shown.turns),
         "problems": [] if shown.annotation_file else shown.problems[:20],
         "refusal": shown.why_refused(options.on_error),
         "refusal_is_about_problems": not (shown.error or shown.lacks_sessions or shown.annotation_file),
@@ -307,7 +289,7 @@ def _update_job(user: Any, job: JobRun, options: dict[str, Any], start: bool) ->
     """Save the options chosen on the preview, and start the job. Who starts it is its actor from then on.
     Raises UserError if they have too many jobs."""
     prepared = read_parameters(job, ImportParameters)
-    parameters = _job_parameters(options, prepared.prepared_origin, prepared.uploaded_by)
+    parameters = read_entered(options, prepared.prepared_origin, prepared.uploaded_by)
     starter = {"actor": user, "source_address": audit.current_address(), "api_token": None}
     with transaction.atomic():
         changed = JobRun.objects.filter(pk=job.pk, state=JobRun.State.PREPARED).update(

@@ -1,6 +1,7 @@
 """The parameters of an import; see ``jobs/parameters.py``."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
@@ -16,6 +17,18 @@ ON_ERROR_LABELS = {
     "abort": "Import nothing and list the problems",
     "quarantine": "Import the valid sessions and quarantine the others in a file",
 }
+
+
+class ImportOptions(NamedTuple):
+    """How files are read. Sessions that name no persona get ``persona``."""
+
+    format: str = "auto"
+    persona: str | None = None
+    renumber: bool = False
+    quarantine: bool = False
+    append: bool = False
+    reading: ConvertOptions = ConvertOptions()
+    labels: LabelRules = LabelRules()
 
 
 class ImportParameters(OverridableParameters, frozen=True):
@@ -46,6 +59,18 @@ class ImportParameters(OverridableParameters, frozen=True):
     def label_rules(self) -> LabelRules:
         return read_label_rules(self.question or "", self.label_map or "")
 
+    @property
+    def options(self) -> ImportOptions:
+        return ImportOptions(
+            self.format or "auto",
+            self.persona or None,
+            self.renumber,
+            self.on_error == "quarantine",
+            self.append,
+            self.reading,
+            self.label_rules,
+        )
+
     LABELS: ClassVar = {
         "on_error": "If there are problems",
         "renumber": "Renumber turns",
@@ -59,3 +84,14 @@ class ImportParameters(OverridableParameters, frozen=True):
         "origin": dict(Dataset.Origin.choices),
         "prepared_origin": dict(Dataset.Origin.choices),
     }
+
+
+def read_entered(
+    entered: Mapping[str, Any], prepared_origin: str | None, uploaded_by: str | None
+) -> ImportParameters:
+    """What was entered in the form of the options; what is empty is not stored."""
+    stored: dict[str, Any] = {name: entered[name] for name in ("format", "renumber", "on_error", "append")}
+    stored |= {name: entered[name] or None for name in ("origin", "persona")}
+    texts = ("assistant", "columns", "label_map", "question", "override")
+    stored |= {name: entered.get(name) or UNSET for name in texts}
+    return ImportParameters(**stored, prepared_origin=prepared_origin, uploaded_by=uploaded_by)

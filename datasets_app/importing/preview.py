@@ -30,7 +30,7 @@ from datasets_app.domain.quality.survey import renumber_turns
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import describe_report, list_left_out_with_lines, list_warnings
-from datasets_app.domain.traces.label_rules import LabelRules, LabelTally
+from datasets_app.domain.traces.label_rules import LabelTally
 from datasets_app.domain.traces.records import AMBIGUOUS_TIMES, NOT_CONVERSATIONS
 from datasets_app.domain.traces.report import MAX_KINDS_NOTED
 from datasets_app.domain.traces.sides import UnknownSender
@@ -42,7 +42,7 @@ MAX_SPEAKERS = 50
 MAX_LINES_READ = 1000
 # Uncompressed, including blank and overlong lines: a person waits for the page.
 MAX_BYTES_READ = 32 << 20
-MAX_PROBLEMS_SHOWN = 20
+MAX_PROBLEMS_SHOWN, MAX_TURNS_SHOWN = 20, 10
 # What is converted takes a second for this much.
 MAX_CONVERTED_BYTES = 8 << 20
 # Zip archives and tables can only be read as a whole.
@@ -121,40 +121,23 @@ class ImportPreview:
         return ""
 
 
-def preview_import(
+def preview_upload(
     file: IO[bytes],
-    *,
     name: str,
-    format: str = "auto",
-    renumber: bool = False,
-    max_turns: int = 10,
-    options: ConvertOptions = ConvertOptions(),  # noqa: B008
-    labels: LabelRules = LabelRules(),  # noqa: B008
+    options: ImportParameters = ImportParameters(),  # noqa: B008
 ) -> ImportPreview:
-    """Preview the first thousand lines of a seekable file, or its first 32 MiB."""
-    preview = preview_conversion(file, name=name, format=format, options=options, max_turns=max_turns)
+    """Preview the first thousand lines of a seekable file, or its first 32 MiB, as an import reads it."""
+    preview = _preview_conversion(file, name, options.format or "auto", options.reading)
     if preview is None:
         file.seek(0)
-        preview = _preview_lines(file, name, format, renumber, max_turns)
-    preview.questions = preview.tally.describe(labels)
+        preview = _preview_lines(file, name, options.format or "auto", options.renumber)
+    preview.questions = preview.tally.describe(options.label_rules)
     preview.annotators = len(preview.tally.annotators)
     return preview
 
 
-def preview_upload(file: IO[bytes], name: str, options: ImportParameters) -> ImportPreview:
-    """The preview with the options of an import."""
-    return preview_import(
-        file,
-        name=name,
-        format=options.format or "auto",
-        renumber=options.renumber,
-        options=options.reading,
-        labels=options.label_rules,
-    )
-
-
-def preview_conversion(
-    file: IO[bytes], *, name: str, format: str, options: ConvertOptions, max_turns: int
+def _preview_conversion(
+    file: IO[bytes], name: str, format: str, options: ConvertOptions
 ) -> ImportPreview | None:
     """The preview of an export of another tool; None for conversation files of our own formats."""
     whole, opened = True, None
@@ -169,7 +152,7 @@ def preview_conversion(
             )
             if not isinstance(opened, ConvertedFile):
                 return None
-            return _describe_conversion(opened, whole, max_turns)
+            return _describe_conversion(opened, whole)
         except StopReading:
             return ImportPreview(format=format, error="E100 Takes too long to read. Is this the right file?")
         except (EOFError, OSError, zlib.error):
@@ -222,7 +205,7 @@ def _drop_last_line(copy: IO[bytes]) -> None:
         copy.truncate(start + end + 1)
 
 
-def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> ImportPreview:
+def _describe_conversion(file: ConvertedFile, whole: bool) -> ImportPreview:
     try:
         file.scan()
     except StopReading:
@@ -233,9 +216,7 @@ def _describe_conversion(file: ConvertedFile, whole: bool, max_turns: int) -> Im
     if not whole:  # the copy ends in the middle of a record
         records = [record for record in records if isinstance(record, TurnRecord)]
     _check_records(preview, records, whole and len(records) < MAX_LINES_READ, renumber=False)
-    turns = [record for record in records if isinstance(record, TurnRecord)]
-    preview.turns = turns[:max_turns]
-    _count_labels(preview, turns)
+    turns = _show_turns(preview, records)
     preview.metadata_keys = sorted({key for turn in turns for key in turn.metadata or ()})[:30]
     preview.summary = describe_report(report)
     preview.left_out = list_left_out_with_lines(report)
@@ -270,7 +251,7 @@ def _list_speakers(found: Counter[tuple[str, str]]) -> tuple[list[tuple[str, str
     )
 
 
-def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_turns: int) -> ImportPreview:
+def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool) -> ImportPreview:
     preview = ImportPreview(format="turns" if format == "auto" else format)
     limits = configured_limits()
     records: list[TurnRecord | LineError] = []
@@ -293,9 +274,7 @@ def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_
     except UnreadableFile as error:
         preview.error = f"{error.code} {error}"
     _check_records(preview, records, whole, renumber)
-    turns = [record for record in records if isinstance(record, TurnRecord)]
-    preview.turns = turns[:max_turns]
-    _count_labels(preview, turns)
+    turns = _show_turns(preview, records)
     preview.unknown_keys = sorted({key for turn in turns for key in turn.extra or ()})[:30]
     preview.labels = sum((turn.extra or {}).get("label") in ON_BRAND.values for turn in turns)
     if records and not turns and not preview.error and not preview.annotation_file:
@@ -303,10 +282,14 @@ def _preview_lines(file: IO[bytes], name: str, format: str, renumber: bool, max_
     return preview
 
 
-def _count_labels(preview: ImportPreview, turns: list[TurnRecord]) -> None:
+def _show_turns(preview: ImportPreview, records: list[TurnRecord | LineError]) -> list[TurnRecord]:
+    """The turns among the records, of which the preview shows the first and counts the labels."""
+    turns = [record for record in records if isinstance(record, TurnRecord)]
+    preview.turns = turns[:MAX_TURNS_SHOWN]
     for turn in turns:
         labels = (turn.metadata or {}).get("labels")
         preview.tally.add(labels if type(labels) is list else [])
+    return turns
 
 
 def _parse_line(

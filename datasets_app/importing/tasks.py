@@ -12,23 +12,22 @@ from datasets_app.jobs.running import RunningJob
 @task(ImportParameters)
 def import_dataset(job: RunningJob[ImportParameters]) -> dict[str, Any]:
     from datasets_app.importing.import_dataset import ImportSource, import_dataset
-    from datasets_app.importing.import_options import read_import_options
     from datasets_app.importing.stated_origins import PreparedUpload
 
     upload = job.row.files.get(kind="upload")
     if not upload.file:
         raise UserError("The uploaded file has been deleted; upload it again.")
-    options = job.parameters
+    parameters = job.parameters
     with files.work_folder(job.row) as folder:
         quarantine_dir = folder / "quarantine"
         quarantine_dir.mkdir()
         result = import_dataset(
             [ImportSource(files.get_local_path(upload, folder), upload.name)],
             name=job.row.dataset_name,
-            origin=options.origin or None,
-            options=read_import_options(options),
+            origin=parameters.origin or None,
+            options=parameters.options,
             quarantine_dir=quarantine_dir,
-            upload=PreparedUpload(options.uploaded_by or "", options.prepared_origin),
+            upload=PreparedUpload(parameters.uploaded_by or "", parameters.prepared_origin),
             override=job.override,
             actor=job.actor,
             report_progress=job.report_progress,

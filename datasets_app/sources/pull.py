@@ -14,7 +14,7 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.queries import fetch_value
 from datasets_app.domain.traces.sampling import Rule
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
+from datasets_app.importing.parameters import ImportOptions
 from datasets_app.jobs import runs
 from datasets_app.models import Dataset, JobRun, Source
 from datasets_app.scrubbing.parameters import ScrubParameters

@@ -22,7 +22,7 @@ from datasets_app.domain.pii.detector import DATE_OF_BIRTH, NAME
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.exporting.export_dataset import export_to_path
-from datasets_app.importing.preview import preview_import
+from datasets_app.importing.preview import preview_upload
 from datasets_app.models import Dataset, Release
 from datasets_app.releasing.release_dataset import release_dataset
 from datasets_app.releasing.sharing.export_package import export_package
@@ -114,7 +114,7 @@ class Doors:
     def preview(self) -> int:
         """Of the start of a file alone."""
         with self.file.open("rb") as file:
-            return preview_import(file, name=self.file.name, max_turns=10 * TURNS + 5000).personal_data
+            return preview_upload(file, self.file.name).personal_data
 
 
 def by_class(found: Found) -> Counter[str]:

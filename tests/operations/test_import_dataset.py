@@ -13,7 +13,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.conversations.lines import read_lines
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
+from datasets_app.importing.parameters import ImportOptions
 from datasets_app.models import AuditEvent, Dataset, Session, SourceFile, Turn
 from tests.factories import encode_jsonl, import_file, make_session, make_sessions, make_turn, write_jsonl
 

@@ -12,12 +12,13 @@ import pytest
 
 from datasets_app.domain.traces import describe, records
 from datasets_app.importing import preview as module
-from datasets_app.importing.preview import MAX_LINES_READ, preview_import
+from datasets_app.importing.parameters import ImportParameters
+from datasets_app.importing.preview import MAX_LINES_READ, preview_upload
 from tests import factories
 
 
 def preview(content: bytes, **given: Any) -> Any:
-    return preview_import(io.BytesIO(content), name="support.jsonl", **given)
+    return preview_upload(io.BytesIO(content), "support.jsonl", ImportParameters(**given))
 
 
 class Counted(io.BytesIO):
@@ -38,7 +39,7 @@ def test_only_the_first_lines_are_looked_at() -> None:
 def test_blanks_without_end_are_given_up_on(blank: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_BYTES_READ", 4 << 20)
     packed = Counted(gzip.compress(blank * (200 << 20), compresslevel=1))
-    seen = preview_import(packed, name="x.jsonl.gz")
+    seen = preview_upload(packed, "x.jsonl.gz")
     assert (seen.lines_read, seen.error) == (0, None)
     assert packed.taken < len(packed.getvalue()) / 5
 
@@ -120,7 +121,7 @@ def test_a_workbook_is_previewed_without_its_name() -> None:
     for row in (["session", "role", "text"], ["s1", "user", "Hi"], ["s1", "assistant", "Hello"]):
         book.active.append(row)
     book.save(content)
-    seen = preview_import(content, name="support.xlsx")
+    seen = preview_upload(content, "support.xlsx")
     assert (seen.error, [turn.text for turn in seen.turns]) == (None, ["Hi", "Hello"])
 
 
@@ -136,5 +137,5 @@ def test_what_unpacks_to_much_is_not_read_to_its_end(
         for name, text in members.items():
             archive.writestr(name, text)
     content.seek(0)
-    seen = preview_import(content, name="support.zip")
+    seen = preview_upload(content, "support.zip")
     assert (seen.error, seen.whole, seen.lines_read) == (None, False, 0)

@@ -12,8 +12,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.label_rules import LabelRules, map_labels, read_label_rules
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
-from datasets_app.importing.preview import preview_import
+from datasets_app.importing.parameters import ImportOptions
+from datasets_app.importing.preview import preview_upload
 from datasets_app.models import Session, Turn
 from tests.traces.reading import write
 
@@ -129,7 +129,7 @@ def test_the_meaning_of_values_and_the_question_can_be_named(tmp_path: Path) -> 
         read_label_rules("", "good")
     assert map_labels([("brand", "1"), ("brand", "4"), ("brand", "no")], LabelRules()) == {("brand", "no"): 0}
     with path.open("rb") as file:
-        preview = preview_import(file, name="x.json")
+        preview = preview_upload(file, "x.json")
     assert preview.questions == [
         ("on_brand", "1 on-brand, 1 off-brand"),
         ("brand", "1 on-brand"),

@@ -20,7 +20,7 @@ from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.releases.manifest import ContentCounter, build_manifest
 from datasets_app.domain.traces.describe import list_left_out
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
+from datasets_app.importing.parameters import ImportOptions
 from datasets_app.models import Dataset, Release, ReleaseFile
 from datasets_app.releasing import files
 from datasets_app.releasing.release_dataset import release_dataset

@@ -15,8 +15,8 @@ from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
-from datasets_app.importing.preview import preview_import
+from datasets_app.importing.parameters import ImportOptions
+from datasets_app.importing.preview import preview_upload
 from datasets_app.models import Dataset, Turn
 from tests.traces.exports import HELLO, HI, MORE, OBSERVATIONS, SURE
 from tests.traces.reading import convert, otlp, write
@@ -94,7 +94,7 @@ def test_personal_data_in_metadata_is_found_and_scrubbed(tmp_path: Path) -> None
     codes = {finding.code for finding in run_checks(iter(turns), PERSONAL_DATA_CHECKS)}
     assert len(codes) >= 4, codes
     with path.open("rb") as file:
-        preview = preview_import(file, name="x.json")
+        preview = preview_upload(file, "x.json")
     assert preview.personal_data >= 5
     scrubber = Scrubber(Policy(kinds=tuple(kind for kind in KINDS if kind != "NAME")), key=b"k" * 32)
     [scrubbed] = scrubber.scrub([SessionInput(turns, [])])
@@ -110,7 +110,7 @@ def test_the_preview_of_a_long_file_reads_its_beginning(tmp_path: Path) -> None:
         ]
     }
     with write(tmp_path, long).open("rb") as file:
-        preview = preview_import(file, name="x.json")
+        preview = preview_upload(file, "x.json")
     assert preview.format == "langfuse"
     assert not preview.whole
     assert not preview.error
@@ -120,14 +120,14 @@ def test_the_preview_of_a_long_file_reads_its_beginning(tmp_path: Path) -> None:
 
 def test_the_preview_says_what_a_file_becomes(tmp_path: Path) -> None:
     with write(tmp_path, OBSERVATIONS, "x.jsonl").open("rb") as file:
-        preview = preview_import(file, name="x.jsonl")
+        preview = preview_upload(file, "x.jsonl")
     assert preview.format == "langfuse"
     assert preview.summary == "Langfuse traces, 2 traces with 2 calls → 1 conversation of 4 turns"
     assert [turn.text for turn in preview.turns] == [HI, HELLO, MORE, SURE]
     assert {"model", "input_tokens", "trace_ids"} <= set(preview.metadata_keys)
     assert not preview.problems
     with write(tmp_path, '{"a": 1,\n"b": 2}').open("rb") as file:
-        assert "in no known format" in (preview_import(file, name="x.json").error or "")
+        assert "in no known format" in (preview_upload(file, "x.json").error or "")
 
 
 @pytest.mark.django_db

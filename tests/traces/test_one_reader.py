@@ -13,7 +13,7 @@ from datasets_app.domain.conversations.roles import ROLES, TOOL, TOOL_CALL, spli
 from datasets_app.domain.quality import files
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
+from datasets_app.importing.parameters import ImportOptions
 from datasets_app.models import Turn
 from tests.terminal import run_in_process
 from tests.traces.exports import EXPORTS, HELLO, HI, MORE

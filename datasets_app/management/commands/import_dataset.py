@@ -15,9 +15,8 @@ from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.traces.table_columns import format_columns
 from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
-from datasets_app.importing.import_options import ImportOptions
 from datasets_app.importing.mappings import get_mapping, save_mapping
-from datasets_app.importing.parameters import ImportParameters
+from datasets_app.importing.parameters import ImportOptions, ImportParameters
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (

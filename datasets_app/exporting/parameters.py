@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from datasets_app.domain.conversations.format_labels import FORMAT_LABELS
+from datasets_app.domain.conversations.reading import FORMAT_LABELS
 from datasets_app.jobs.parameters import OverridableParameters
 from datasets_app.models import Session
 

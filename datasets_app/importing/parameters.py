@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from datasets_app.domain.conversations.format_labels import FORMAT_LABELS
+from datasets_app.domain.conversations.reading import FORMAT_LABELS
 from datasets_app.domain.traces.convert import LABELS, ConvertOptions, read_convert_options
 from datasets_app.domain.traces.label_rules import LabelRules, read_label_rules
 from datasets_app.jobs.parameters import OverridableParameters

@@ -82,7 +82,13 @@ class OrderCheck:
         self._turn_index = turn_index
 
 
-FORMATS = ("turns", *CHAT_FORMATS)
+# The formats of our own, as lists show them.
+FORMAT_LABELS = {
+    "turns": "Conversation JSONL, one turn a line",
+    "openai": "OpenAI chat JSONL, one session a line",
+    "sharegpt": "ShareGPT JSONL, one session a line",
+}
+FORMATS = tuple(FORMAT_LABELS)
 # After so many unreadable lines, "turns" is assumed.
 MAX_DETECTION_LINES = 20
 

@@ -3,10 +3,10 @@
 import re
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -40,6 +40,9 @@ _SLACK_DAY = re.compile(r"((?:[^/]+/)*?[^/]+)/\d{4}-\d{2}-\d{2}\.json")
 _MAX_MEMBERS = 200_000
 _MAX_EMPTY_BYTES = 1000
 
+# Opens an unpacked file of any format, by its path, limits, name and options.
+OpenFile = Callable[[Path, Limits, str, ConvertOptions], ConversationFile]
+
 
 class ArchiveConversion:
     """As :class:`~.convert.Conversion`, over the files of a zip archive. ``open_file`` opens one that is
@@ -47,7 +50,7 @@ class ArchiveConversion:
 
     format = "archive"
 
-    def __init__(self, path: Path, open_file: "OpenFile", limits: Limits, options: ConvertOptions) -> None:
+    def __init__(self, path: Path, open_file: OpenFile, limits: Limits, options: ConvertOptions) -> None:
         self.path, self.limits, self.options = path, limits, options
         self._open = open_file
         self.report = Report(format="Zip archive", place="record")
@@ -154,14 +157,6 @@ class ArchiveConversion:
     def _add_problem(self, problem: LineError) -> None:
         self.report.records += 1
         self.report.add_problem(problem)
-
-
-class OpenFile(Protocol):
-    """Opens an unpacked file of any format."""
-
-    def __call__(
-        self, path: Path, limits: Limits, name: str, options: ConvertOptions
-    ) -> ConversationFile: ...
 
 
 def _order(name: str) -> list[tuple[int, str]]:

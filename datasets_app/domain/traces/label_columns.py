@@ -6,7 +6,7 @@ from hashlib import blake2b
 from typing import Any
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.labeled import Labeled, hold_labels, join_by_id, make_text
+from datasets_app.domain.traces.labeled import Labeled, join_by_id, make_text
 from datasets_app.domain.traces.records import Conversation
 from datasets_app.domain.traces.values import as_name, drop_empty
 
@@ -105,4 +105,4 @@ class LabelColumns:
 def _join(found: Conversation) -> Labeled:
     spoken = repr([(message.role, message.text) for message in found.messages]).encode(errors="replace")
     name = found.id or f"pair-{blake2b(spoken, digest_size=6).hexdigest()}"
-    return join_by_id(hold_labels(found._replace(id=name)))
+    return join_by_id(found._replace(id=name))

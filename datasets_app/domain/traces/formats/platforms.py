@@ -50,11 +50,14 @@ class Event(NamedTuple):
     text: Any
 
 
+Read = Callable[[dict[str, Any]], list[Event] | None]
+
+
 class Shape(NamedTuple):
     """An object with all ``keys`` is an event, unless ``read`` returns None."""
 
     keys: tuple[str, ...]
-    read: Callable[[dict[str, Any]], list[Event] | None]
+    read: Read
 
 
 def _side(value: Any, user: tuple[Any, ...], assistant: tuple[Any, ...]) -> str | None:
@@ -65,13 +68,15 @@ def _one(who: str | None, text: Any) -> list[Event] | None:
     return None if who is None else [Event(who, text)]
 
 
+def _make_reader(
+    key: str, user: tuple[Any, ...], assistant: tuple[Any, ...], text: str, other: str | None = None
+) -> Read:
+    """Where the value under ``key`` says whose the ``text`` is, or else it is of an ``other``."""
+    return lambda item: _one(_side(item[key], user, assistant) or other, item[text])
+
+
 def _choose_side(flag: Any, if_true: str, if_false: str) -> str:
     return if_true if flag is True else if_false if flag is False else NOBODY
-
-
-def _read_crisp(item: dict[str, Any]) -> list[Event] | None:
-    who = _side(item["from"], ("user",), ("operator",))
-    return _one(who, item["content"])
 
 
 def _read_front(item: dict[str, Any]) -> list[Event] | None:
@@ -104,11 +109,6 @@ def _read_drift(item: dict[str, Any]) -> list[Event] | None:
 
 def _read_live_chat(item: dict[str, Any]) -> list[Event] | None:
     return _one(OTHER if item.get("type") != "message" else f"@{item['author_id']}", item.get("text"))
-
-
-def _read_chatwoot(item: dict[str, Any]) -> list[Event] | None:
-    who = _side(item["message_type"], (0, "incoming"), (1, 3, "outgoing", "template"))
-    return _one(who or OTHER, item["content"])
 
 
 def _read_rasa(item: dict[str, Any]) -> list[Event] | None:
@@ -176,14 +176,6 @@ def _read_connect(item: dict[str, Any]) -> list[Event] | None:
     return _one(OTHER if item.get("Type", "MESSAGE") != "MESSAGE" else who or NOBODY, item.get("Content"))
 
 
-def _read_flowise(item: dict[str, Any]) -> list[Event] | None:
-    return _one(_side(item["role"], ("userMessage",), ("apiMessage",)), item["content"])
-
-
-def _read_langflow(item: dict[str, Any]) -> list[Event] | None:
-    return _one(_side(item["sender"], ("User",), ("Machine",)), item["text"])
-
-
 def _read_autogen(item: dict[str, Any]) -> list[Event] | None:
     if not str(item["type"]).endswith(("Message", "Event")):
         return None
@@ -191,10 +183,6 @@ def _read_autogen(item: dict[str, Any]) -> list[Event] | None:
     source = str(item["source"] or "").lower()
     who = USER if source in ("user", "user_proxy", "human") else ASSISTANT if source else NOBODY
     return _one(who if spoken else OTHER, item["content"])
-
-
-def _read_signal(item: dict[str, Any]) -> list[Event] | None:
-    return _one(_side(item["type"], ("incoming",), ("outgoing",)), item["body"])
 
 
 def _read_teams(item: dict[str, Any]) -> list[Event] | None:
@@ -223,14 +211,17 @@ def _read_twilio(item: dict[str, Any]) -> list[Event] | None:
 
 
 _SHAPES = (
-    Shape(("from", "content", "session_id"), _read_crisp),
+    Shape(("from", "content", "session_id"), _make_reader("from", ("user",), ("operator",), "content")),
     Shape(("is_inbound", "body"), _read_front),
     Shape(("conversationsThreadId", "type"), _read_hubspot),
     Shape(("from_agent",), _read_gorgias),
     Shape(("createdBy", "body", "type"), _read_help_scout),
     Shape(("author", "body", "conversationId"), _read_drift),
     Shape(("author_id", "visibility", "type"), _read_live_chat),
-    Shape(("message_type", "content", "private"), _read_chatwoot),
+    Shape(
+        ("message_type", "content", "private"),
+        _make_reader("message_type", (0, "incoming"), (1, 3, "outgoing", "template"), "content", OTHER),
+    ),
     Shape(("event",), _read_rasa),
     Shape(("queryResult",), _read_dialogflow),
     Shape(("request", "response", "createTime"), _read_dialogflow),
@@ -241,10 +232,13 @@ _SHAPES = (
     Shape(("request", "response"), _read_watson),
     Shape(("inputTranscript", "messages"), _read_lex),
     Shape(("ParticipantRole",), _read_connect),
-    Shape(("role", "content"), _read_flowise),
-    Shape(("sender", "sender_name", "text"), _read_langflow),
+    Shape(("role", "content"), _make_reader("role", ("userMessage",), ("apiMessage",), "content")),
+    Shape(("sender", "sender_name", "text"), _make_reader("sender", ("User",), ("Machine",), "text")),
     Shape(("source", "content", "type"), _read_autogen),
-    Shape(("type", "body", "conversationId", "sent_at"), _read_signal),
+    Shape(
+        ("type", "body", "conversationId", "sent_at"),
+        _make_reader("type", ("incoming",), ("outgoing",), "body"),
+    ),
     Shape(("messageType", "from", "body"), _read_teams),
     Shape(("is_user", "mes"), _read_tavern),
     Shape(("response",), _read_grok),

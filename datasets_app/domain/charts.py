@@ -133,13 +133,14 @@ class Estimate(NamedTuple):
 
 
 class Dots(NamedTuple):
-    """A row: a number for each series. ``marks`` are values to compare it with."""
+    """A row: a number for each series. ``marks`` are values to compare it with; it leads to ``address``."""
 
     label: str
     numbers: Sequence[Measured]
     n: int
     note: str = ""
     marks: Sequence[float] = ()
+    address: str = ""
 
 
 class Dot(NamedTuple):
@@ -160,6 +161,7 @@ class DotRow(NamedTuple):
     n: int
     marks: list[str]
     cells: list[Dot]
+    address: str
 
 
 class DotChart(NamedTuple):
@@ -213,6 +215,7 @@ def make_dots(
                 make_dot(name, number, order)
                 for order, (name, number) in enumerate(zip(series, row.numbers, strict=True))
             ],
+            row.address,
         )
         for row in dots
     ]

@@ -176,24 +176,19 @@ def _refuse_problems(surveyed: list[_SurveyedFile], options: ImportOptions) -> N
         for item in surveyed:
             _refuse_overlong(item)
     elif any(item.survey.problems.total for item in surveyed):
-        raise make_problems_error(
-            [(item.source.name, item.survey.problems.listed, item.survey.problems.total) for item in surveyed]
-        )
+        raise _make_problems_error(surveyed)
 
 
 def _refuse_overlong(item: _SurveyedFile) -> None:
     """Overlong lines are not kept in memory, so they can't be quarantined; a quarantine must be complete."""
     for finding in item.survey.problems.listed:
         if finding.code == "E109":
-            raise make_problems_error(
-                [(item.source.name, item.survey.problems.listed, item.survey.problems.total)]
-            )
+            raise _make_problems_error([item])
 
 
-def make_problems_error(problems: list[tuple[str, list[Finding], int]]) -> UserError:
-    """An error that lists the problems of each file: (name, findings, total)."""
-    total = sum(count for _, _, count in problems)
-    listed = [item for name, findings, _ in problems for item in _list_problems(name, findings)]
+def _make_problems_error(surveyed: list[_SurveyedFile]) -> UserError:
+    total = sum(item.survey.problems.total for item in surveyed)
+    listed = [problem for item in surveyed for problem in _list_problems(item)]
     return UserError(
         f"Nothing was imported: {format_count(total, 'problem')}. Fix the file, or import the valid sessions "
         "and quarantine the others.",
@@ -201,16 +196,16 @@ def make_problems_error(problems: list[tuple[str, list[Finding], int]]) -> UserE
     )
 
 
-def _list_problems(name: str, findings: list[Finding]) -> list[dict[str, Any]]:
+def _list_problems(item: _SurveyedFile) -> list[dict[str, Any]]:
     return [
         {
-            "file": name,
+            "file": item.source.name,
             "line": finding.line,
             "code": finding.code,
             "message": finding.message,
             "session_id": finding.session_id,
         }
-        for finding in findings
+        for finding in item.survey.problems.listed
     ]
 
 
@@ -262,14 +257,14 @@ def _import_file(
 
 
 def _quarantine_sessions(item: _SurveyedFile, quarantine_dir: Path | None) -> dict[str, Any]:
-    source, file, _, result, _ = item
+    problems = item.survey.problems
     entry: dict[str, Any] = {
-        "quarantined_sessions": len(result.problems.sessions),
-        "problems": _list_problems(source.name, result.problems.listed),
-        "problem_total": result.problems.total,
+        "quarantined_sessions": len(problems.sessions),
+        "problems": _list_problems(item),
+        "problem_total": problems.total,
     }
     if quarantine_dir is not None:
-        entry["quarantine"] = write_quarantine(file, result.problems, quarantine_dir)
+        entry["quarantine"] = write_quarantine(item.file, problems, quarantine_dir)
     return entry
 
 
@@ -310,7 +305,7 @@ def _resolve_existing_sessions(
         )
         result.problems.add(Finding("E207", message, existing[session_id], session_id))
     if existing.keys() - same and not options.quarantine:
-        raise make_problems_error([(item.source.name, result.problems.listed, result.problems.total)])
+        raise _make_problems_error([item])
     return same
 
 

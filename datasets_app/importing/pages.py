@@ -4,10 +4,8 @@ The upload is stored as a file of a prepared job. Only its first lines are read 
 """
 
 import hashlib
-from datetime import timedelta
 from itertools import groupby
 from typing import Any
-from uuid import uuid4
 
 from django.conf import settings
 from django.contrib import messages
@@ -16,7 +14,6 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.utils import timezone
 from django.views.decorators.http import require_POST
 from msgspec import structs
 
@@ -42,7 +39,7 @@ from datasets_app.importing.parameters import IMPORT_FORMAT_LABELS, ImportParame
 from datasets_app.importing.preview import ImportPreview, preview_upload
 from datasets_app.importing.upload_limits import check_upload_limits, max_upload_bytes
 from datasets_app.importing.uploads import discard_upload
-from datasets_app.jobs import queue, runs
+from datasets_app.jobs import files, queue, runs
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.jobs.permissions import can_read_upload
 from datasets_app.models import Dataset, JobFile, JobRun, SourceFile, TableMapping
@@ -120,34 +117,22 @@ def _warn_of_errors(request: HttpRequest, form: UploadForm) -> None:
 
 
 def _prepare_job(user: Any, options: dict[str, Any]) -> JobRun:
-    job_file = JobFile(kind=JobFile.Kind.UPLOAD)
-    try:
-        with transaction.atomic():
-            check_upload_limits(user, options["file"].size)
-            job = runs.create_job(
-                "import_dataset",
-                actor=user,
-                dataset_name=options["dataset_name"],
-                parameters=read_entered(options, options["origin"] or None, user.get_username()),
-            )
-            _save_upload(job_file, job, options["file"])
-    except BaseException:
-        if job_file.file:
-            job_file.file.delete(save=False)
-        raise
-    return job
-
-
-def _save_upload(job_file: JobFile, job: JobRun, upload_file: UploadedFile) -> None:
-    job_file.job_run = job
-    job_file.name = (upload_file.name or "")[:255]
-    job_file.size = upload_file.size or 0
+    upload_file: UploadedFile = options["file"]
+    job_file = JobFile(
+        kind=JobFile.Kind.UPLOAD, name=(upload_file.name or "")[:255], size=upload_file.size or 0
+    )
     job_file.sha256 = hashlib.file_digest(upload_file.file, "sha256").hexdigest()  # type: ignore[arg-type]
-    job_file.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
     upload_file.seek(0)
-    # The user's file name may be longer than the file system allows.
-    job_file.file.save(f"{job.pk}/upload/{uuid4().hex}", upload_file, save=False)
-    job_file.save()
+    with files.storing(job_file), transaction.atomic():
+        check_upload_limits(user, job_file.size)
+        job = job_file.job_run = runs.create_job(
+            "import_dataset",
+            actor=user,
+            dataset_name=options["dataset_name"],
+            parameters=read_entered(options, options["origin"] or None, user.get_username()),
+        )
+        files.store_file(job_file, upload_file)
+    return job
 
 
 def _get_import(request: HttpRequest, pk: int) -> JobRun:

@@ -7,7 +7,6 @@ import hashlib
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
@@ -16,7 +15,6 @@ from django.conf import settings
 from django.core.files import File
 from django.db import transaction
 from django.db.models import Sum
-from django.utils import timezone
 from msgspec import structs
 
 from datasets_app.core import audit
@@ -73,22 +71,15 @@ def append_part(job: JobRun, part: IO[bytes], size: int, *, offset: int, actor: 
     """Store a part that begins at ``offset``; returns where the next one begins. Raises WrongOffset, or
     UserError if the upload was finished or becomes too large."""
     job_file = JobFile(kind=JobFile.Kind.PART, name=str(offset), size=size)
-    try:
-        with transaction.atomic():
-            job = _lock_upload(job)
-            received = count_received(job)
-            if offset != received:
-                raise WrongOffset(received)
-            check_upload_limits(actor, received + size, job)
-            job_file.job_run = job
-            job_file.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
-            job.files.filter(kind=JobFile.Kind.PART).update(expires_at=job_file.expires_at)
-            job_file.file.save(f"{job.pk}/part/{uuid4().hex}", File(part), save=False)
-            job_file.save()
-    except BaseException:
-        if job_file.file:
-            job_file.file.delete(save=False)
-        raise
+    with files.storing(job_file), transaction.atomic():
+        job = _lock_upload(job)
+        received = count_received(job)
+        if offset != received:
+            raise WrongOffset(received)
+        check_upload_limits(actor, received + size, job)
+        job_file.job_run = job
+        files.store_file(job_file, File(part))
+        job.files.filter(kind=JobFile.Kind.PART).update(expires_at=job_file.expires_at)
     return received + size
 
 
@@ -127,10 +118,8 @@ def finish_upload(job: JobRun, *, sha256: str, actor: Any) -> JobRun:
             if sha256 and sha256.lower() != upload.sha256:
                 raise UserError("The parts don't have this SHA-256. Discard the upload and begin again.")
             upload.size = path.stat().st_size
-            upload.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
             with path.open("rb") as content:
-                stored = _AssembledFile(content, str(path))
-                upload.file.save(f"{job.pk}/upload/{uuid4().hex}", stored, save=True)
+                files.store_file(upload, _AssembledFile(content, str(path)))
             for part in parts:
                 files.discard_file(part)
             runs.start_prepared_job(job, actor=actor)

@@ -67,10 +67,27 @@ def store_files(job_run: JobRun, kind: str, paths: Iterable[Path]) -> None:
             name=path.name[-255:],
             size=path.stat().st_size,
             sha256=hash_file(path),
-            expires_at=timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS),
         )
         with path.open("rb") as content:
-            job_file.file.save(f"{job_run.pk}/{kind}/{uuid4().hex}", File(content), save=True)
+            store_file(job_file, File(content))
+
+
+def store_file(job_file: JobFile, content: File) -> None:  # type: ignore[type-arg]
+    """Store a file until it expires, and save its row. A user's file name may be longer than the file system
+    allows."""
+    job_file.expires_at = timezone.now() + timedelta(days=settings.EXPORT_LINK_DAYS)
+    job_file.file.save(f"{job_file.job_run_id}/{job_file.kind}/{uuid4().hex}", content, save=True)
+
+
+@contextmanager
+def storing(job_file: JobFile) -> Iterator[None]:
+    """Around the transaction that stores it: without its row, nothing is kept."""
+    try:
+        yield
+    except BaseException:
+        if job_file.file:
+            job_file.file.delete(save=False)
+        raise
 
 
 def discard_file(job_file: JobFile) -> None:

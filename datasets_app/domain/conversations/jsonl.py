@@ -56,7 +56,8 @@ def decode_object(raw: bytes) -> dict[str, Any]:
     # Outside strings a line has one colon for each key. If the counts agree, no key was dropped
     # as a repetition; only an escaped colon or NUL could deceive, and those begin with \u00.
     if raw.count(b":") != _count_colons(value, 1) or (b"\\" in raw and b"\\u00" in raw):
-        _check_nul_and_repeated_keys(raw, value)
+        refuse_nul(value)
+        _refuse_repeated_keys(raw)
     return value
 
 
@@ -242,11 +243,6 @@ def _count_colons(value: Any, depth: int) -> int:
         elif kind is dict or kind is list:
             count += _count_colons(item, depth + 1)
     return count
-
-
-def _check_nul_and_repeated_keys(raw: bytes, value: dict[str, Any]) -> None:
-    refuse_nul(value)
-    _refuse_repeated_keys(raw)
 
 
 def refuse_nul(value: Any) -> None:

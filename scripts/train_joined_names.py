@@ -67,8 +67,8 @@ def _read_marked(marked: dict[str, Any]) -> rows.Row:
 
 
 def make_examples(weighted: Iterable[tuple[rows.Row, float]]) -> Examples:
-    """Features [words, features], whether a word is of a name [words], and its weight [words]; words that
-    may be of one or not are left out."""
+    """Features [words, features], whether a word is of a name [words], and how much it weighs [words]; those
+    that nobody can tell are left out."""
     given = list(weighted)
     parts: list[Examples] = []
     for start in range(0, len(given), _TEXTS_AT_ONCE):
@@ -76,11 +76,12 @@ def make_examples(weighted: Iterable[tuple[rows.Row, float]]) -> Examples:
         texts = [row.text for row, _weight in some]
         scores, readings = load_built_in_tagger().score_many(texts), load_network().read_many(texts)
         for (row, weight), tags, reading in zip(some, scores, readings, strict=True):
-            labels = _label(row)
+            described = describe_words(TaggedText(row.text, tags), reading, least=0)
+            labels = _label(row)[described.places]
             is_known = labels >= 0
             if is_known.any():
-                features = describe_words(TaggedText(row.text, tags), reading)[is_known]
-                parts.append((features, labels[is_known], np.full(is_known.sum(), weight, np.float32)))
+                weights = np.full(is_known.sum(), weight, np.float32)
+                parts.append((described.features[is_known], labels[is_known], weights))
     seen, labels, weights = (np.concatenate(part) for part in zip(*parts, strict=True))
     return seen, labels.astype(np.float32), weights
 

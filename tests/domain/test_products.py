@@ -89,7 +89,6 @@ def test_names_in_technical_texts_are_no_people(text: str) -> None:
         ("Pascal installed Debian on the NAS for me", ["Pascal"]),
         ("had a call with Hiroshi from AWS about S3 costs", ["Hiroshi"]),
         ("EMAIL FROM JANE ROE: the API is down", ["JANE ROE"]),
-        ("she is in first class, Casey says", ["Casey"]),
     ],
 )
 def test_people_in_technical_texts_are_found(text: str, names: list[str]) -> None:

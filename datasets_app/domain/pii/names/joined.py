@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.name_spans import is_plain_word, starts_sentence
+from datasets_app.domain.pii.names.name_spans import starts_sentence
 from datasets_app.domain.pii.names.name_words import (
     LABELS,
     NAME_COLUMNS,
@@ -27,17 +27,17 @@ from datasets_app.domain.pii.names.things import is_software
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 
 WEIGHTS_PATH = Path(__file__).parent / "joined.npz"
-# A text in which neither finds a name this likely has none.
+# A word that neither thinks this likely to be of a name is of none.
 MIN_LIKELY = 0.02
 _NAME = CLASSES.index("NAME")
 _LEAST = 1e-4  # a probability lower than this is as good as none
 _REACH = 2  # words on each side that count
 _CLASSES_BESIDE = ("ORDINARY", "NAME", "HANDLE", "ORGANIZATION", "PLACE", "PRODUCT")
 _TAGS = len(LABELS)
-_LIKELY = _TAGS + len(CLASSES)
 _HIGHEST = [*NAME_COLUMNS, _TAGS + _NAME]  # of a text
 # Of the words beside one: what the model says, these classes of the network, and whether they are software.
-_BESIDE = [*range(_TAGS), *(_TAGS + CLASSES.index(name) for name in _CLASSES_BESIDE), _LIKELY]
+_SAID_BESIDE = [*range(_TAGS), *(_TAGS + CLASSES.index(name) for name in _CLASSES_BESIDE)]
+_FORMS = 15  # what is said of a word and its text besides
 _FEW_WORDS, _MANY_PRODUCTS = 4, 3
 _DOTTED_BEFORE, _DOTTED_BEHIND = re.compile(r"\w\.\Z"), re.compile(r"\.[a-z_]")
 
@@ -71,14 +71,22 @@ class TaggedText(NamedTuple):
         return float(self.scores[:, NAME_COLUMNS].sum(axis=1).max(initial=0))
 
 
+class DescribedText(NamedTuple):
+    """The features [places, features] of those of the ``size`` words of a text that may be of a name."""
+
+    size: int
+    places: Any
+    features: Any
+
+
 def join_scores(tagged: Sequence[TaggedText], read: Mapping[str, Reading]) -> list[list[float]]:
     """The probability of each word of each text to be part of a name; no words of a text that has none.
     ``read`` is what the network has read; what is missing there, it reads now."""
     wanted = [item for item in tagged if item.likely >= MIN_LIKELY or _is_likely(read.get(item.text))]
     missing = [item.text for item in wanted if not _is_judged(read.get(item.text))]
     readings = {**read, **dict(zip(missing, load_network().read_many(missing), strict=True))}
-    features = [describe_words(item, readings[item.text]) for item in wanted]
-    joined = dict(zip((item.text for item in wanted), _compute(features), strict=True))
+    described = [describe_words(item, readings[item.text]) for item in wanted]
+    joined = dict(zip((item.text for item in wanted), _compute(described), strict=True))
     return [joined.get(item.text, []) for item in tagged]
 
 
@@ -90,30 +98,38 @@ def _is_judged(reading: Reading | None) -> bool:
     return reading is not None and len(reading.probabilities) > 0
 
 
-def _compute(features: Sequence[Any]) -> Iterator[list[float]]:
-    if not features:
+def _compute(described: Sequence[DescribedText]) -> Iterator[list[float]]:
+    if not described:
         return
     layer = load_weights()
-    seen = (np.concatenate(features) - layer.mean) / layer.spread
+    seen = (np.concatenate([text.features for text in described]) - layer.mean) / layer.spread
     hidden = np.maximum(seen @ layer.hidden + layer.hidden_bias, 0)
     scores = (1 + np.tanh((hidden @ layer.out + layer.out_bias) / 2)) / 2  # the logistic function
-    for part in np.split(scores[:, 0], np.cumsum([len(some) for some in features])[:-1]):
-        yield part.tolist()
+    ends = np.cumsum([len(text.places) for text in described])[:-1]
+    for text, part in zip(described, np.split(scores[:, 0], ends), strict=True):
+        of_words = np.zeros(text.size, np.float32)
+        of_words[text.places] = part
+        yield of_words.tolist()
 
 
-def describe_words(tagged: TaggedText, reading: Reading) -> Any:
-    """The features of each word [words, features]."""
+def describe_words(tagged: TaggedText, reading: Reading, least: float = MIN_LIKELY) -> DescribedText:
+    """What is known of the words to which one of the two gives a probability of ``least`` to be of a name."""
     pieces = split_pieces(tagged.text)
     words, starts = select_words(pieces), compute_word_starts(pieces)
     likely = np.concatenate([tagged.scores, _align(words, starts, reading)], axis=1)
+    said = np.maximum(likely[:, NAME_COLUMNS].sum(axis=1), likely[:, _TAGS + _NAME])
+    places = np.flatnonzero(said >= least)
     likely = np.log(np.maximum(likely, _LEAST))
-    seen = np.concatenate([likely, _describe_forms(tagged.text, words, starts)], axis=1)
-    padded = np.pad(seen[:, _BESIDE], ((_REACH, _REACH), (0, 0)))
-    steps = [step for step in range(-_REACH, _REACH + 1) if step]
-    beside = [padded[_REACH + step : _REACH + step + len(words)] for step in steps]
-    highest = likely[:, _HIGHEST].max(axis=0, initial=np.log(_LEAST))
-    whole = np.broadcast_to(highest, (len(words), len(highest)))
-    return np.concatenate([seen, *beside, whole], axis=1, dtype=np.float32)
+    software = _find_software(words)
+    forms = _describe_forms(tagged.text, words, starts, places.tolist(), software)
+    padded = np.zeros((len(words) + 2 * _REACH, len(_SAID_BESIDE) + 1), np.float32)
+    padded[_REACH:-_REACH] = np.concatenate([likely[:, _SAID_BESIDE], software[:, None]], axis=1)
+    beside = [padded[places + _REACH + step] for step in range(-_REACH, _REACH + 1) if step]
+    highest = np.broadcast_to(
+        likely[:, _HIGHEST].max(axis=0, initial=np.log(_LEAST)), (len(places), len(_HIGHEST))
+    )
+    features = np.concatenate([likely[places], forms, *beside, highest], axis=1, dtype=np.float32)
+    return DescribedText(len(words), places, features)
 
 
 def _align(words: Sequence[str], starts: Sequence[int], reading: Reading) -> Any:
@@ -133,36 +149,36 @@ def _align(words: Sequence[str], starts: Sequence[int], reading: Reading) -> Any
     return result
 
 
-def _describe_forms(text: str, words: Sequence[str], starts: Sequence[int]) -> Any:
-    """What lists know of each word, and how it and its text are written [words, 16]."""
-    known, products = [_describe_form(word) for word in words], _find_software(words)
+def _describe_forms(
+    text: str, words: Sequence[str], starts: Sequence[int], places: Sequence[int], software: Any
+) -> Any:
+    """What lists know of the words at these places, and how they and their text are written [places, 15]."""
+    named = sum(not any(_describe_form(words[number])[:6]) for number in np.flatnonzero(software).tolist())
     of_text = (
         any(word[0].isupper() and len(word) > 1 for word in words[1:]),
         not any(word.islower() for word in words),
         len(words) <= _FEW_WORDS,
-        min(
-            sum(number in products and not any(form[:6]) for number, form in enumerate(known)), _MANY_PRODUCTS
-        ),
+        min(named, _MANY_PRODUCTS),
     )
     forms = [
         (
-            number in products,
-            *form,
+            *_describe_form(words[number]),
+            software[number],
             starts_sentence(words, number),
-            _is_in_code(text, start, start + len(word)),
+            _is_in_code(text, starts[number], starts[number] + len(words[number])),
             *of_text,
         )
-        for number, (form, word, start) in enumerate(zip(known, words, starts, strict=True))
+        for number in places
     ]
-    return np.array(forms, np.float32).reshape(len(words), -1)
+    return np.array(forms, np.float32).reshape(len(places), _FORMS)
 
 
-def _find_software(words: Sequence[str]) -> set[int]:
-    """The words that are software, alone or with the next one."""
-    found = {number for number, word in enumerate(words) if is_software(word)}
-    for number, pair in enumerate(pairwise(words)):
-        if pair[0][0].isupper() and pair[1][0].isalnum() and is_software(" ".join(pair)):
-            found |= {number, number + 1}
+def _find_software(words: Sequence[str]) -> Any:
+    """Which words are software, alone or with the next one [words]."""
+    found = np.array([is_software(word) for word in words], bool)
+    for number, (word, behind) in enumerate(pairwise(words)):
+        if word[0].isupper() and behind[0].isalnum() and is_software(f"{word} {behind}"):
+            found[number : number + 2] = True
     return found
 
 
@@ -185,5 +201,4 @@ def _describe_form(word: str) -> tuple[bool, ...]:
         fact.common == 2,
         word[0].isupper(),
         len(word) > 1 and word.isupper(),
-        is_plain_word(word),
     )

@@ -202,12 +202,12 @@ class Conversion:
                 left_out[NO_ANSWER].add()
                 return []
             self.report.unanswered += 1
-        if conversation.id and hash(conversation.id[: MAX_NAME_CHARACTERS - 10]) in used:
-            key = hash((conversation.id, *((turn.role, turn.text) for turn in turns)))
-            if key in copies:
-                left_out[SECOND_COPY].add()
-                return []
-        copies.add(hash((conversation.id, *((turn.role, turn.text) for turn in turns))))
+        key = hash((conversation.id, *((turn.role, turn.text) for turn in turns)))
+        is_named_again = conversation.id and hash(conversation.id[: MAX_NAME_CHARACTERS - 10]) in used
+        if is_named_again and key in copies:
+            left_out[SECOND_COPY].add()
+            return []
+        copies.add(key)
         session_id = make_session_id(conversation.id, default, used)
         turns = [turn._replace(session_id=session_id) for turn in turns]
         return add_labels(turns, conversation.labels)

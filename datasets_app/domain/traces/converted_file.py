@@ -87,10 +87,6 @@ class ConvertedFile(ConversationFile):
         """The columns of a table as far as it was read, also if it can't be read as conversations."""
         return self._conversion.report.columns
 
-    @property
-    def is_out_of_order(self) -> bool:
-        return False
-
     def scan(self, on_bytes: OnBytes | None = None) -> FileScan:
         if self._scan is None:
             try:

@@ -83,18 +83,14 @@ def _merge_same(spans: list[Span]) -> list[Span]:
 def _merge_two(one: Span, two: Span) -> Span:
     rank = {"model": 4, "agent": 3, "tool": 2, "root": 1}
     kinds = sorted((one.kind, two.kind), key=lambda kind: rank.get(kind, 0))
-    messages = {
-        name: _merge_messages(first, second)
-        for name, first, second in (("input", one.input, two.input), ("output", one.output, two.output))
-    }
     return one._replace(
         parent=one.parent or two.parent,
         kind=kinds[-1],
         start=min(filter(None, (one.start, two.start)), default=0.0),
         end=max(one.end, two.end),
         conversation=one.conversation or two.conversation,
-        input=messages["input"],
-        output=messages["output"],
+        input=_merge_messages(one.input, two.input),
+        output=_merge_messages(one.output, two.output),
         explicit=one.explicit or two.explicit,
         metadata={**one.metadata, **two.metadata},
         facts={**one.facts, **two.facts},

@@ -38,10 +38,10 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
             continue
         if message.role == "assistant" or conversation.separate:
             metadata, waiting = {**waiting, **details}, {}
-        else:
-            metadata, waiting = _split_waiting(waiting, details)
+        else:  # what else waits is the answer's
+            metadata = {key: waiting.pop(key) for key in ("system_prompt",) if key in waiting} | details
         if turns and turns[-1].role == message.role == "assistant" and not conversation.separate:
-            turns[-1] = _join(turns[-1], text, metadata, time)
+            turns[-1] = _join(turns[-1], text, metadata)
         else:
             turn = _make_turn(session_id, len(turns) + 1, message, text, metadata, time)
             turns.append(turn._replace(line=message.line or conversation.line))
@@ -77,15 +77,6 @@ def _number_call(name: str, seen: dict[str, int]) -> int:
     return seen[key]
 
 
-def _split_waiting(waiting: dict[str, Any], details: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(metadata of the question, what waits for the answer)."""
-    kept = {key: value for key, value in waiting.items() if key not in ("system_prompt",)}
-    return {
-        **({"system_prompt": waiting["system_prompt"]} if "system_prompt" in waiting else {}),
-        **details,
-    }, kept
-
-
 def _make_turn(
     session_id: str, index: int, message: Message, text: str, metadata: dict[str, Any], time: Any
 ) -> TurnRecord:
@@ -96,7 +87,7 @@ def _make_turn(
     return TurnRecord(session_id, index, message.role, text, tags, None, stamp, drop_empty(metadata) or None)
 
 
-def _join(turn: TurnRecord, text: str, metadata: dict[str, Any], time: Any) -> TurnRecord:
+def _join(turn: TurnRecord, text: str, metadata: dict[str, Any]) -> TurnRecord:
     return turn._replace(
         text=f"{turn.text}\n\n{text}",
         metadata=merge_metadata(turn.metadata or {}, drop_empty(metadata)) or None,

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.http import urlencode
@@ -26,7 +26,7 @@ from annotations_app.judges import pages as judge_pages
 from annotations_app.labels import export_pages
 from annotations_app.models import Campaign, CampaignMember
 from annotations_app.review.pages import dataset_review
-from datasets_app.core.web.model_admin import ReadOnlyAdmin, VisibleRelatedFilter
+from datasets_app.core.web.model_admin import Pages, ReadOnlyAdmin, VisibleRelatedFilter
 from datasets_app.core.web.pages import dataset_breadcrumbs
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import ago
@@ -52,8 +52,6 @@ STATUS_COLORS = {
     "paused": "warning",
     "closed": "",
 }
-
-_URL_PREFIX = "annotations_app_campaign_"
 
 
 @admin.register(Campaign)
@@ -151,11 +149,10 @@ class CampaignAdmin(ReadOnlyAdmin):
 
     # --- URLs ---
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
+    def get_pages(self) -> Pages:
         report, breakdown = agreement_pages.agreement_report, agreement_pages.agreement_breakdown
         campaign, dataset = scope_pages.campaign_scope, scope_pages.dataset_scope
-        pages = [
+        return [
             ("add/", campaign_create.add_campaign, "add"),
             ("alphas/", agreement_pages.show_alphas, "alphas"),
             ("add/estimate/", campaign_create.estimate_campaign, "estimate"),
@@ -199,5 +196,3 @@ class CampaignAdmin(ReadOnlyAdmin):
             ("<int:pk>/settings/", campaign_pages.campaign_settings, "settings"),
             ("<int:pk>/status/", campaign_pages.set_status, "status"),
         ]
-        own = [path(route, wrap(view), name=f"{_URL_PREFIX}{name}") for route, view, name in pages]
-        return own + super().get_urls()

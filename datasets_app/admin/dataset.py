@@ -5,19 +5,19 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from unfold.decorators import display
 
 from datasets_app.access import pages as access_pages
 from datasets_app.admin import attention, dataset_pages, edit_pages, origin_pages
-from datasets_app.admin.dataset_metadata import make_metadata_admin
+from datasets_app.admin.dataset_metadata import DatasetMetadataAdmin
 from datasets_app.admin.scrub_routes import SCRUB_PAGES
 from datasets_app.admin.session_routes import SESSION_PAGES
 from datasets_app.catalog.dataset_facts import STATE_LABELS
 from datasets_app.catalog.gates import can_read_raw, load_all_facts
-from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.model_admin import ModelAdmin, Pages
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
 from datasets_app.exporting.parameters import ExportParameters
@@ -186,9 +186,8 @@ class DatasetAdmin(ModelAdmin):
 
     # --- URLs ---
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        pages = [
+    def get_pages(self) -> Pages:
+        return [
             ("import/", import_pages.upload, "import"),
             ("import/mappings/remove/", import_pages.remove_mapping, "import_mapping_remove"),
             ("import/<int:job_pk>/", import_pages.preview, "import_preview"),
@@ -222,10 +221,10 @@ class DatasetAdmin(ModelAdmin):
             ("<int:pk>/ask/", step_pages.ask, "ask"),
             ("<int:pk>/edit/", edit_pages.edit, "edit"),
             ("<int:pk>/origin/", origin_pages.origin, "origin"),
+            *SCRUB_PAGES,
+            *SESSION_PAGES,
+            *DatasetMetadataAdmin(Dataset, self.admin_site).get_metadata_pages(),
         ]
-        pages += SCRUB_PAGES + SESSION_PAGES
-        own = [path(route, wrap(view), name=f"datasets_app_dataset_{name}") for route, view, name in pages]
-        return own + make_metadata_admin(self.admin_site).get_metadata_urls() + super().get_urls()
 
     def change_view(self, request: HttpRequest, object_id: str, *_: Any, **__: Any) -> HttpResponse:
         """Only URLs without a number lead here."""

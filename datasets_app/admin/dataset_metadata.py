@@ -1,19 +1,16 @@
 """Export and import the metadata that people enter for datasets, as a table.
 
 The URLs "import" and "export" of the list of datasets belong to conversations, so these pages have URLs
-of their own, which DatasetAdmin.get_urls() adds.
+of their own, which DatasetAdmin.get_pages() adds.
 """
 
 from typing import Any
 
-from django.contrib.admin import AdminSite
 from django.http import HttpRequest
-from django.urls import URLPattern, path
 
 from datasets_app.admin.resources import DatasetMetadataResource
 from datasets_app.catalog.raw_access import list_readable
-from datasets_app.core.web.model_admin import ModelAdmin
-from datasets_app.models import Dataset
+from datasets_app.core.web.model_admin import ModelAdmin, Pages
 from datasets_app.tables.admin import TableAdminMixin
 
 
@@ -36,19 +33,10 @@ class DatasetMetadataAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     def get_export_filename(self, request: HttpRequest, queryset: Any, file_format: Any) -> str:
         return f"dataset-metadata.{file_format.get_extension()}"
 
-    def get_metadata_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
+    def get_metadata_pages(self) -> Pages:
         return [
-            path("metadata/import/", wrap(self.import_action), name="datasets_app_dataset_metadata_import"),
+            ("metadata/import/", self.import_action, "metadata_import"),
             # The confirmation page of django-import-export expects this name.
-            path(
-                "metadata/process_import/",
-                wrap(self.process_import),
-                name="datasets_app_dataset_process_import",
-            ),
-            path("metadata/export/", wrap(self.export_action), name="datasets_app_dataset_metadata_export"),
+            ("metadata/process_import/", self.process_import, "process_import"),
+            ("metadata/export/", self.export_action, "metadata_export"),
         ]
-
-
-def make_metadata_admin(admin_site: AdminSite) -> DatasetMetadataAdmin:
-    return DatasetMetadataAdmin(Dataset, admin_site)

@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 from unfold.decorators import display
@@ -24,7 +24,7 @@ from datasets_app.admin.job_facts import (
     withhold_result,
 )
 from datasets_app.catalog import raw_access
-from datasets_app.core.web.model_admin import ReadOnlyAdmin
+from datasets_app.core.web.model_admin import Pages, ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_url,
     get_visible_dataset,
@@ -132,9 +132,8 @@ class JobRunAdmin(ReadOnlyAdmin):
     def show_created(self, job: JobRun) -> str:
         return ago(job.created_at)
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        pages = [
+    def get_pages(self) -> Pages:
+        return [
             ("active/", active_jobs_panel, "active"),
             ("requests/", request_pages.requests, "requests"),
             ("<int:pk>/approve/", request_pages.approve, "approve"),
@@ -144,8 +143,6 @@ class JobRunAdmin(ReadOnlyAdmin):
             ("<int:pk>/cancel/", cancel, "cancel"),
             ("<int:pk>/retry/", retry, "retry"),
         ]
-        own = [path(route, wrap(view), name=f"datasets_app_jobrun_{name}") for route, view, name in pages]
-        return own + super().get_urls()
 
 
 def _get_visible_job(request: HttpRequest, pk: int) -> JobRun:

@@ -4,14 +4,14 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 
 from datasets_app.admin import persona_pages
 from datasets_app.admin.persona_forms import NEW_PERSONA_YAML, PersonaFields, PersonaForm
 from datasets_app.admin.resources import PERSONA_FORMATS, PersonaResource
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.core import audit
-from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.model_admin import ModelAdmin, Pages
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
 from datasets_app.models import Persona
 from datasets_app.tables.admin import TableAdminMixin
@@ -29,9 +29,8 @@ class PersonaAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
     show_full_result_count = False
     change_form_template = "admin/datasets_app/persona/change_form.html"
 
-    def get_urls(self) -> list[URLPattern]:
-        page = self.admin_site.admin_view(persona_pages.preview)
-        return [path("beside/", page, name="datasets_app_persona_beside"), *super().get_urls()]
+    def get_pages(self) -> Pages:
+        return [("beside/", persona_pages.preview, "beside")]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["yaml"] if obj is None or self.has_change_permission(request, obj) else []

@@ -6,12 +6,11 @@ from django.contrib import admin
 from django.db import models, transaction
 from django.http import HttpRequest
 from django.template.loader import render_to_string
-from django.urls import URLPattern, path
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from datasets_app.admin.resources import RETENTION_FORMATS, RetentionResource
 from datasets_app.core import audit
-from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.model_admin import ModelAdmin, Pages
 from datasets_app.models import RetentionPolicy
 from datasets_app.retention import dry_run_pages
 from datasets_app.retention.rules import datasets_by_policy, preserve_activation
@@ -71,19 +70,13 @@ class RetentionPolicyAdmin(TableAdminMixin, ModelAdmin):  # type: ignore[misc]
             return "Inactive until you activate it"
         return render_to_string("datasets_app/_retention_active.html", {"policy": policy})
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        pages = [
+    def get_pages(self) -> Pages:
+        return [
             ("rehearsal/", dry_run_pages.deletion_schedule, "rehearsal"),
             ("apply/", dry_run_pages.apply_due, "apply"),
             ("<int:pk>/rehearsal/", dry_run_pages.policy_schedule, "of_policy"),
             ("<int:pk>/deactivate/", dry_run_pages.deactivate_policy, "deactivate"),
         ]
-        own = [
-            path(route, wrap(view), name=f"datasets_app_retentionpolicy_{name}")
-            for route, view, name in pages
-        ]
-        return own + super().get_urls()
 
     def save_model(self, request: HttpRequest, obj: RetentionPolicy, form: Any, change: bool) -> None:
         with transaction.atomic(), preserve_activation():

@@ -1,12 +1,10 @@
 """The addresses of pages about scrubs, and of what people keep and correct: (route, view, name)."""
 
-from collections.abc import Callable
-from typing import Any
-
+from datasets_app.core.web.model_admin import Pages
 from datasets_app.scrubbing import audit_pages, exception_pages, mark_pages, term_pages
 from datasets_app.scrubbing import pages as scrub_pages
 
-SCRUB_PAGES: list[tuple[str, Callable[..., Any], str]] = [
+SCRUB_PAGES: Pages = [
     ("terms/", term_pages.terms, "terms"),
     ("terms/<int:mark_pk>/remove/", term_pages.remove_term, "remove_term"),
     ("<int:pk>/scrub/", scrub_pages.scrub, "scrub"),

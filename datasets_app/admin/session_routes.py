@@ -1,13 +1,11 @@
 """The addresses of pages about the sessions and turns of a dataset: (route, view, name)."""
 
-from collections.abc import Callable
-from typing import Any
-
 from datasets_app.browsing import chart_pages, comment_pages, selection_pages, views_pages
 from datasets_app.browsing import pages as browsing_pages
+from datasets_app.core.web.model_admin import Pages
 from datasets_app.exporting import sample_pages
 
-SESSION_PAGES: list[tuple[str, Callable[..., Any], str]] = [
+SESSION_PAGES: Pages = [
     ("<int:pk>/sessions/", browsing_pages.sessions, "sessions"),
     ("<int:pk>/sessions/facets/", browsing_pages.facets, "session_facets"),
     ("<int:pk>/charts/", chart_pages.charts, "charts"),

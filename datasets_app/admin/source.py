@@ -7,11 +7,11 @@ from django.db import transaction
 from django.db.models import QuerySet, Sum
 from django.http import HttpRequest
 from django.template.defaultfilters import filesizeformat
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 
 from datasets_app.core import audit
-from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.model_admin import ModelAdmin, Pages
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Source
 from datasets_app.sources import pages
@@ -34,7 +34,7 @@ def _shown_for(kinds: set[Source.Kind]) -> str:
 @admin.register(Source)
 class SourceAdmin(ModelAdmin):
     form = SourceForm
-    list_display = ["name", "show_kind", "dataset_name", "active", "show_last_pull", "show_waiting"]
+    list_display = ["name", "kind", "dataset_name", "active", "show_last_pull", "show_waiting"]
     list_filter = ["kind", "active"]
     change_form_outer_before_template = "datasets_app/source_before.html"
     conditional_fields = {name: _shown_for(kinds) for name, kinds in _FIELD_KINDS.items()}
@@ -76,16 +76,11 @@ class SourceAdmin(ModelAdmin):
         """What was pulled is remembered by source, and what it delivers depends on its kind."""
         return ["name", "kind", "show_waiting", "show_rejected"] if obj else []
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
+    def get_pages(self) -> Pages:
+        return [
             ("<int:pk>/pull/", pages.pull_now, "pull"),
             ("<int:pk>/token/", pages.make_source_token, "token"),
             ("<int:pk>/revoke/", pages.revoke_source_token, "revoke"),
-        ]
-        return [
-            *(path(route, wrap(view), name=f"datasets_app_source_{name}") for route, view, name in own),
-            *super().get_urls(),
         ]
 
     def save_model(self, request: HttpRequest, obj: Source, form: Any, change: bool) -> None:
@@ -115,10 +110,6 @@ class SourceAdmin(ModelAdmin):
             kind=source.kind,
             **details,
         )
-
-    @admin.display(description="Kind", ordering="kind")
-    def show_kind(self, source: Source) -> str:
-        return source.get_kind_display()
 
     @admin.display(description="Last pull")
     def show_last_pull(self, source: Source) -> str:

@@ -5,9 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
 
-from datasets_app.core.web.model_admin import ModelAdmin
+from datasets_app.core.web.model_admin import ModelAdmin, Pages
 from datasets_app.models import Dataset, WebhookEndpoint
 from datasets_app.webhooks import endpoints, pages
 from datasets_app.webhooks.forms import WebhookForm
@@ -54,19 +53,11 @@ class WebhookEndpointAdmin(ModelAdmin):
         is_own = obj is None or obj.owner_id == request.user.pk
         return is_own and super().has_change_permission(request, obj)
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        own = [
+    def get_pages(self) -> Pages:
+        return [
             ("<int:pk>/secret/", pages.replace_secret, "secret"),
             ("<int:pk>/test/", pages.send_test, "test"),
             ("<int:pk>/replay/", pages.replay, "replay"),
-        ]
-        return [
-            *(
-                path(route, wrap(view), name=f"datasets_app_webhookendpoint_{name}")
-                for route, view, name in own
-            ),
-            *super().get_urls(),
         ]
 
     def render_change_form(

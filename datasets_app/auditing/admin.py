@@ -6,14 +6,14 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from datasets_app.auditing.events import filter_events, list_field_values
 from datasets_app.auditing.export_audit import AUDIT_FORMATS
 from datasets_app.auditing.heads import head_place_rows
 from datasets_app.auditing.parameters import AuditExportParameters
-from datasets_app.core.web.model_admin import ReadOnlyAdmin
+from datasets_app.core.web.model_admin import Pages, ReadOnlyAdmin
 from datasets_app.core.web.pages import parse_pk, render_page, require_permissions
 from datasets_app.core.web.paging import paginate_latest_first
 from datasets_app.jobs.pages import start_and_show_job
@@ -63,11 +63,8 @@ class AuditEventAdmin(ReadOnlyAdmin):
         context = {"event": event, "dataset": datasets.filter(name=event.dataset_name).first()}
         return render_page(request, "datasets_app/audit_event.html", crumbs, context)
 
-    def get_urls(self) -> list[URLPattern]:
-        wrap = self.admin_site.admin_view
-        pages = [("export/", export, "export"), ("verify/", verify, "verify")]
-        own = [path(route, wrap(view), name=f"datasets_app_auditevent_{name}") for route, view, name in pages]
-        return own + super().get_urls()
+    def get_pages(self) -> Pages:
+        return [("export/", export, "export"), ("verify/", verify, "verify")]
 
 
 def _render_list(request: HttpRequest) -> HttpResponse:

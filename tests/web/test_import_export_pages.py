@@ -8,19 +8,15 @@ from typing import Any
 
 import pytest
 import yaml
-from django.contrib import admin
 from django.contrib.auth.models import Group, User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import path as url_path
 from django.urls import reverse
 
-from alignmenter_site import urls
 from annotations_app.demo.load_demo import load_demo
 from annotations_app.models import Annotation
-from datasets_app.admin.dataset_metadata import make_metadata_admin
 from datasets_app.catalog import text_gates
 from datasets_app.catalog.text_scans import discard_scan
 from datasets_app.models import AuditEvent, Dataset, Persona, RetentionPolicy, Session
@@ -526,19 +522,9 @@ def test_the_list_shows_which_datasets_a_policy_decides_for(client_of: Any, tmp_
 
 # --- dataset metadata -------------------------------------------------------------------------
 
-_pages = [
-    url_path(f"datasets_app/dataset/{item.pattern}", item.callback, name=item.name)
-    for item in make_metadata_admin(admin.site).get_metadata_urls()
-]
-urlpatterns = [
-    url_path("admin/", ([*_pages, *admin.site.urls[0]], "admin", "admin")),
-    *(pattern for pattern in urls.urlpatterns if getattr(pattern, "namespace", "") != "admin"),
-]
-
 
 @pytest.fixture
-def metadata_client(client_of: Any, settings: Any) -> Any:
-    settings.ROOT_URLCONF = __name__
+def metadata_client(client_of: Any) -> Any:
     return client_of("curator")
 
 

@@ -1,6 +1,6 @@
 """The base of every list in the admin."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from django.contrib.admin import RelatedFieldListFilter
@@ -8,8 +8,12 @@ from django.contrib.admin.utils import get_fields_from_path
 from django.db.models import DateField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import URLPattern, path
 from django.utils.text import capfirst
 from unfold import admin
+
+# Pages as (route, view, name).
+Pages = list[tuple[str, Callable[..., HttpResponse], str]]
 
 
 class VisibleRelatedFilter(RelatedFieldListFilter):
@@ -32,6 +36,15 @@ class ModelAdmin(admin.ModelAdmin):
     Django accepts any lookup of a model's own fields: "result__also_in__regex" would spell out names that
     no page shows, and ``name__regex=(`` fail in the database.
     """
+
+    def get_pages(self) -> Pages:
+        """Those beside the pages that Django makes."""
+        return []
+
+    def get_urls(self) -> list[URLPattern]:
+        prefix, wrap = f"{self.opts.app_label}_{self.opts.model_name}", self.admin_site.admin_view
+        own = [path(route, wrap(view), name=f"{prefix}_{name}") for route, view, name in self.get_pages()]
+        return own + super().get_urls()
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
@@ -62,11 +75,11 @@ class ModelAdmin(admin.ModelAdmin):
             if isinstance(list_filter, type):
                 yield list_filter.parameter_name  # type: ignore[attr-defined]
                 continue
-            path = list_filter[0] if isinstance(list_filter, tuple) else list_filter
-            field = get_fields_from_path(self.model, path)[-1]
+            place = list_filter[0] if isinstance(list_filter, tuple) else list_filter
+            field = get_fields_from_path(self.model, place)[-1]
             target = f"{field.target_field.name}__" if field.is_relation else ""
             lookups = ("__gte", "__lt") if isinstance(field, DateField) else ("", f"__{target}exact")
-            yield from (path + name for name in (*lookups, "__isnull"))
+            yield from (place + name for name in (*lookups, "__isnull"))
 
 
 class ReadOnlyAdmin(ModelAdmin):

@@ -7,6 +7,7 @@ from typing import Any
 
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.parameters import ImportOptions
+from datasets_app.jobs.ending import describe_result
 from datasets_app.jobs.registry import get_operation
 from datasets_app.jobs.running import RunningJob
 from datasets_app.models import Dataset, JobRun
@@ -41,10 +42,10 @@ def write_jsonl(path: Path, lines: Iterable[Any]) -> Path:
 
 
 def run_task(job: JobRun) -> dict[str, Any]:
-    """What the task of a job returns, performed in this process and without a claim."""
+    """What the row of a job keeps of its task, performed in this process and without a claim."""
     operation = get_operation(job.operation)
     assert operation.task is not None
-    return operation.task(RunningJob(job, operation.parameters))
+    return describe_result(operation.task(RunningJob(job, operation.parameters)))
 
 
 def import_file(path: Path, name: str = "support", **import_arguments: Any) -> dict[str, Any]:

@@ -10,16 +10,15 @@ from datasets_app.jobs.running import RunningJob
 
 
 @task(CampaignParameters)
-def create_campaign(job: RunningJob[CampaignParameters]) -> dict[str, Any]:
+def create_campaign(job: RunningJob[CampaignParameters]) -> Campaign:
     from annotations_app.campaigns.create import fill_campaign
 
     campaign = Campaign.objects.filter(pk=job.parameters.campaign or 0).first()
     if campaign is None:
         raise UserError("The campaign was deleted, so there is nothing to prepare.")
-    filled = fill_campaign(
+    return fill_campaign(
         campaign, override=job.override, actor=job.actor, report_progress=job.report_progress
     )
-    return {"campaign": filled.pk, "replies": filled.item_count, "gold": filled.gold_count}
 
 
 @task(AddToCampaignParameters)

@@ -56,6 +56,10 @@ class DraftedVariants(NamedTuple):
     stopped: str
     tokens: int
 
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job."""
+        return {name: value for name, value in self._asdict().items() if value or name == "drafted"}
+
     @property
     def is_complete(self) -> bool:
         return not (self.failed or self.left)

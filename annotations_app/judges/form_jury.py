@@ -49,7 +49,7 @@ class FormedJury(NamedTuple):
     def is_complete(self) -> bool:
         return self.outcome.is_complete and not self.too_few
 
-    def as_json(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         return {**self._asdict(), "outcome": self.outcome._asdict()}
 
 

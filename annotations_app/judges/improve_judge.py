@@ -66,7 +66,7 @@ class Improvement(NamedTuple):
     proposals: list[Proposal]
     before: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         return {**self._asdict(), "proposals": [one.as_json() for one in self.proposals]}
 
     @property

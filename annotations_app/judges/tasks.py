@@ -1,45 +1,43 @@
 """What a worker does for the operations of this package; see ``datasets_app/jobs/registry.py``."""
 
-from typing import Any
-
-from django.contrib.auth.models import AnonymousUser
+from typing import TYPE_CHECKING, Any
 
 from annotations_app.judges.parameters import ImproveParameters, JudgeParameters, JuryParameters
 from datasets_app.core.errors import UserError
 from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 
+if TYPE_CHECKING:
+    from annotations_app.judges.form_jury import FormedJury
+    from annotations_app.judges.improve_judge import Improvement
+    from annotations_app.judges.keep_run import JudgeOutcome
+
 
 @task(JudgeParameters, commits_itself=True)
-def run_judge(job: RunningJob[JudgeParameters]) -> dict[str, Any]:
+def run_judge(job: RunningJob[JudgeParameters]) -> "JudgeOutcome":
     from annotations_app.judges.judges import get_judge
     from annotations_app.judges.run_jury import run_rater
 
     options = job.parameters
-    outcome = run_rater(
-        _find_campaign(job.dataset, options.campaign),
-        get_judge(options.judge),
-        options.options,
-        **_describe_actor(job),
-    )
-    return outcome._asdict()
+    campaign = _find_campaign(job.dataset, options.campaign)
+    return run_rater(campaign, get_judge(options.judge), options.options, **_describe_actor(job))
 
 
 @task(JuryParameters, commits_itself=True)
-def form_jury(job: RunningJob[JuryParameters]) -> dict[str, Any]:
+def form_jury(job: RunningJob[JuryParameters]) -> "FormedJury":
     from annotations_app.judges.form_jury import form_jury as form
 
     campaign = _find_campaign(job.dataset, job.parameters.campaign)
-    return form(campaign, **job.parameters.options, **_describe_actor(job)).as_json()
+    return form(campaign, **job.parameters.options, **_describe_actor(job))
 
 
 @task(ImproveParameters, commits_itself=True)
-def improve_judge(job: RunningJob[ImproveParameters]) -> dict[str, Any]:
+def improve_judge(job: RunningJob[ImproveParameters]) -> "Improvement":
     from annotations_app.judges.improve_judge import improve_judge as improve
     from annotations_app.judges.judges import get_judge
 
     options = job.parameters
-    found = improve(
+    return improve(
         _find_campaign(job.dataset, options.campaign),
         get_judge(options.judge),
         **options.options,
@@ -47,7 +45,6 @@ def improve_judge(job: RunningJob[ImproveParameters]) -> dict[str, Any]:
         keep_state=lambda state: job.update_parameters(state=state),
         **_describe_actor(job),
     )
-    return found.as_json()
 
 
 def _find_campaign(dataset: Any, name: str) -> Any:
@@ -64,7 +61,6 @@ def _describe_actor(job: RunningJob[Any]) -> dict[str, Any]:
     return {
         "override": job.override,
         "actor": job.actor,
-        # A person whose account was deleted is not the command line.
-        "endpoint_actor": job.actor or AnonymousUser(),
+        "endpoint_actor": job.endpoint_actor,
         "report_progress": job.report_progress,
     }

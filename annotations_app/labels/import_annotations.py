@@ -54,6 +54,10 @@ class LabelImport(NamedTuple):
     unmapped: int = 0
     personal_data: Mapping[str, int] = {}
 
+    def facts(self) -> dict[str, int]:
+        """For the row of a job."""
+        return self.saved._asdict()
+
     @property
     def warning(self) -> str:
         return describe_written_labels(self.personal_data)

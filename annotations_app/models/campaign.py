@@ -151,6 +151,10 @@ class Campaign(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def facts(self) -> dict[str, int]:
+        """For the row of a job that prepares it."""
+        return {"campaign": self.pk, "replies": self.item_count, "gold": self.gold_count}
+
     @property
     def datasets(self) -> list[Dataset]:
         """Whose replies its annotators read."""

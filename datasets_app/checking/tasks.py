@@ -7,6 +7,7 @@ from django.conf import settings
 from datasets_app.jobs.parameters import NoParameters
 from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
+from datasets_app.models import CheckReport
 
 
 @task(commits_itself=True)
@@ -17,14 +18,13 @@ def scan_text(job: RunningJob[NoParameters]) -> dict[str, Any]:
 
 
 @task()
-def check_dataset(job: RunningJob[NoParameters]) -> dict[str, Any]:
+def check_dataset(job: RunningJob[NoParameters]) -> CheckReport:
     from datasets_app.checking.check_dataset import check_dataset
 
-    report = check_dataset(
+    return check_dataset(
         job.dataset,
         actor=job.actor,
         name_models=settings.NAME_MODELS,
         report_progress=job.report_progress,
         job_run=job.row,
     )
-    return {"report": report.pk, "errors": report.error_count, "warnings": report.warning_count}

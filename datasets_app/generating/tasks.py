@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.contrib.auth.models import AnonymousUser
-
 from datasets_app.core.errors import UserError
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs import runs
@@ -49,9 +47,7 @@ def _generate_with_model(job: RunningJob[GenerationParameters]) -> dict[str, Any
 
     options = job.parameters
     persona, persona_sha256 = load_persona(options.persona or "")
-    # A person whose account was deleted is not the command line.
-    actor = job.actor or AnonymousUser()
-    writer = make_model_writer(options.request, actor=actor, persona=persona)
+    writer = make_model_writer(options.request, actor=job.endpoint_actor, persona=persona)
     request = generation.build_request(
         options.request_options(), persona, by_model.try_offline_writer(persona)
     )

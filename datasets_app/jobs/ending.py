@@ -19,13 +19,7 @@ log = logging.getLogger(__name__)
 R = TypeVar("R")
 
 
-def run_operation(
-    job: RunningJob[P],
-    function: Callable[[RunningJob[P]], R],
-    make_facts: Callable[[R], dict[str, Any]],
-    *,
-    commits_itself: bool,
-) -> R:
+def run_operation(job: RunningJob[P], function: Callable[[RunningJob[P]], R], *, commits_itself: bool) -> R:
     """Save the changes of ``function`` and the end of the job's row together, while the heartbeat runs."""
     with run_heartbeat(job), nullcontext() if commits_itself else transaction.atomic():
         result = function(job)
@@ -34,8 +28,15 @@ def run_operation(
         row = job.row
         # An import or a generation may have made the dataset.
         made = {} if row.dataset_id else {"dataset": Dataset.objects.filter(name=row.dataset_name).first()}
-        finish(job, "done", result=make_facts(result), total=job.total or job.done, **made)
+        finish(job, "done", result=describe_result(result), total=job.total or job.done, **made)
     return result
+
+
+def describe_result(result: Any) -> dict[str, Any]:
+    """What the row keeps: a mapping as it is, of anything else its ``facts()`` or fields."""
+    if isinstance(result, dict):
+        return result
+    return dict(result.facts() if hasattr(result, "facts") else result._asdict())
 
 
 def _check_deferred_constraints() -> None:

@@ -17,18 +17,19 @@ from django.db.models.functions import Now
 
 from alignmenter_site.embedded import EmbeddedServiceError
 from alignmenter_site.logs import describe_error, log_context
+from datasets_app.command_line.streams import Progress
 from datasets_app.core import audit
 from datasets_app.core.audit import approved_by
 from datasets_app.core.disk_space import is_disk_full
 from datasets_app.core.errors import UserError
-from datasets_app.core.progress import OperationCanceled, ProgressCallback, ignore_progress
+from datasets_app.core.progress import OperationCanceled
 from datasets_app.jobs.approvals import require_approval
 from datasets_app.jobs.ending import record_end, run_operation
-from datasets_app.jobs.parameters import P
+from datasets_app.jobs.parameters import NoParameters, P
 from datasets_app.jobs.permissions import refuse_unauthorized_job
 from datasets_app.jobs.registry import describe_saved_work, get_operation
 from datasets_app.jobs.running import ClaimLost, RunningJob, worker_name
-from datasets_app.models import JobRun
+from datasets_app.models import Dataset, JobRun
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ def _run_task(job: RunningJob[Any]) -> None:
     origin = audit.RequestOrigin(job.row.source_address if job.actor else "", lambda: job.actor)
     origin.token = job.row.api_token
     with approved_by(approver.get_username() if approver else ""), audit.attribute_to(origin):
-        run_operation(job, operation.task, dict, commits_itself=operation.commits_itself)
+        run_operation(job, operation.task, commits_itself=operation.commits_itself)
 
 
 def _handle_database_error(job: RunningJob[Any], error: Exception) -> None:
@@ -112,28 +113,25 @@ def format_unexpected_error(job: RunningJob[Any], error: BaseException) -> str:
 R = TypeVar("R")
 
 
-def _result_facts(result: Any) -> dict[str, Any]:
-    return result if isinstance(result, dict) else dict(result._asdict())
-
-
-def run_in_foreground(
+def run_job(
     operation: str,
     function: Callable[[RunningJob[P]], R],
     *,
-    dataset_name: str,
-    parameters: P,
-    make_facts: Callable[[R], dict[str, Any]] = _result_facts,
-    report_progress: ProgressCallback = ignore_progress,
+    progress: Progress,
+    dataset_name: str = "",
+    parameters: P | None = None,
 ) -> R:
-    """Perform an operation in this process, like a task: in one transaction unless it commits itself.
+    """Perform an operation in this process: in one transaction unless it commits itself. ``function`` is its
+    task, or does what only a command does, such as writing a file that it names.
 
     Returns what ``function`` returns, and raises what it raises, once the row says how it ended.
-    ``make_facts`` makes the result that the row keeps; ``report_progress`` shows what the job reports.
     """
+    stated: Any = parameters or NoParameters()
     row = JobRun.objects.create(
         operation=operation,
+        dataset=Dataset.objects.filter(name=dataset_name).first(),
         dataset_name=dataset_name[:100],
-        parameters=parameters.as_json(),
+        parameters=stated.as_json(),
         state="running",
         foreground=True,
         attempt=1,
@@ -142,11 +140,12 @@ def run_in_foreground(
         started_at=Now(),
         heartbeat_at=Now(),
     )
-    job = RunningJob(row, type(parameters), report_progress)
+    job: RunningJob[P] = RunningJob(row, type(stated), progress)
     saved = describe_saved_work(operation)
     try:
         commits_itself = get_operation(operation).commits_itself
-        return run_operation(job, function, make_facts, commits_itself=commits_itself)
+        with progress:
+            return run_operation(job, function, commits_itself=commits_itself)
     except UserError as refusal:
         record_end(job, "failed", error=refusal.message, result=refusal.details)
         raise

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -12,14 +12,14 @@ from datasets_app.jobs.parameters import JobParameters, NoParameters, P, read_pa
 from datasets_app.jobs.running import RunningJob
 from datasets_app.models import JobRun
 
-Task = Callable[[RunningJob[Any]], dict[str, Any]]
+R = TypeVar("R")
 
 
 class Operation(NamedTuple):
     """``task`` is None if only commands run it. One that ``commits_itself`` runs in no transaction."""
 
     parameters: type[JobParameters]
-    task: Task | None = None
+    task: Callable[[RunningJob[Any]], Any] | None = None
     commits_itself: bool = False
 
 
@@ -28,12 +28,10 @@ operations: dict[str, Operation] = {}
 
 def task(
     parameters: type[P] | type[NoParameters] = NoParameters, *, commits_itself: bool = False
-) -> Callable[[Callable[[RunningJob[P]], dict[str, Any]]], Callable[[RunningJob[P]], dict[str, Any]]]:
+) -> Callable[[Callable[[RunningJob[P]], R]], Callable[[RunningJob[P]], R]]:
     """Register the function that performs the operation of its name."""
 
-    def register(
-        function: Callable[[RunningJob[P]], dict[str, Any]],
-    ) -> Callable[[RunningJob[P]], dict[str, Any]]:
+    def register(function: Callable[[RunningJob[P]], R]) -> Callable[[RunningJob[P]], R]:
         operations[function.__name__] = Operation(parameters, function, commits_itself)
         return function
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from os import getpid
 from typing import Any, Generic, TypeVar
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.db.models.functions import Now
 
@@ -63,7 +64,12 @@ class RunningJob(Generic[P]):
         """The reason to override a policy. It is ignored if its author's account was deleted, because the
         permission can't be checked again."""
         stated = self.parameters.override if isinstance(self.parameters, OverridableParameters) else None
-        return (stated or "") if self.row.actor else ""
+        return (stated or "") if self.row.actor or self.row.foreground else ""
+
+    @property
+    def endpoint_actor(self) -> Any:
+        """Who may call which endpoint: None is a command. A person whose account was deleted isn't one."""
+        return self.actor or (None if self.row.foreground else AnonymousUser())
 
     def report_progress(self, done: int, total: int | None = None) -> None:
         """Cheap: the heartbeat thread persists it. Raises if the job is to stop."""

@@ -17,18 +17,17 @@ from datasets_app.domain.pii.network.languages import say_languages
 from datasets_app.domain.pii.pattern_kinds import find_pattern_kind
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS, Policy
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.files import open_output
-from datasets_app.management.jobs import run_job
 from datasets_app.management.kept_terms import write_proposals
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.models import Dataset, ScrubRun
-from datasets_app.scrubbing import tasks
 from datasets_app.scrubbing.marks import keep_terms
 from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.scrubbing.pattern_counts import describe_matches
 from datasets_app.scrubbing.proposals import list_proposals
 from datasets_app.scrubbing.report import build_dataset_report
-from datasets_app.scrubbing.scrub_dataset import scrub_dataset
+from datasets_app.scrubbing.tasks import scrub_dataset
 
 FILE_ONLY_OPTIONS = ("out", "persona", "processes")
 
@@ -82,14 +81,7 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
 def _scrub(dataset: Dataset, policy: Policy, *, dry_run: bool) -> dict[str, Any]:
     return run_job(
         "scrub_dataset",
-        lambda job: scrub_dataset(
-            dataset,
-            policy,
-            dry_run=dry_run,
-            job_run=job.row,
-            report_progress=job.report_progress,
-            start_helpers=tasks.start_helper_jobs,
-        ),
+        scrub_dataset,
         progress=Progress("Looking through" if dry_run else "Scrubbing", "turns"),
         dataset_name=dataset.name,
         parameters=ScrubParameters(policy=policy.as_json(), dry_run=dry_run),

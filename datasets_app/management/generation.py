@@ -40,9 +40,9 @@ from datasets_app.generating.bootstrap_dataset import (
 )
 from datasets_app.generating.factory import make_model_writer
 from datasets_app.generating.parameters import GenerationParameters
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_conversations, read_text, refuse_folder
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error, print_limited
 from datasets_app.model_calls.journal import journal_path
 from datasets_app.model_calls.requests import ModelRequest, is_model

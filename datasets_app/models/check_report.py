@@ -46,6 +46,10 @@ class CheckReport(models.Model):
     def __str__(self) -> str:
         return f"{format_count(self.error_count, 'error')}, {format_count(self.warning_count, 'warning')}"
 
+    def facts(self) -> dict[str, int]:
+        """For the row of a job."""
+        return {"report": self.pk, "errors": self.error_count, "warnings": self.warning_count}
+
 
 class CheckFinding(models.Model):
     """One finding of a report and its position. A report stores a few hundred for each code at most."""

@@ -1,6 +1,6 @@
 """What a worker does for the operations of this package; see ``jobs/registry.py``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from datasets_app.exporting.parameters import ExportParameters
 from datasets_app.jobs import files
@@ -8,6 +8,10 @@ from datasets_app.jobs.parameters import NoParameters
 from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters, SignParameters
+
+if TYPE_CHECKING:
+    from datasets_app.releasing.release_dataset import ReleaseResult
+    from datasets_app.releasing.verify import ReleaseVerification
 
 
 @task(ExportParameters)
@@ -35,7 +39,7 @@ def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
 
 
 @task(ReleaseParameters)
-def release_dataset(job: RunningJob[ReleaseParameters]) -> dict[str, Any]:
+def release_dataset(job: RunningJob[ReleaseParameters]) -> "ReleaseResult":
     from datasets_app.releasing.release_dataset import release_dataset
 
     with files.work_folder(job.row) as folder:
@@ -47,14 +51,14 @@ def release_dataset(job: RunningJob[ReleaseParameters]) -> dict[str, Any]:
             override=job.override,
             actor=job.actor,
             report_progress=job.report_progress,
-        ).facts()
+        )
 
 
 @task()
-def verify_releases(job: RunningJob[NoParameters]) -> dict[str, Any]:
+def verify_releases(job: RunningJob[NoParameters]) -> "ReleaseVerification":
     from datasets_app.releasing.verify import verify_releases
 
-    return verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress).facts()
+    return verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress)
 
 
 @task(CompareParameters)

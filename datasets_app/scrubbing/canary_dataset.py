@@ -63,7 +63,7 @@ def canary_dataset(
     sessions = list(_read_sample(dataset, count, seed))
     survival = _measure(sessions, scrubber, count, seed, report_progress, dataset.name)
     record_canary(dataset, start, survival.as_json() | {"limit": limit})
-    return survival
+    return survival._replace(limit=limit)
 
 
 def canary_file(

@@ -1,6 +1,6 @@
 """What a worker does for the operations of this package; see ``jobs/registry.py``."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from datasets_app.core.errors import UserError
 from datasets_app.jobs import queue, runs
@@ -16,6 +16,9 @@ from datasets_app.scrubbing.parameters import (
     ScrubPartParameters,
 )
 
+if TYPE_CHECKING:
+    from datasets_app.domain.pii.canary.measure import Survival
+
 
 @task(ScrubParameters, commits_itself=True)
 def scrub_dataset(job: RunningJob[ScrubParameters]) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def scrub_dataset(job: RunningJob[ScrubParameters]) -> dict[str, Any]:
         sample=options.sample,
         job_run=job.row,
         report_progress=job.report_progress,
-        start_helpers=start_helper_jobs,
+        start_helpers=_start_helper_jobs,
     )
     if options.check:
         runs.start_follow_up("check_dataset", actor=job.actor, dataset=job.dataset)
@@ -45,7 +48,7 @@ def scrub_part(job: RunningJob[ScrubPartParameters]) -> dict[str, Any]:
 
 
 @task(CanaryParameters)
-def canary_dataset(job: RunningJob[CanaryParameters]) -> dict[str, Any]:
+def canary_dataset(job: RunningJob[CanaryParameters]) -> "Survival":
     from datasets_app.scrubbing.canary_dataset import canary_dataset
 
     options = job.parameters
@@ -55,10 +58,10 @@ def canary_dataset(job: RunningJob[CanaryParameters]) -> dict[str, Any]:
         seed=options.seed,
         limit=options.limit,
         report_progress=job.report_progress,
-    ).facts(options.limit)
+    )
 
 
-def start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
+def _start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
     """Start a job for each other worker, unless it has one from an earlier attempt."""
     existing = JobRun.objects.active().filter(operation="scrub_part", parameters__scrub=scrub.pk)
     missing = min(queue.worker_count() - 1, chunks - 1) - existing.count()

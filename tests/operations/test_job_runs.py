@@ -18,6 +18,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from alignmenter_site.embedded import EmbeddedServiceError
+from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.exporting.parameters import ExportParameters
@@ -25,7 +26,7 @@ from datasets_app.housekeeping import delete_expired_files
 from datasets_app.importing.parameters import ImportParameters
 from datasets_app.jobs import queue, recovery, registry, runs
 from datasets_app.jobs.ending import finish
-from datasets_app.jobs.perform import claim_job, perform, run_in_foreground
+from datasets_app.jobs.perform import claim_job, perform, run_job
 from datasets_app.jobs.running import ClaimLost, RunningJob
 from datasets_app.management.commands import scheduler
 from datasets_app.models import AuditEvent, Dataset, JobFile, JobRun, Session, Turn
@@ -183,7 +184,7 @@ def test_what_a_command_ran_is_not_run_again_by_a_worker(empty_queue: None) -> N
         raise UserError("no")
 
     with pytest.raises(UserError):
-        run_in_foreground("export_dataset", refuse, dataset_name="x", parameters=ExportParameters())
+        run_job("export_dataset", refuse, progress=Progress("Exporting"), dataset_name="x")
     job = JobRun.objects.get()
     assert (job.state, job.error) == ("failed", "no")
     assert not runs.retry_job(job, actor=None)
@@ -405,7 +406,9 @@ def test_a_command_that_commits_for_itself_is_given_its_row(empty_queue: None) -
         return {"row": job.row.pk}
 
     parameters = ScrubParameters(dry_run=True)
-    result = run_in_foreground("scrub_dataset", count, dataset_name="x", parameters=parameters)
+    result = run_job(
+        "scrub_dataset", count, progress=Progress("Scrubbing"), dataset_name="x", parameters=parameters
+    )
     job = JobRun.objects.get()
     assert (job.state, job.result, job.done, job.foreground) == ("done", {"row": job.pk}, 3, True)
     assert result == job.result

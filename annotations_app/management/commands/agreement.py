@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from annotations_app.domain.agreement.agreement_report import AgreementReport
     from annotations_app.models import Campaign
 
-HELP = """\
-Measure inter-annotator agreement: raw agreement, alpha, AC1, kappas, pairs, consensus.
+
+class Command(BaseCommand):
+    help = """Measure inter-annotator agreement: raw agreement, alpha, AC1, kappas, pairs, consensus.
 
 examples:
   agreement labels.jsonl
@@ -37,12 +38,7 @@ What each number is and how to read it: docs/agreement.md.
 
 exit codes:
   0  measured
-  2  could not run: no such file, dataset or campaign, invalid lines, no labels
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such file, dataset or campaign, invalid lines, no labels"""
 
     arguments = (
         option("files FILE", "annotation JSONL, plain or gzipped; - for standard input", nargs="*"),

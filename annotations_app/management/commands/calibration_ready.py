@@ -19,7 +19,15 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
 from datasets_app.models import Dataset
 
-HELP = """\
+_AFTER = """\
+Written to {folder}. Then:
+  alignmenter calibrate-persona --persona-path {folder}/{persona} --dataset {folder}/train.jsonl
+  alignmenter calibrate validate --labeled {folder}/validation.jsonl --persona {folder}/{persona} \
+--train-split 0 --output {folder}/report.json"""
+
+
+class Command(BaseCommand):
+    help = """\
 Say whether a dataset's labels for a persona make a calibration of Alignmenter that means something.
 
 examples:
@@ -44,17 +52,7 @@ annotators again.
 exit codes:
   0  ready, and written with --out; with --report: read
   1  not ready: nothing is written
-  2  could not run: no such dataset, no report, folder can't be written
-"""
-_AFTER = """\
-Written to {folder}. Then:
-  alignmenter calibrate-persona --persona-path {folder}/{persona} --dataset {folder}/train.jsonl
-  alignmenter calibrate validate --labeled {folder}/validation.jsonl --persona {folder}/{persona} \
---train-split 0 --output {folder}/report.json"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such dataset, no report, folder can't be written"""
 
     arguments = (
         option("name NAME", "the dataset"),

@@ -10,8 +10,9 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Test a judge on labels of the test split: may its verdicts be trusted?
+
+class Command(BaseCommand):
+    help = """Test a judge on labels of the test split: may its verdicts be trusted?
 
 It is certified if both rates, of what people pass that it passes too and of what they fail that
 it fails too, are above the threshold with a probability of 95 %. Of one prompt there is one test
@@ -29,12 +30,7 @@ examples:
 exit codes:
   0  certified
   1  tested, and not certified
-  2  could not run: another split, no labels, tested before
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: another split, no labels, tested before"""
 
     arguments = (
         option("campaign CAMPAIGN"),

@@ -10,8 +10,9 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
 from datasets_app.management.terminal import command_error
 
-HELP = """\
-Compare what people and models say of the rubrics of a dataset's cases, for each rubric.
+
+class Command(BaseCommand):
+    help = """Compare what people and models say of the rubrics of a dataset's cases, for each rubric.
 
 examples:
   compare_rubrics cases
@@ -26,12 +27,7 @@ first two of each rubric; a judge is compared with their majority.
 exit codes:
   0  compared
   1  compared, but some grades are of other cases or rubrics
-  2  could not run: no such dataset, no campaigns, not a report of rubric-grade
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such dataset, no campaigns, not a report of rubric-grade"""
 
     arguments = (
         option("name NAME", "the dataset"),

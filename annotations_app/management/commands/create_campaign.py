@@ -13,12 +13,19 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
-from datasets_app.management.jobs import run_job
 
-HELP = """\
-Create a campaign in which annotators label the replies of a dataset, and open it.
+# Options that are settings of the same name.
+_SETTINGS = (
+    "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "max_replies", "seed",
+    "lease_minutes", "max_overlap", "calibration_replies", "calibration_alpha",
+)  # fmt: skip
+
+
+class Command(BaseCommand):
+    help = """Create a campaign in which annotators label the replies of a dataset, and open it.
 
 Annotators label the assistant's turns that have text. Each reply goes to --overlap annotators;
 they find it at /annotate/ as soon as the campaign is open.
@@ -50,18 +57,7 @@ labels them nevertheless; the audit log keeps the reason.
 exit codes:
   0  created and open
   2  could not run: no such dataset, persona or user, nothing to label, data not scrubbed,
-     name taken
-"""
-
-# Options that are settings of the same name.
-_SETTINGS = (
-    "name", "overlap", "gold_share", "repeat_share", "order", "tag", "split", "max_replies", "seed",
-    "lease_minutes", "max_overlap", "calibration_replies", "calibration_alpha",
-)  # fmt: skip
-
-
-class Command(BaseCommand):
-    help = HELP
+     name taken"""
 
     arguments = (
         option("name NAME", "letters, digits, dot, dash and underscore"),
@@ -134,11 +130,6 @@ class Command(BaseCommand):
             lambda job: create_campaign(
                 settings, override=options["override"], report_progress=job.report_progress
             ),
-            make_facts=lambda campaign: {
-                "campaign": campaign.pk,
-                "replies": campaign.item_count,
-                "gold": campaign.gold_count,
-            },
             dataset_name=settings.dataset.name,
             parameters=CampaignParameters(
                 campaign_name=settings.name, overlap=settings.overlap, order=settings.order

@@ -10,8 +10,9 @@ from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Create campaigns from the review tasks that `alignmenter review-export` wrote.
+
+class Command(BaseCommand):
+    help = """Create campaigns from the review tasks that `alignmenter review-export` wrote.
 
 Import the file first, which makes a dataset of its conversations:
 
@@ -26,12 +27,7 @@ Alignmenter requires; the rubric is the guidelines. What the machine said isn't 
 
 exit codes:
   0  created and open
-  2  could not run: no review tasks, no such dataset, persona or user, data not scrubbed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no review tasks, no such dataset, persona or user, data not scrubbed"""
 
     arguments = (
         option("tasks FILE", "review tasks", type=Path),

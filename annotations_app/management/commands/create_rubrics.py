@@ -8,8 +8,9 @@ from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Have people judge the rubrics of a dataset's cases: one campaign for all with the same rubrics.
+
+class Command(BaseCommand):
+    help = """Have people judge the rubrics of a dataset's cases: one campaign for all with the same rubrics.
 
   manage.py create_rubrics cases --persona default_v1 --annotators ana,ben
   manage.py export_dataset cases --out cases.jsonl
@@ -24,12 +25,7 @@ stale, and can be queued again.
 exit codes:
   0  every case has a campaign
   1  some cases were left out; standard error says why
-  2  could not run: no rubrics, no such dataset, persona or user, data not scrubbed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no rubrics, no such dataset, persona or user, data not scrubbed"""
 
     arguments = (
         option("name NAME", "the dataset"),

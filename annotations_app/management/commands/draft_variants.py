@@ -1,17 +1,18 @@
 from typing import Any
 
 from annotations_app.cases.parameters import VariantParameters
-from annotations_app.cases.tasks import run_drafting
+from annotations_app.cases.tasks import draft_variants
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 
-HELP = """\
-Have a model write variants of the test cases of a dataset.
+
+class Command(BaseCommand):
+    help = """Have a model write variants of the test cases of a dataset.
 
 Kinds: typos, tone, distraction, rephrase, language, changed_fact. Those that a case has already
 are left out, so the same command resumes a run that ended early. The model sees scrubbed text
@@ -25,12 +26,7 @@ examples:
 exit codes:
   0  every case has the variants, or drafts of them
   1  some weren't written, or the budget is spent
-  2  could not run: no test cases, endpoint not allowed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no test cases, endpoint not allowed"""
 
     arguments = (
         option("name NAME", "a dataset of cases"),
@@ -44,7 +40,6 @@ class Command(BaseCommand):
     )
 
     def handle(self, *, name: str, kinds: str, **options: Any) -> None:
-        dataset = get_dataset(name)
         keys = ("model", "base_url", "case", "temperature", "concurrency", "max_tokens_total")
         parameters = VariantParameters(
             kinds=[kind.strip() for kind in kinds.split(",") if kind.strip()],
@@ -52,8 +47,8 @@ class Command(BaseCommand):
         )
         outcome = run_job(
             "draft_variants",
-            lambda job: run_drafting(job, dataset),
-            dataset_name=name,
+            draft_variants,
+            dataset_name=get_dataset(name).name,
             parameters=parameters,
             progress=Progress("Drafting", "variants"),
         )

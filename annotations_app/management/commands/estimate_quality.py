@@ -7,8 +7,9 @@ from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 
-HELP = """\
-Estimate how many replies have each answer to a campaign's criteria, with a 95 % interval.
+
+class Command(BaseCommand):
+    help = """Estimate how many replies have each answer to a campaign's criteria, with a 95 % interval.
 
 examples:
   estimate_quality --campaign autumn
@@ -24,12 +25,7 @@ looks while labels come in. --plan says how many more labels bring the first to 
 
 exit codes:
   0  estimated
-  2  could not run: no such campaign, no labels
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such campaign, no labels"""
 
     arguments = (
         option("--campaign NAME", "the campaign whose labels to use", required=True),

@@ -9,8 +9,9 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Estimate how many answers of a run violate each criterion, from judged review tasks.
+
+class Command(BaseCommand):
+    help = """Estimate how many answers of a run violate each criterion, from judged review tasks.
 
   manage.py create_review tasks.jsonl --dataset review-may --persona default_v1 \\
       --annotators ana,ben --audit 50
@@ -22,12 +23,7 @@ together stand for all tasks. The 95 % interval is conservative; only settled ju
 
 exit codes:
   0  estimated
-  2  could not run: no review tasks, no campaign for them
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no review tasks, no campaign for them"""
 
     arguments = (
         option("tasks FILE", "review tasks, as they were exported", type=Path),

@@ -16,13 +16,14 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 
-HELP = """\
-Export a dataset's labels for one persona, ordered by turn; as annotation JSONL unless --format
+
+class Command(BaseCommand):
+    help = """Export a dataset's labels for one persona, ordered by turn; as annotation JSONL unless --format
 says otherwise.
 
 The file is what `alignmenter calibrate-persona --dataset FILE` reads. It counts every line as a
@@ -52,12 +53,7 @@ log keeps the reason.
 
 exit codes:
   0  written
-  2  could not run: no such dataset, data not scrubbed, no labels, file can't be written
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such dataset, data not scrubbed, no labels, file can't be written"""
 
     arguments = (
         option("name NAME", "the dataset"),

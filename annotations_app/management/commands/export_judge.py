@@ -5,20 +5,16 @@ from datasets_app.command_line.options import option
 from datasets_app.domain.metadata.yaml_text import dump_yaml
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Print a judge as YAML, which import_judge reads.
+
+class Command(BaseCommand):
+    help = """Print a judge as YAML, which import_judge reads.
 
 examples:
   manage.py export_judge brand@2 > brand.yaml
 
 exit codes:
   0  printed
-  2  no such judge
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  no such judge"""
 
     arguments = (option("judge NAME", "a judge, or NAME@VERSION"),)
 

@@ -9,8 +9,9 @@ from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_output
 
-HELP = """\
-Write what people judged into the review tasks of Alignmenter, for `alignmenter review-import`.
+
+class Command(BaseCommand):
+    help = """Write what people judged into the review tasks of Alignmenter, for `alignmenter review-import`.
 
 Each task is written once for each judgment of its reply, as an opinion; nothing but its
 annotation changes. A decision of a lead, or what two or more people all say, is also written
@@ -21,12 +22,7 @@ Judgments that changed after an import need the file of then: --previous reviewe
 
 exit codes:
   0  written
-  2  could not run: no review tasks, no judgments, data not scrubbed, file can't be written
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no review tasks, no judgments, data not scrubbed, file can't be written"""
 
     arguments = (
         option("tasks FILE", "review tasks, as they were exported", type=Path),

@@ -18,8 +18,9 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import check_target, open_output, refuse_folder
 from datasets_app.management.terminal import command_error
 
-HELP = """\
-Extract the replies to be labeled from a conversation file.
+
+class Command(BaseCommand):
+    help = """Extract the replies to be labeled from a conversation file.
 
 Each assistant's turn that has text becomes a line with its text, persona_id, session_id,
 turn_index and scenario_tags, and with label, confidence and the rest still empty: what
@@ -37,12 +38,7 @@ exit codes:
   0  written
   1  invalid lines (the first hundred are listed); nothing was written
   2  could not run: no such file, invalid arguments, no replies to label
-  130 and 141: stopped by Ctrl-C, or because the output was closed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  130 and 141: stopped by Ctrl-C, or because the output was closed"""
 
     arguments = (
         option("--input FILE", "JSONL, plain or gzipped; - for standard input", required=True),

@@ -1,17 +1,19 @@
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
-from annotations_app.judges.form_jury import form_jury
 from annotations_app.judges.parameters import JuryParameters
+from annotations_app.judges.tasks import form_jury
 from annotations_app.management.judging import report_outcome
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 
-HELP = """\
+
+class Command(BaseCommand):
+    help = """\
 Form a jury: several judges whose verdicts are combined by weights learned from labels of people.
 
 The members judge the replies that people labeled outside of the test split. Weights are learned from
@@ -26,12 +28,7 @@ examples:
 exit codes:
   0  every reply is judged, by the criteria that juries can answer: not texts, tags, numbers, many answers
   1  some are not judged, the budget is spent, or a criterion has too few labels
-  2  could not run: no such campaign or judge, too few labels, endpoint not allowed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such campaign or judge, too few labels, endpoint not allowed"""
 
     arguments = (
         option("campaign CAMPAIGN"),
@@ -55,13 +52,12 @@ class Command(BaseCommand):
             campaign=found.name,
             members=[name.strip() for name in members.split(",") if name.strip()],
             max_tokens=options["max_tokens_total"],
+            override=override,
             **{key: options[key] for key in ("name", "certainty", "swap", "concurrency", "max_cost")},
         )
         formed = run_job(
             "form_jury",
-            lambda job: form_jury(
-                found, **parameters.options, override=override, report_progress=job.report_progress
-            ),
+            form_jury,
             dataset_name=found.dataset.name,
             parameters=parameters,
             progress=Progress("Judging", "replies"),

@@ -9,13 +9,14 @@ from datasets_app.command_line.streams import Progress, provide_local_file
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.traces.convert import NAMES
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.format_options import LABEL_OPTIONS, parse_label_rules
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 
-HELP = """\
-Import labels (annotation JSONL: one label per line, with text, label 0 or 1, and persona_id).
+
+class Command(BaseCommand):
+    help = """Import labels (annotation JSONL: one label per line, with text, label 0 or 1, and persona_id).
 Lines with criterion, value and schema in place of label, as export_annotations writes them and the
 queue offers them for download, are answers under that schema; lines of one decision become one.
 
@@ -39,12 +40,7 @@ withdrawn (and kept); lines of the file that contradict each other are errors.
 exit codes:
   0  saved
   1  invalid lines (the first hundred are listed); nothing was saved
-  2  could not run
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run"""
 
     arguments = (
         option("file FILE", "a .jsonl or .jsonl.gz file, or - for standard input"),
@@ -89,7 +85,6 @@ class Command(BaseCommand):
                     schema=schema,
                     **settings,
                 ),
-                make_facts=lambda result: result.saved._asdict(),
                 dataset_name=name,
                 parameters=LabelImportParameters(
                     file=path.name,

@@ -5,20 +5,16 @@ from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import read_text
 
-HELP = """\
-Import a judge from YAML, as the first or the next version of its name (format: docs/judges.md).
+
+class Command(BaseCommand):
+    help = """Import a judge from YAML, as the first or the next version of its name (format: docs/judges.md).
 
 examples:
   manage.py import_judge brand.yaml
 
 exit codes:
   0  imported, or unchanged
-  2  not a valid judge
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  not a valid judge"""
 
     arguments = (option("file FILE", "a YAML file (-: stdin)"),)
 

@@ -1,15 +1,17 @@
 from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
-from annotations_app.judges.improve_judge import improve_judge
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import DEFAULT_TRIES, ImproveParameters
+from annotations_app.judges.tasks import improve_judge
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 
-HELP = """\
+
+class Command(BaseCommand):
+    help = """\
 Try better prompts for a judge: with replies that it gets wrong as examples, then with instructions
 that its model writes from them.
 
@@ -24,12 +26,7 @@ examples:
 exit codes:
   0  all prompts were tried, whether one was accepted or not
   1  fewer were tried: the budget is spent, a call failed, or the judge differs nowhere; see the output
-  2  could not run: no such campaign or judge, no labels of both splits, endpoint not allowed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such campaign or judge, no labels of both splits, endpoint not allowed"""
 
     arguments = (
         option("campaign CAMPAIGN"),
@@ -48,12 +45,11 @@ class Command(BaseCommand):
             criterion=options["criterion"],
             tries=options["tries"],
             max_tokens=options["max_tokens_total"],
+            override=override,
         )
         done = run_job(
             "improve_judge",
-            lambda job: improve_judge(
-                found, chosen, **parameters.options, override=override, report_progress=job.report_progress
-            ),
+            improve_judge,
             dataset_name=found.dataset.name,
             parameters=parameters,
             progress=Progress("Trying prompts", "prompts"),

@@ -4,19 +4,21 @@ from typing import Any
 
 from annotations_app.cases.make_case import CaseOptions, draft_by_rules, make_case
 from annotations_app.cases.parameters import CaseParameters
-from annotations_app.cases.send_case import send_case
+from annotations_app.cases.tasks import send_case
+from annotations_app.models import Campaign
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import Variant
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.models import Session
 
-HELP = """\
-Make a test case of a reply: its conversation, scrubbed, and variants of what the user asked.
+
+class Command(BaseCommand):
+    help = """Make a test case of a reply: its conversation, scrubbed, and variants of what the user asked.
 
 Without --variants, variants are drafted by rules: typos, another tone, an added distraction and
 another number. --variants takes those that people wrote, as a JSON list:
@@ -32,12 +34,7 @@ examples:
 
 exit codes:
   0  made and scrubbed; the campaign is open
-  2  could not run: no such conversation, variants that are no variants, a legal hold
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such conversation, variants that are no variants, a legal hold"""
 
     arguments = (
         option("dataset NAME", "the dataset of the conversation"),
@@ -64,27 +61,18 @@ class Command(BaseCommand):
         made = make_case(found, turn, options["into"], chosen)
         sent = run_job(
             "send_case",
-            lambda job: send_case(
-                made.dataset,
-                made.family,
-                annotators,
-                job_run=job.row,
-                report_progress=job.report_progress,
-            ),
+            send_case,
             progress=Progress("Scrubbing"),
             dataset_name=made.dataset.name,
             parameters=CaseParameters(case=made.family, annotators=",".join(annotators)),
-            make_facts=lambda sent: {"case": made.family},
         )
         self.stdout.write(
             f"{made.family} is in {made.dataset.name}, with {format_count(made.sessions - 1, 'variant')}."
         )
-        if sent.alike:
-            self.stderr.write(
-                f"{format_count(sent.alike, 'variant')} became equal to another one by the scrub."
-            )
-        if sent.campaign:
-            self.stdout.write(f"The campaign {sent.campaign.name} is open.")
+        if alike := sent.get("alike_after_scrub"):
+            self.stderr.write(f"{format_count(alike, 'variant')} became equal to another one by the scrub.")
+        if campaign := sent.get("campaign"):
+            self.stdout.write(f"The campaign {Campaign.objects.get(pk=campaign).name} is open.")
 
 
 def _read_variants(path: Path) -> list[Variant]:

@@ -6,8 +6,9 @@ from datasets_app.command_line.options import option
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Ask annotators of a campaign for the most useful replies next.
+
+class Command(BaseCommand):
+    help = """Ask annotators of a campaign for the most useful replies next.
 
 Useful are replies on which judges and people differ, or judges among or from themselves, and
 those with rare tags. At least a quarter of the labels stays a random sample: with it agreement
@@ -22,12 +23,7 @@ examples:
 
 exit codes:
   0  ordered
-  2  could not run: no such campaign, another order, no judge
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such campaign, another order, no judge"""
 
     arguments = (option("campaign CAMPAIGN"),)
 

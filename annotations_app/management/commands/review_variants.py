@@ -8,8 +8,9 @@ from datasets_app.domain.generation.families import CHANGE, SAME
 from datasets_app.domain.wording import format_count
 from datasets_app.management.base import BaseCommand
 
-HELP = """\
-Show the variants of test cases that a model wrote, and keep or discard them.
+
+class Command(BaseCommand):
+    help = """Show the variants of test cases that a model wrote, and keep or discard them.
 
 A draft that is kept counts as a variant of its case, and says what is expected of the answer:
 --same, it must stay the same, or --change. One that is discarded stays excluded.
@@ -20,12 +21,7 @@ examples:
 
 exit codes:
   0  shown, or decided
-  2  could not run: no such dataset, no such draft
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such dataset, no such draft"""
 
     arguments = (
         option("name NAME", "a dataset of cases"),

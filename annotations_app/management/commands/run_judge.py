@@ -3,18 +3,19 @@ from typing import Any
 
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.domain.judging.judge_document import OFFLINE
+from annotations_app.judges import tasks
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import JudgeParameters
-from annotations_app.judges.run_jury import run_rater
 from annotations_app.management.judging import report_outcome
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 
-HELP = """\
-Have a judge answer the criteria of a campaign for each of its replies.
+
+class Command(BaseCommand):
+    help = """Have a judge answer the criteria of a campaign for each of its replies.
 
 The judge "offline" needs no model: it judges by the persona's lexicon and style rules. Others are
 imported with import_judge. One that calls a model sends it the replies with the turns before them,
@@ -31,12 +32,7 @@ examples:
 exit codes:
   0  every reply is judged
   1  some are not judged, or the budget is spent
-  2  could not run: no such campaign or judge, endpoint not allowed, data not scrubbed
-"""
-
-
-class Command(BaseCommand):
-    help = HELP
+  2  could not run: no such campaign or judge, endpoint not allowed, data not scrubbed"""
 
     arguments = (
         option("campaign CAMPAIGN"),
@@ -59,12 +55,11 @@ class Command(BaseCommand):
             concurrency=options["concurrency"],
             max_tokens=options["max_tokens_total"],
             max_cost=options["max_cost"],
+            override=override,
         )
         outcome = run_job(
             "run_judge",
-            lambda job: run_rater(
-                found, chosen, parameters.options, override=override, report_progress=job.report_progress
-            ),
+            tasks.run_judge,
             dataset_name=found.dataset.name,
             parameters=parameters,
             progress=Progress("Judging", "replies"),

@@ -6,12 +6,13 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.core.deletion_summary import format_counts
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.management.retention_summary import schedule_lines
 from datasets_app.management.terminal import command_error
-from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.dry_run import preview_retention
+from datasets_app.retention.parameters import RetentionParameters
+from datasets_app.retention.tasks import apply_retention
 
 
 class Command(BaseCommand):
@@ -53,14 +54,10 @@ exit codes:
         dataset = get_dataset(options["dataset"]) if options["dataset"] else None
         result = run_job(
             "apply_retention",
-            lambda job: apply_retention(
-                dataset=dataset,
-                reason=options["reason"],
-                job_run=job.row,
-                report_progress=job.report_progress,
-            ),
+            apply_retention,
             progress=Progress("Deleting", "turns"),
             dataset_name=dataset.name if dataset else "",
+            parameters=RetentionParameters(reason=options["reason"]),
         )
         self._print_result(result)
         if result.get("skipped"):

@@ -17,14 +17,15 @@ from datasets_app.domain.pii.canary.survival_text import (
     format_percent,
 )
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.file_scrubbing import load_persona_terms
 from datasets_app.management.files import open_conversations
-from datasets_app.management.jobs import run_job
 from datasets_app.management.policy_options import DETECTION_OPTIONS, build_policy
 from datasets_app.management.terminal import command_error
-from datasets_app.scrubbing.canary_dataset import canary_dataset, canary_file
+from datasets_app.scrubbing.canary_dataset import canary_file
 from datasets_app.scrubbing.parameters import CanaryParameters
+from datasets_app.scrubbing.tasks import canary_dataset
 
 MAX_FORMS_SHOWN = 3
 _SHARE = re.compile(r"(\d+(?:\.\d+)?) ?(%?)")
@@ -76,21 +77,21 @@ exit codes:
         if (options["name"] is None) == (options["input"] is None):
             raise command_error("Name either a dataset or a file with --input FILE.")
         limit = _find_limit(options)
-        survival = _measure_dataset(options, limit) if options["name"] else _measure_file(options)
-        passed = survival.upper <= limit
+        survival = _measure_dataset(options, limit) if options["name"] else _measure_file(options, limit)
         if options["format"] == "json":
             source = {"dataset": options["name"]} if options["name"] else {"input": options["input"]}
-            stated = {**source, **survival.as_json(), "limit": limit, "passed": passed}
+            stated = {**source, **survival.as_json(), "limit": limit, "passed": survival.passed}
             self.stdout.write(json.dumps(stated, indent=2, ensure_ascii=False))
         else:
             self.stdout.write("\n".join(_format_table(survival)))
             self.stdout.write(describe_survival(survival.as_json()))
-            self.stdout.write(f"{'Passed' if passed else 'Failed'}: the limit is {format_percent(limit)}.")
+            verdict = "Passed" if survival.passed else "Failed"
+            self.stdout.write(f"{verdict}: the limit is {format_percent(limit)}.")
             fewest = count_needed(limit)
             if fewest > survival.planted:
                 planted = format_count(survival.planted, "value")
                 self.stdout.write(f"{planted} can't show that: with --n {fewest} it passes if none is left.")
-        if not passed:
+        if not survival.passed:
             raise SystemExit(EXIT_FINDINGS)
 
 
@@ -116,26 +117,22 @@ def _measure_dataset(options: dict[str, Any], limit: float) -> Survival:
                 f"--{name.replace('_', '-')} is for files. A dataset is measured with the settings of its "
                 "last scrub; leave it out."
             )
-    dataset = get_dataset(options["name"])
-    count, seed = options["count"], options["seed"]
     return run_job(
         "canary_dataset",
-        lambda job: canary_dataset(
-            dataset, count=count, seed=seed, limit=limit, report_progress=job.report_progress
-        ),
+        canary_dataset,
         progress=Progress("Scrubbing planted values", "values"),
-        dataset_name=dataset.name,
-        parameters=CanaryParameters(count=count, seed=seed, limit=limit),
-        make_facts=lambda survival: survival.facts(limit),
+        dataset_name=get_dataset(options["name"]).name,
+        parameters=CanaryParameters(count=options["count"], seed=options["seed"], limit=limit),
     )
 
 
-def _measure_file(options: dict[str, Any]) -> Survival:
+def _measure_file(options: dict[str, Any], limit: float) -> Survival:
     policy, terms = build_policy(options), tuple(load_persona_terms(options["persona"]))
     with open_conversations(options["input"]) as file, Progress("Scrubbing planted values") as progress:
-        return canary_file(
+        survival = canary_file(
             file, policy, terms, count=options["count"], seed=options["seed"], report_progress=progress
         )
+    return survival._replace(limit=limit)
 
 
 def _format_table(survival: Survival) -> list[str]:

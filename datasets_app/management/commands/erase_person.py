@@ -6,11 +6,10 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
-from datasets_app.retention.erase_session import erase_by_keys
 from datasets_app.retention.find_person import (
     FoundPerson,
     PersonMatch,
@@ -18,6 +17,7 @@ from datasets_app.retention.find_person import (
     group_by_dataset,
     make_erasure,
 )
+from datasets_app.retention.tasks import erase_session
 
 
 class Command(BaseCommand):
@@ -92,13 +92,10 @@ def _format_matches(found: FoundPerson) -> list[str]:
 
 
 def _erase(found: FoundPerson, reason: str) -> dict[str, Any]:
-    parameters = make_erasure(found, reason)
     return run_job(
         "erase_session",
-        lambda job: erase_by_keys(
-            parameters, actor=None, job_run=job.row, report_progress=job.report_progress
-        ),
+        erase_session,
         progress=Progress("Erasing"),
         dataset_name=found.first_dataset()[1],
-        parameters=parameters,
+        parameters=make_erasure(found, reason),
     )

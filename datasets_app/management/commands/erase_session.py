@@ -5,8 +5,8 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.core.deletion_summary import format_counts
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.management.retention_summary import recipient_lines
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.erase_session import erase_session_by_id, refuse_missing_session

@@ -8,8 +8,8 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.wording import format_count
 from datasets_app.exporting.export_dataset import EXPORT_FORMATS
 from datasets_app.exporting.parameters import ExportParameters
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.models import Session
 from datasets_app.releasing.sharing.export_request import (
     choose_name,

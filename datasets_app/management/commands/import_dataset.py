@@ -17,6 +17,7 @@ from datasets_app.domain.wording import format_count
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.mappings import get_mapping, save_mapping
 from datasets_app.importing.parameters import ImportOptions, ImportParameters
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (
@@ -25,7 +26,6 @@ from datasets_app.management.format_options import (
     parse_label_rules,
     parse_mapping,
 )
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error, print_problems
 from datasets_app.models import Dataset
 

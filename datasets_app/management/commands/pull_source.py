@@ -7,9 +7,9 @@ from django.utils.dateparse import parse_date, parse_datetime
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 from datasets_app.models import Source
 from datasets_app.sources.parameters import PullParameters

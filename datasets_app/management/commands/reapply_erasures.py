@@ -4,8 +4,8 @@ from typing import Any
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 from datasets_app.retention.reapply_erasures import reapply_erasures
 

@@ -1,4 +1,3 @@
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,14 +9,14 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.releases.versions import BUMPS
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 from datasets_app.models import Dataset
 from datasets_app.releasing import files
 from datasets_app.releasing.draft import draft_release
 from datasets_app.releasing.parameters import ReleaseParameters
 from datasets_app.releasing.readiness import assess_readiness
-from datasets_app.releasing.release_dataset import ReleaseResult, release_dataset
+from datasets_app.releasing.tasks import release_dataset
 
 
 class Command(BaseCommand):
@@ -50,21 +49,16 @@ exit codes:
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])
-        with files.work_folder() as folder:
-            (self._print_draft if options["dry_run"] else self._release)(dataset, folder, options)
+        (self._print_draft if options["dry_run"] else self._release)(dataset, options)
 
-    def _release(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
-        parameters = {key: options[key] for key in ("bump", "notes", "override")}
+    def _release(self, dataset: Dataset, options: dict[str, Any]) -> None:
         check_written(dataset, {"notes": options["notes"]})  # before a job's row would keep them
         released = run_job(
             "release_dataset",
-            lambda job: release_dataset(
-                dataset, folder=folder, actor=None, report_progress=job.report_progress, **parameters
-            ),
+            release_dataset,
             progress=Progress("Releasing"),
             dataset_name=dataset.name,
-            parameters=ReleaseParameters(**parameters),
-            make_facts=ReleaseResult.facts,
+            parameters=ReleaseParameters(**{key: options[key] for key in ("bump", "notes", "override")}),
         )
         self.stdout.write(
             f"{dataset.name} {released.version}: {format_count(released.turns, 'turn')} in "
@@ -72,9 +66,9 @@ exit codes:
             f"sha256 {released.sha256}"
         )
 
-    def _print_draft(self, dataset: Dataset, folder: Path, options: dict[str, Any]) -> None:
+    def _print_draft(self, dataset: Dataset, options: dict[str, Any]) -> None:
         gates.check_can_copy(dataset)
-        with Progress("Comparing") as progress:
+        with files.work_folder() as folder, Progress("Comparing") as progress:
             draft = draft_release(dataset, folder, progress)
         if draft.last is not None and draft.proposed is None:
             self.stdout.write(f"Nothing has changed since {draft.last.version}.")

@@ -14,10 +14,10 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_dataset,
     sample_to_file,
 )
+from datasets_app.jobs.perform import run_job
 from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import check_target, open_conversations
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 
 

@@ -16,13 +16,13 @@ from datasets_app.domain.splits.splits import (
     SplitSettings,
 )
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_conversations, open_output
-from datasets_app.management.jobs import run_job
 from datasets_app.management.terminal import command_error
 from datasets_app.splitting.parameters import SplitParameters
-from datasets_app.splitting.split_dataset import SplitResult, split_dataset
 from datasets_app.splitting.split_file import split_file
+from datasets_app.splitting.tasks import split_dataset
 
 _DEFAULTS = {"ratios": DEFAULT_RATIOS, "seed": 42, "stratify": "scenario", "similarity": DEFAULT_SIMILARITY}
 
@@ -138,19 +138,14 @@ def _split_dataset(options: dict[str, Any], split_settings: SplitSettings | None
     dataset = get_dataset(options["dataset"])
     result = run_job(
         "split_dataset",
-        lambda job: split_dataset(
-            dataset,
-            split_settings,
-            resplit=options["again"],
-            override=options["override"],
-            report_progress=job.report_progress,
-        ),
+        split_dataset,
         progress=Progress("Splitting"),
         dataset_name=dataset.name,
         parameters=SplitParameters(
-            settings=split_settings.as_json() if split_settings else None, again=options["again"]
+            settings=split_settings.as_json() if split_settings else None,
+            again=options["again"],
+            override=options["override"],
         ),
-        make_facts=SplitResult.facts,
     )
     # The report names tags and sessions.
     raw_access.record_access(dataset, None, place="splits", leaks=len(result.leaks))

@@ -17,8 +17,8 @@ from datasets_app.core.limits import configured_limits
 from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import Finding
 from datasets_app.domain.quality.files import ANNOTATION
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
 
 FINDING_BATCH_SIZE = 500
 
@@ -72,11 +72,6 @@ def _check_dataset(name: str, models: tuple[str, ...], output: Output) -> None:
         ),
         progress=Progress(f"Checking {name}"),
         dataset_name=dataset.name,
-        make_facts=lambda report: {
-            "report": report.pk,
-            "errors": report.error_count,
-            "warnings": report.warning_count,
-        },
     )
     output.start_source(name, None, is_file=False)
     for some in batched(report.findings.order_by("id").iterator(), FINDING_BATCH_SIZE):

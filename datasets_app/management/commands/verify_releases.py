@@ -6,9 +6,9 @@ from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import one_of, option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
 from datasets_app.domain.wording import format_count
+from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.jobs import run_job
-from datasets_app.releasing.verify import ReleaseVerification, verify_releases
+from datasets_app.releasing.tasks import verify_releases
 
 
 class Command(BaseCommand):
@@ -31,13 +31,11 @@ exit codes:
     )
 
     def handle(self, **options: Any) -> None:
-        dataset = get_dataset(options["name"]) if options["name"] else None
         verified = run_job(
             "verify_releases",
-            lambda job: verify_releases(dataset, actor=None, report_progress=job.report_progress),
+            verify_releases,
             progress=Progress("Verifying"),
-            dataset_name=dataset.name if dataset else "",
-            make_facts=ReleaseVerification.facts,
+            dataset_name=get_dataset(options["name"]).name if options["name"] else "",
         )
         for fault in verified.faults:
             self.stderr.write(f"{fault.dataset} {fault.version}: {fault.message}")

@@ -9,7 +9,12 @@ from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.intervals import CONFIDENCE_LEVEL, wilson_interval
 from datasets_app.domain.pii.canary.carriers import Carriers, Planting
 from datasets_app.domain.pii.canary.survival import survives
-from datasets_app.domain.pii.canary.survival_text import DEFAULT_SEED, DEFAULT_VALUES, describe_survival
+from datasets_app.domain.pii.canary.survival_text import (
+    DEFAULT_LIMIT,
+    DEFAULT_SEED,
+    DEFAULT_VALUES,
+    describe_survival,
+)
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
@@ -40,11 +45,13 @@ class LanguageSurvival(NamedTuple):
 
 
 class Survival(NamedTuple):
-    """What became of the planted values, by class, by the language of the texts around them, and in all."""
+    """What became of the planted values, by class, by the language of the texts around them, and in all.
+    ``limit`` is the greatest upper bound that passes."""
 
     by_kind: dict[str, KindSurvival]
     by_language: dict[str, LanguageSurvival]
     seed: int
+    limit: float = DEFAULT_LIMIT
 
     @property
     def planted(self) -> int:
@@ -59,13 +66,17 @@ class Survival(NamedTuple):
         """With 95 % confidence no greater share of values like these survives a scrub of this dataset."""
         return wilson_interval(self.survived, self.planted).high
 
-    def facts(self, limit: float) -> dict[str, Any]:
+    @property
+    def passed(self) -> bool:
+        return self.upper <= self.limit
+
+    def facts(self) -> dict[str, Any]:
         """For a job's row."""
         return {
             "planted": self.planted,
             "survived": self.survived,
-            "text": describe_survival(self.as_json() | {"limit": limit}),
-            "passed": self.upper <= limit,
+            "text": describe_survival(self.as_json() | {"limit": self.limit}),
+            "passed": self.passed,
         }
 
     def as_json(self) -> dict[str, Any]:

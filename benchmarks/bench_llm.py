@@ -19,8 +19,7 @@ from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.model_calls.endpoint import Endpoint, normalize_base_url
 from datasets_app.domain.model_calls.run import Model
-from datasets_app.generating.journal import SessionJournal
-from datasets_app.model_calls.journal import journal_path
+from datasets_app.generating.journal import SessionJournal, journal_path
 
 LATENCY_SECONDS = 0.05
 # Concurrency → sessions of one run, and the share of the ideal that is wanted.

@@ -16,10 +16,9 @@ from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, 
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.generating.bootstrap_dataset import GenerationResult, make_offline_writer, write_file
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
-from datasets_app.generating.journal import SessionJournal
+from datasets_app.generating.journal import SessionJournal, journal_path
 from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model
-from datasets_app.model_calls.journal import journal_path
 from datasets_app.models import JobRun
 
 # Returns what the writer reports once everything is written, in addition to what was known before.

@@ -39,12 +39,12 @@ from datasets_app.generating.bootstrap_dataset import (
     make_plan,
 )
 from datasets_app.generating.factory import make_model_writer
+from datasets_app.generating.journal import journal_path
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_conversations, read_text, refuse_folder
 from datasets_app.management.terminal import command_error, print_limited
-from datasets_app.model_calls.journal import journal_path
 from datasets_app.model_calls.requests import ModelRequest, is_model
 
 MAX_FAILURES_SHOWN = 20

@@ -1,1 +1,1 @@
-"""Which endpoints may be called and with which key; the journal that lets a run of calls resume."""
+"""Which endpoints may be called and with which key."""

@@ -14,11 +14,10 @@ from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
 from datasets_app.domain.model_calls.run import Model
-from datasets_app.generating.journal import SessionJournal
+from datasets_app.generating.journal import SessionJournal, journal_path
 from datasets_app.generating.model_sessions import DatasetSessionStore
 from datasets_app.generating.write import WritingOutcome, write_with_model
 from datasets_app.jobs.running import ClaimLost
-from datasets_app.model_calls.journal import journal_path
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session
 from tests.llm_server import LlmServer
 

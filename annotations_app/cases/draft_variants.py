@@ -39,7 +39,8 @@ from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.run import RunStopped, run_calls
 from datasets_app.model_calls.endpoints import require_endpoint
-from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
+from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.model_calls.requests import check_request, make_model
 from datasets_app.models import Dataset, JobRun, Session, Turn
 from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
@@ -68,7 +69,7 @@ class DraftedVariants(NamedTuple):
 class _Run(NamedTuple):
     dataset: Dataset
     endpoint: Endpoint
-    request: ModelRequest
+    request: ModelParameters
     budget: TokenBudget
     sessions: dict[str, tuple[Session, list[TurnRecord]]]
     actor: Any
@@ -76,7 +77,7 @@ class _Run(NamedTuple):
 
 def draft_variants(
     dataset: Dataset,
-    request: ModelRequest,
+    request: ModelParameters,
     kinds: Sequence[str] = (),
     *,
     case: str = "",
@@ -213,7 +214,7 @@ def _keep(run: _Run, written: WrittenVariant) -> str:
         mark = "".join(secrets.choice(ascii_lowercase) for _ in range(8))
         name = f"{family}-{mark}-{kind}"
         variant = Variant(kind, KINDS[kind].answer, written.text)
-        keys = insert_sessions(dataset, [derive_variant(turns, variant, name, run.request.model)])
+        keys = insert_sessions(dataset, [derive_variant(turns, variant, name, run.request.model or "")])
         dataset.save()
         # It leaves with nothing before a person has kept it, and goes where its case goes.
         Session.objects.filter(dataset=dataset, pk__in=keys).update(excluded=True, split=original.split)

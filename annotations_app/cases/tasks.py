@@ -35,7 +35,7 @@ def draft_variants(job: RunningJob[VariantParameters]) -> "DraftedVariants":
     asked = job.parameters
     return draft_variants(
         job.dataset,
-        asked.request,
+        asked,
         asked.kinds,
         case=asked.case,
         used=TokensUsed(**(asked.used or {})),

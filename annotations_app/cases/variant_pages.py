@@ -24,7 +24,8 @@ from datasets_app.core.web.refusals import make_invalid, show_refusal
 from datasets_app.domain.generation.families import ANSWERS, KINDS
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.model_calls.endpoints import require_endpoint
-from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MODEL_PREFIX
+from datasets_app.model_calls.parameters import MODEL_PREFIX
+from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS
 from datasets_app.models import Dataset
 
 

@@ -23,7 +23,8 @@ from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUs
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.model_calls.endpoints import require_endpoint
-from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
+from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.model_calls.requests import check_request, make_model
 
 MAX_REPEATS = 10
 BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
@@ -105,8 +106,8 @@ def _check_options(document: JudgeDocument, options: JudgeOptions) -> None:
         check_request(make_request(document, options))
 
 
-def make_request(document: JudgeDocument, options: JudgeOptions) -> ModelRequest:
-    return ModelRequest(
+def make_request(document: JudgeDocument, options: JudgeOptions) -> ModelParameters:
+    return ModelParameters(
         document.model, document.endpoint, document.temperature, options.concurrency, options.max_tokens
     )
 

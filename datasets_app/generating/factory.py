@@ -14,11 +14,12 @@ from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.model_calls.endpoints import require_endpoint
-from datasets_app.model_calls.requests import ModelRequest, check_request, make_model
+from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.model_calls.requests import check_request, make_model
 
 
 def make_model_writer(
-    request: ModelRequest, *, actor: Any, persona: PersonaDocument | None = None, with_key: bool = True
+    request: ModelParameters, *, actor: Any, persona: PersonaDocument | None = None, with_key: bool = True
 ) -> ModelWriter:
     """Raises :class:`UserError`. ``actor`` is None for a command and nobody else (see require_endpoint).
 

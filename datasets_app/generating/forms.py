@@ -26,7 +26,8 @@ from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURR
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.generating.preview import GenerationPreview, preview_generation
 from datasets_app.model_calls.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint
-from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, MODEL_PREFIX, OFFLINE
+from datasets_app.model_calls.parameters import MODEL_PREFIX
+from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE, OFFLINE
 from datasets_app.models import Dataset, Persona
 from datasets_app.models.dataset import NAME_PATTERN, NAME_RULE
 

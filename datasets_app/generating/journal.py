@@ -29,8 +29,8 @@ def journal_path(out: Path) -> Path:
 
 
 class SessionJournal:
-    """A :class:`SessionStore`, opened for one run at a time; to be closed. ``made_by`` is :func:`format_shape`
-    of the writer, ``used`` are the tokens of all runs it is of."""
+    """A :class:`SessionStore`, opened for one run at a time; to be closed. ``made_by`` is
+    :func:`format_shape` of the writer, ``used`` are the tokens of all runs it is of."""
 
     def __init__(self, path: Path, plan: Plan, made_by: str, *, resume: bool) -> None:
         """Raises :class:`UserError`, and OSError."""
@@ -154,8 +154,8 @@ class SessionJournal:
             )
         if head.get("plan") != self._plan.digest:
             raise UserError(
-                f"{self.path.name} is of another plan: sessions, turns, ratios, seed, persona or source differ. "
-                "Use the same ones to resume, or delete the file to start over."
+                f"{self.path.name} is of another plan: sessions, turns, ratios, seed, persona or source "
+                "differ. Use the same ones to resume, or delete the file to start over."
             )
 
     def _replay_lines(self) -> None:

@@ -64,7 +64,7 @@ def preview_generation(parameters: GenerationParameters, *, actor: Any) -> Gener
     tokens: TokensUsed | None = None
     writer: Writer
     if by_model:
-        writer = model = make_model_writer(parameters.request, actor=actor, persona=persona, with_key=False)
+        writer = model = make_model_writer(parameters, actor=actor, persona=persona, with_key=False)
     elif offline is not None:
         writer = offline
     else:

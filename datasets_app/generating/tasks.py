@@ -47,7 +47,7 @@ def _generate_with_model(job: RunningJob[GenerationParameters]) -> dict[str, Any
 
     options = job.parameters
     persona, persona_sha256 = load_persona(options.persona or "")
-    writer = make_model_writer(options.request, actor=job.endpoint_actor, persona=persona)
+    writer = make_model_writer(options, actor=job.endpoint_actor, persona=persona)
     request = generation.build_request(
         options.request_options(), persona, by_model.try_offline_writer(persona)
     )

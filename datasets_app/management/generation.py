@@ -45,7 +45,8 @@ from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import open_conversations, read_text, refuse_folder
 from datasets_app.management.terminal import command_error, print_limited
-from datasets_app.model_calls.requests import ModelRequest, is_model
+from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.model_calls.requests import is_model
 
 MAX_FAILURES_SHOWN = 20
 
@@ -125,7 +126,7 @@ def _load_profile(file_name: str) -> Profile:
 
 
 def _make_model_writer(options: dict[str, Any], persona: PersonaDocument) -> ModelWriter:
-    request = ModelRequest(*(options[name] for name in ModelRequest._fields))
+    request = ModelParameters(**{name: options[name] for name in ModelParameters.__struct_fields__})
     return make_model_writer(request, actor=None, persona=persona)
 
 

@@ -3,11 +3,12 @@
 from typing import ClassVar
 
 from datasets_app.jobs.parameters import JobParameters
-from datasets_app.model_calls.requests import ModelRequest
+
+MODEL_PREFIX = "openai:"
 
 
 class ModelParameters(JobParameters, frozen=True):
-    """None stands for the default."""
+    """What a person may choose of a model that is called. None stands for the default."""
 
     model: str | None = None
     base_url: str | None = None
@@ -22,6 +23,6 @@ class ModelParameters(JobParameters, frozen=True):
     }
 
     @property
-    def request(self) -> ModelRequest:
-        given = {name: getattr(self, name) for name in ModelRequest._fields}
-        return ModelRequest(**{name: value for name, value in given.items() if value not in (None, "")})
+    def model_name(self) -> str:
+        """As the endpoint knows the model."""
+        return (self.model or "").removeprefix(MODEL_PREFIX).strip()

@@ -14,7 +14,7 @@ from annotations_app.cases.draft_variants import draft_variants
 from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.models import Campaign
 from datasets_app.catalog.edit import edit_dataset
-from datasets_app.model_calls.requests import ModelRequest
+from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.models import Dataset, Session
 from tests import factories
 from tests.browser.faults import find_violations_in_both_schemes
@@ -45,7 +45,7 @@ class Keyboard:
 
 def draft(dataset: Dataset, endpoint: str) -> None:
     try:
-        draft_variants(dataset, ModelRequest("openai:tiny", endpoint), ["language"])
+        draft_variants(dataset, ModelParameters("openai:tiny", endpoint), ["language"])
     finally:
         connection.close()
 

@@ -20,7 +20,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import Variant
 from datasets_app.exporting.export_dataset import export_to_path
 from datasets_app.jobs.perform import perform
-from datasets_app.model_calls.requests import ModelRequest
+from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.models import AuditEvent, Dataset, JobRun, Session, Turn
 from tests import factories
 from tests.api.calls import Caller, make_user
@@ -182,7 +182,7 @@ def test_a_job_whose_worker_died_goes_on(cases: Dataset, monkeypatch: pytest.Mon
     job = JobRun.objects.create(operation="draft_variants", dataset=cases, state="running")
 
     def run(kinds: tuple[str, ...]) -> Any:
-        request = operation.ModelRequest("openai:tiny", server.url)
+        request = operation.ModelParameters("openai:tiny", server.url)
         return operation.draft_variants(cases, request, kinds, job_run=job)
 
     with LlmServer(answer=answer) as server:
@@ -202,7 +202,7 @@ def test_a_case_that_changes_meanwhile_gets_no_copy_of_what_it_said(cases: Datas
         allow(cases, server)
         done = draft_variants(
             cases,
-            ModelRequest("openai:tiny", server.url, concurrency=1),
+            ModelParameters("openai:tiny", server.url, concurrency=1),
             ("tone", "language"),
             keep_used=lambda used: replies.update(text="Corrected.") and None,
         )

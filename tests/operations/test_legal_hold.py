@@ -19,7 +19,7 @@ from datasets_app.domain.generation.families import ORIGIN
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.housekeeping import delete_expired_files
 from datasets_app.jobs.registry import operations
-from datasets_app.model_calls.requests import ModelRequest
+from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.models import Dataset, JobFile, JobRun, ScrubRun, Turn
 from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
@@ -94,7 +94,7 @@ DESTROYING: dict[str, Callable[[Dataset], Any]] = {
     "scrub_dataset": lambda dataset: scrub_dataset(dataset, QUICK),
     "scrub_part": start_and_help,
     "send_case": make_and_send_case,
-    "draft_variants": lambda dataset: draft_variants(dataset, ModelRequest("openai:tiny")),
+    "draft_variants": lambda dataset: draft_variants(dataset, ModelParameters("openai:tiny")),
 }
 
 

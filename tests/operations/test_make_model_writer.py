@@ -7,7 +7,8 @@ import pytest
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
 from datasets_app.generating.factory import make_model_writer
-from datasets_app.model_calls.requests import ModelRequest, is_model
+from datasets_app.model_calls.parameters import ModelParameters
+from datasets_app.model_calls.requests import is_model
 from tests.llm_server import LlmServer
 
 
@@ -22,7 +23,7 @@ def _settings(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_writer_is_made_as_asked_for_and_with_the_settings() -> None:
-    writer = make_model_writer(ModelRequest("openai:tiny", None, 0.4, 3, 900), actor=None)
+    writer = make_model_writer(ModelParameters("openai:tiny", None, 0.4, 3, 900), actor=None)
     told = writer.describe()
     assert (told["model"], told["temperature"], told["endpoint"]) == ("tiny", 0.4, "models.example.org")
     assert (writer.model.concurrency, writer.max_tokens) == (3, 900)
@@ -32,7 +33,7 @@ def test_a_writer_is_made_as_asked_for_and_with_the_settings() -> None:
 
 def test_without_its_key_a_writer_still_tells_of_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk canary that can't be")
-    wish = ModelRequest("openai:tiny")
+    wish = ModelParameters("openai:tiny")
     assert make_model_writer(wish, actor=None, with_key=False).describe()["prompt_sha256"]
     with pytest.raises(UserError, match="holds characters that no key has"):
         make_model_writer(wish, actor=None)
@@ -41,19 +42,19 @@ def test_without_its_key_a_writer_still_tells_of_itself(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("wish", "said"),
     [
-        (ModelRequest("openai:"), "Name the model"),
-        (ModelRequest("openai:a\nb"), "Name the model"),
-        (ModelRequest("openai:" + "a" * 300), "Name the model"),
-        (ModelRequest("openai:a", temperature=2.5), "temperature must be"),
-        (ModelRequest("openai:a", temperature=float("nan")), "temperature must be"),
-        (ModelRequest("openai:a", temperature=-0.1), "temperature must be"),
-        (ModelRequest("openai:a", concurrency=0), "parallel calls"),
-        (ModelRequest("openai:a", concurrency=1000), "parallel calls"),
-        (ModelRequest("openai:a", max_tokens_total=0), "budget"),
-        (ModelRequest("openai:a", base_url="ftp://a"), "https://"),
+        (ModelParameters("openai:"), "Name the model"),
+        (ModelParameters("openai:a\nb"), "Name the model"),
+        (ModelParameters("openai:" + "a" * 300), "Name the model"),
+        (ModelParameters("openai:a", temperature=2.5), "temperature must be"),
+        (ModelParameters("openai:a", temperature=float("nan")), "temperature must be"),
+        (ModelParameters("openai:a", temperature=-0.1), "temperature must be"),
+        (ModelParameters("openai:a", concurrency=0), "parallel calls"),
+        (ModelParameters("openai:a", concurrency=1000), "parallel calls"),
+        (ModelParameters("openai:a", max_tokens_total=0), "budget"),
+        (ModelParameters("openai:a", base_url="ftp://a"), "https://"),
     ],
 )
-def test_what_can_not_be_is_refused_with_a_sentence(wish: ModelRequest, said: str) -> None:
+def test_what_can_not_be_is_refused_with_a_sentence(wish: ModelParameters, said: str) -> None:
     with pytest.raises(UserError, match=said):
         make_model_writer(wish, actor=None)
 
@@ -67,7 +68,7 @@ def test_a_model_is_offline_or_behind_an_endpoint() -> None:
 def test_names_of_people_are_not_taken_and_the_model_is_told_which(settings: Any) -> None:
     with LlmServer(first=["named"]) as server:
         settings.LLM_ENDPOINTS = [server.url]
-        writer = make_model_writer(ModelRequest("openai:tiny", concurrency=1), actor=None)
+        writer = make_model_writer(ModelParameters("openai:tiny", concurrency=1), actor=None)
         written = list(writer.write_all(plan_sessions(GenerationRequest(1), made_by="tests")))
     assert [each.failure for each in written] == [None]
     assert len(server.asked) == 2

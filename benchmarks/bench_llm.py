@@ -33,8 +33,7 @@ def write_sessions(base_url: str, concurrency: int, sessions: int, out: Path) ->
     made_by = format_shape(writer.describe())
     plan = plan_sessions(GenerationRequest(sessions), made_by=made_by)
     journal = SessionJournal(journal_path(out), plan, made_by, resume=False)
-    writer.on_tick = lambda: journal.sync(writer.used)
-    for written in writer.write_all(plan):
+    for written in writer.write_all(plan, lambda: journal.sync(writer.used)):
         journal.add(written, writer.used)
     if journal.finished != sessions:
         sys.exit(f"{sessions - journal.finished} sessions failed: {set(journal.failures.values())}")

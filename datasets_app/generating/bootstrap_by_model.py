@@ -1,6 +1,5 @@
 """Sessions of a plan written by a model: into a file, with a journal beside it, or into a dataset."""
 
-from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,35 +12,33 @@ from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import Plan
 from datasets_app.domain.generation.writer import format_shape
 from datasets_app.domain.metadata.metadata import MetadataError, metadata_path, read_metadata
-from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.generating.bootstrap_dataset import GenerationResult, make_offline_writer, write_file
+from datasets_app.generating.bootstrap_dataset import GenerationResult, bootstrap_dataset, write_file
+from datasets_app.generating.generation import Generation
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE
 from datasets_app.generating.journal import SessionJournal, journal_path
 from datasets_app.generating.model_sessions import KIND_COUNTERS, DatasetSessionStore
 from datasets_app.generating.write import SessionStore, WritingOutcome, write_with_model
 from datasets_app.models import JobRun
 
-# Returns what the writer reports once everything is written, in addition to what was known before.
-ProvenanceSource = Callable[[], dict[str, Any]]
-
 
 def generate_file_with_model(
-    plan: Plan,
+    generation: Generation,
     writer: ModelWriter,
     out: Path,
     *,
-    provenance: ProvenanceSource,
     resume: bool = False,
     labels: Path | None = None,
     license_id: str = DEFAULT_LICENSE,
     report_progress: ProgressCallback = ignore_progress,
 ) -> tuple[GenerationResult | None, WritingOutcome]:
-    """Have ``writer`` write what is missing, and put all there is into ``out``, in the order of the plan.
+    """Have ``writer``, that of ``generation``, write what is missing, and put all there is into ``out``, in
+    the order of the plan.
 
     Returns None for the file if there was nothing to put into it, or nothing to do. Needs no database. The
     journal stays as long as anything is missing, or if this is left by an exception.
     Raises UserError, and OSError for a journal that can't be written.
     """
+    plan = generation.plan
     if out.exists() and not out.is_file():
         raise UserError(
             f"{out} is not a file. A model must write to a file, so that an interrupted run can resume."
@@ -66,7 +63,7 @@ def generate_file_with_model(
         generated = write_file(
             journal.sessions(),
             out,
-            provenance=_actual_provenance(plan, journal, provenance(), outcome),
+            _actual_provenance(generation, journal, outcome),
             labels=labels,
             license_id=license_id,
         )
@@ -87,34 +84,38 @@ def _is_complete(out: Path, plan: Plan) -> bool:
 
 
 def _actual_provenance(
-    plan: Plan, keeper: SessionStore, provenance: dict[str, Any], outcome: WritingOutcome
+    generation: Generation, keeper: SessionStore, outcome: WritingOutcome
 ) -> dict[str, Any]:
-    """``provenance``, with the number of each kind that there is, and not that was planned."""
-    told = provenance | outcome.as_facts()
+    """The provenance once everything is written, with the number of each kind that there is, and not that was
+    planned."""
+    told = generation.provenance() | outcome.as_facts()
     told["generated_at"] = datetime.now(UTC).isoformat(timespec="seconds")
     if not outcome.is_complete:
-        standing = [planned.kind for planned in plan if keeper.is_finished(planned.number)]
+        standing = [planned.kind for planned in generation.plan if keeper.is_finished(planned.number)]
         told |= {key: standing.count(kind) for key, kind in KIND_COUNTERS.items()}
     return told
 
 
-def generate_dataset_with_model(
+def generate_dataset(
     name: str,
-    plan: Plan,
-    writer: ModelWriter,
+    generation: Generation,
     *,
-    provenance: ProvenanceSource,
     resume: bool = False,
     license_id: str = DEFAULT_LICENSE,
     actor: Any = None,
-    job_run: JobRun | None = None,
-    report_progress: ProgressCallback = ignore_progress,
+    job_run: JobRun,
+    report_progress: ProgressCallback,
 ) -> dict[str, Any]:
-    """Add what ``writer`` writes to the dataset ``name``, which is made if need be; returns what came of it.
+    """Add the sessions to the dataset ``name``, which is made if need be; returns what came of it.
 
-    Commits for itself, each bunch as it comes. ``job_run`` remembers the plan and the tokens. Raises
-    UserError.
+    Commits for itself: what a model writes, each bunch as it comes. ``job_run`` remembers its plan and its
+    tokens, with which ``resume`` goes on. Raises UserError.
     """
+    plan, writer = generation.plan, generation.writer
+    if isinstance(writer, OfflineWriter):
+        return bootstrap_dataset(
+            name, generation, license_id=license_id, actor=actor, report_progress=report_progress
+        )
     made_by = format_shape(writer.describe())
     keeper = DatasetSessionStore(
         name, plan, made_by, resume=resume, license_id=license_id, actor=actor, job_run=job_run
@@ -123,7 +124,7 @@ def generate_dataset_with_model(
         outcome = write_with_model(writer, plan, keeper, report_progress=report_progress)
         if outcome.stopped and outcome.sessions == outcome.before:
             raise UserError(outcome.stopped, outcome.as_facts())
-        keeper.finish(_actual_provenance(plan, keeper, provenance(), outcome))
+        keeper.finish(_actual_provenance(generation, keeper, outcome))
     return {
         "dataset": name,
         "sessions": outcome.sessions - outcome.before,
@@ -131,11 +132,3 @@ def generate_dataset_with_model(
         "tokens": writer.used.total,
         **outcome.as_facts(),
     }
-
-
-def try_offline_writer(persona: PersonaDocument) -> OfflineWriter | None:
-    """A model may write for a persona that the grammar can't."""
-    try:
-        return make_offline_writer(persona)
-    except UserError:
-        return None

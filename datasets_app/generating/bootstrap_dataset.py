@@ -1,10 +1,8 @@
 """Sessions of a plan, written and put into a file or into a dataset, with where they are from."""
 
-import os
 from collections.abc import Generator, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -15,26 +13,17 @@ from datasets_app.catalog import facts
 from datasets_app.catalog.files import TurnFileWriter, write_turn_file, write_with_metadata
 from datasets_app.catalog.tombstones import ErasedSessions
 from datasets_app.core import audit
-from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.offline import OfflineWriter
 from datasets_app.domain.generation.plan import (
     OFF_BRAND,
     ON_BRAND,
-    GenerationRequest,
-    Plan,
-    PlanError,
-    Profile,
-    plan_sessions,
 )
-from datasets_app.domain.generation.voice import VoiceError
-from datasets_app.domain.generation.writer import Writer, WrittenSession, format_shape
+from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
-from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.domain.pii.persona_terms import list_rare_terms
+from datasets_app.generating.generation import Generation
 from datasets_app.generating.insert_sessions import DEFAULT_LICENSE, DEFAULT_SOURCE, insert_sessions
 from datasets_app.models import Dataset
 
@@ -52,60 +41,13 @@ class GenerationResult(NamedTuple):
     labels: tuple[int, int] | None = None
 
 
-def make_offline_writer(persona: PersonaDocument) -> OfflineWriter:
-    try:
-        return OfflineWriter(persona)
-    except VoiceError as error:
-        raise UserError(str(error)) from None
-
-
-def make_plan(
-    wish: GenerationRequest, writer: Writer, *, persona_sha256: str, profile: Profile | None = None
-) -> Plan:
-    """The plan of what ``writer`` is to write. Raises UserError."""
-    try:
-        return plan_sessions(wish, persona_sha256, profile, made_by=format_shape(writer.describe()))
-    except PlanError as error:
-        raise UserError(str(error)) from None
-
-
-def build_provenance(
-    plan: Plan, writer: Writer, *, persona: PersonaDocument, persona_sha256: str
-) -> dict[str, Any]:
-    """The provenance of the sessions of ``plan``: how ``writer`` describes itself, and what was requested."""
-    told = {key: value for key, value in writer.describe().items() if value is not None}
-    told |= {
-        "created": _creation_date(),
-        "seed": plan.request.seed,
-        "safety_traps": plan.counts.safety_traps,
-        "brand_traps": plan.counts.brand_traps,
-        "edge_cases": plan.counts.edge_cases,
-        "plan": plan.digest,
-        "persona": {"id": persona.id, "sha256": persona_sha256},
-    }
-    if terms := list_rare_terms(persona):
-        told["persona"]["terms"] = terms
-    if plan.profile is not None:
-        told["modelled_on"] = {"sha256": plan.profile.sha256}
-    return told
-
-
-def _creation_date() -> str:
-    """As a date: the same command gives the same metadata all day, or for ever under SOURCE_DATE_EPOCH."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(fixed), UTC) if fixed.isdecimal() else datetime.now(UTC)
-    return moment.date().isoformat()
-
-
 # --- into a file -----------------------------------------------------------------------------------
 
 
 def bootstrap_file(
-    plan: Plan,
-    writer: Writer,
+    generation: Generation,
     out: Path,
     *,
-    provenance: dict[str, Any],
     labels: Path | None = None,
     license_id: str = DEFAULT_LICENSE,
     report_progress: ProgressCallback = ignore_progress,
@@ -114,24 +56,24 @@ def bootstrap_file(
 
     Needs no database, and memory does not grow with the sessions. Progress is in sessions.
     """
-    with closing(generate_sessions(plan, writer, report_progress)) as sessions:
-        return write_file(sessions, out, provenance=provenance, labels=labels, license_id=license_id)
+    with closing(generate_sessions(generation, report_progress)) as sessions:
+        return write_file(sessions, out, generation.provenance(), labels=labels, license_id=license_id)
 
 
 def generate_sessions(
-    plan: Plan, writer: Writer, report_progress: ProgressCallback
+    generation: Generation, report_progress: ProgressCallback
 ) -> Generator[list[TurnRecord], None, None]:
     """Every session of the plan as it comes."""
-    for number, written in enumerate(writer.write_all(plan), 1):
+    for number, written in enumerate(generation.writer.write_all(generation.plan), 1):
         yield written.turns
-        report_progress(number, len(plan))
+        report_progress(number, len(generation.plan))
 
 
 def write_file(
     sessions: Iterable[list[TurnRecord]],
     out: Path,
-    *,
     provenance: dict[str, Any],
+    *,
     labels: Path | None = None,
     license_id: str = DEFAULT_LICENSE,
 ) -> GenerationResult:
@@ -205,10 +147,8 @@ def build_file_metadata(name: str, provenance: dict[str, Any], license_id: str) 
 
 def bootstrap_dataset(
     name: str,
-    plan: Plan,
-    writer: Writer,
+    generation: Generation,
     *,
-    provenance: dict[str, Any],
     license_id: str = DEFAULT_LICENSE,
     actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
@@ -219,6 +159,7 @@ def bootstrap_dataset(
     kept, so running it again adds only what is missing. Raises UserError.
     """
     facts.check_dataset_name(name)
+    plan, provenance = generation.plan, generation.provenance()
     record = partial(
         audit.record,
         "generate",
@@ -230,7 +171,7 @@ def bootstrap_dataset(
     sessions = turns = 0
     batch: list[WrittenSession] = []
     # The writer also writes sessions that exist already: each depends on those before it in the plan.
-    for number, written in enumerate(writer.write_all(plan), 1):
+    for number, written in enumerate(generation.writer.write_all(plan), 1):
         batch.append(written)
         report_progress(number, len(plan))
         if len(batch) < SESSION_BATCH_SIZE and number < len(plan):
@@ -273,18 +214,3 @@ def _add_provenance(dataset: Dataset, provenance: dict[str, Any]) -> None:
         stored[key] = provenance[key] + (before if isinstance(before, int) else 0)
     stored.update({key: value for key, value in provenance.items() if key not in stored})
     stored.update({key: provenance[key] for key in ("plan", "seed", "generator", "model")})
-
-
-def build_request(
-    options: dict[str, Any], persona: PersonaDocument, writer: OfflineWriter | None
-) -> GenerationRequest:
-    """The request of a form or a command, with the tones that are a trap for this persona, if there is an
-    offline writer to name them."""
-    named = {item.name for item in fields(GenerationRequest)} & options.keys()
-    asked = {name: options[name] for name in named}
-    low, high = asked.pop("turns", None) or GenerationRequest.turns
-    if writer is not None:
-        asked.setdefault("brand_categories", writer.voice.brand_categories)
-    asked["persona_id"] = asked.get("persona_id") or persona.id
-    asked = {key: tuple(value) if isinstance(value, list) else value for key, value in asked.items()}
-    return GenerationRequest(**asked, turns=(int(low), int(high)))

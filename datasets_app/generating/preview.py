@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from datasets_app.catalog.personas import load_persona
 from datasets_app.core.errors import UserError
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.offline import OfflineWriter
+from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import (
     BRAND_TRAP,
     OFF_BRAND,
@@ -17,13 +17,11 @@ from datasets_app.domain.generation.plan import (
     Plan,
     PlannedSession,
 )
-from datasets_app.domain.generation.writer import Writer, WrittenSession
+from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.domain.personas.persona import PersonaDocument
-from datasets_app.generating.bootstrap_dataset import build_request, make_offline_writer, make_plan
-from datasets_app.generating.factory import make_model_writer
+from datasets_app.generating.generation import make_plan, prepare_generation, try_offline_writer
 from datasets_app.generating.parameters import GenerationParameters
-from datasets_app.model_calls.requests import OFFLINE, is_model
 
 MAX_SESSIONS_SHOWN = 3
 # One of each of these is looked for among so many of the first sessions.
@@ -58,26 +56,18 @@ def preview_generation(parameters: GenerationParameters, *, actor: Any) -> Gener
 
     Sessions are written by the offline writer, whichever writer is requested; nothing is sent anywhere.
     """
-    persona, digest = load_persona(parameters.persona or "")
-    by_model = is_model(parameters.model or OFFLINE)
-    offline, why_not = _try_offline_writer(persona)
-    tokens: TokensUsed | None = None
-    writer: Writer
-    if by_model:
-        writer = model = make_model_writer(parameters, actor=actor, persona=persona, with_key=False)
-    elif offline is not None:
-        writer = offline
-    else:
-        raise UserError(why_not)
-    wish = build_request(parameters.request_options(), persona, offline)
-    plan = make_plan(wish, writer, persona_sha256=digest)
-    if by_model:
-        tokens = model.estimate_tokens(plan)
-    why_not = why_not or _lexicon_size_error(persona)
+    loaded = load_persona(parameters.persona or "")
+    generation = prepare_generation(
+        loaded, parameters.request_options(), parameters, actor=actor, with_key=False
+    )
+    plan, writer = generation.plan, generation.writer
+    tokens = writer.estimate_tokens(plan) if isinstance(writer, ModelWriter) else None
+    offline, why_not = try_offline_writer(generation.persona)
+    why_not = why_not or _lexicon_size_error(generation.persona)
     chosen = _choose_samples(plan) if offline and not why_not else []
     shown = [WrittenSession(planned, offline.write(planned)) for planned in chosen] if offline else []
     # About how many: the middle of what a session may have.
-    turns = wish.sessions * sum(wish.turns) // 2
+    turns = plan.request.sessions * sum(plan.request.turns) // 2
     return GenerationPreview(plan, turns, shown, why_not, tokens)
 
 
@@ -86,14 +76,6 @@ def _lexicon_size_error(persona: PersonaDocument) -> str:
     if len(persona.preferred) + len(persona.avoid) <= _MAX_LEXICON_WORDS:
         return ""
     return f"With a lexicon of more than {_MAX_LEXICON_WORDS:,} words, samples would take too long."
-
-
-def _try_offline_writer(persona: PersonaDocument) -> tuple[OfflineWriter | None, str]:
-    """The offline writer for a persona, or the sentence that tells why there is none."""
-    try:
-        return make_offline_writer(persona), ""
-    except UserError as refused:
-        return None, refused.message
 
 
 def _choose_samples(plan: Plan) -> list[PlannedSession]:
@@ -114,7 +96,9 @@ def sample_voices(persona: PersonaDocument) -> list[VoicePair]:
     """Replies of the offline writer for each tone that is not the persona's. Raises UserError if it can't."""
     if why_not := _lexicon_size_error(persona):
         raise UserError(why_not)
-    writer = make_offline_writer(persona)
+    writer, why_not = try_offline_writer(persona)
+    if writer is None:
+        raise UserError(why_not)
     wish = GenerationRequest(
         sessions=_MAX_VOICE_SESSIONS,
         safety_trap_ratio=0,
@@ -124,7 +108,7 @@ def sample_voices(persona: PersonaDocument) -> list[VoicePair]:
         persona_id=persona.id,
         brand_categories=writer.voice.brand_categories,
     )
-    plan = make_plan(wish, writer, persona_sha256="")
+    plan = make_plan(wish, writer)
     found: dict[str, VoicePair] = {}
     for planned in plan:
         category = str(planned.trap_category)

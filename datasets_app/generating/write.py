@@ -87,11 +87,10 @@ def write_with_model(
         report_progress(keeper.finished + len(keeper.failures), len(plan))
 
     missing = (planned for planned in plan if not keeper.is_finished(planned.number))
-    writer.on_tick = meanwhile
     stopped = ""
     try:
         meanwhile()
-        with closing(writer.write_all(missing)) as sessions:
+        with closing(writer.write_all(missing, meanwhile)) as sessions:
             for written in sessions:
                 keeper.add(written, writer.used)
     except RunStopped as early:

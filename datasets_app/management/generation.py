@@ -17,28 +17,13 @@ from datasets_app.catalog.personas import (
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
 from datasets_app.domain.conversations.jsonl import encode_turn
 from datasets_app.domain.generation.model_writer import ModelWriter
-from datasets_app.domain.generation.offline import OfflineWriter
-from datasets_app.domain.generation.plan import Plan, Profile
+from datasets_app.domain.generation.plan import Profile
 from datasets_app.domain.generation.source_profile import SourceError, build_profile
 from datasets_app.domain.metadata.metadata import metadata_path
-from datasets_app.domain.personas.persona import PersonaDocument
 from datasets_app.domain.wording import format_count
-from datasets_app.generating.bootstrap_by_model import (
-    generate_dataset_with_model,
-    generate_file_with_model,
-    try_offline_writer,
-)
-from datasets_app.generating.bootstrap_dataset import (
-    GenerationResult,
-    bootstrap_dataset,
-    bootstrap_file,
-    build_provenance,
-    build_request,
-    generate_sessions,
-    make_offline_writer,
-    make_plan,
-)
-from datasets_app.generating.factory import make_model_writer
+from datasets_app.generating.bootstrap_by_model import generate_dataset, generate_file_with_model
+from datasets_app.generating.bootstrap_dataset import GenerationResult, bootstrap_file, generate_sessions
+from datasets_app.generating.generation import Generation, prepare_generation
 from datasets_app.generating.journal import journal_path
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs.perform import run_job
@@ -56,12 +41,7 @@ class GenerationCall(NamedTuple):
 
     command: BaseCommand
     options: dict[str, Any]
-    persona: PersonaDocument
-    persona_sha256: str
-    plan: Plan
-
-    def provenance(self, writer: OfflineWriter | ModelWriter) -> dict[str, Any]:
-        return build_provenance(self.plan, writer, persona=self.persona, persona_sha256=self.persona_sha256)
+    generation: Generation
 
     @property
     def file_options(self) -> dict[str, Any]:
@@ -74,24 +54,20 @@ class GenerationCall(NamedTuple):
 
 def run(command: BaseCommand, options: dict[str, Any]) -> None:
     _check_options(options)
-    persona, sha256 = _load_persona(options["persona"])
     profile = _load_profile(options["source"]) if options["source"] else None
-    writer: OfflineWriter | ModelWriter
-    if is_model(options["model"]):
-        writer, offline_writer = _make_model_writer(options, persona), try_offline_writer(persona)
-    else:
-        writer = offline_writer = make_offline_writer(persona)
-    request = build_request(_request_options(options), persona, offline_writer)
-    plan = make_plan(request, writer, persona_sha256=sha256, profile=profile)
-    call = GenerationCall(command, options, persona, sha256, plan)
+    model = ModelParameters(**{name: options[name] for name in ModelParameters.__struct_fields__})
+    generation = prepare_generation(
+        _load_persona(options["persona"]), _request_options(options), model, actor=None, profile=profile
+    )
+    call, writer = GenerationCall(command, options, generation), generation.writer
     if isinstance(writer, ModelWriter):
         (_write_file_with_model if options["dataset"] is None else _write_dataset_with_model)(call, writer)
     elif options["dataset"] is not None:
-        _write_dataset(call, writer)
+        _write_dataset(call)
     elif options["out"] == "-":
-        _write_stdout(call, writer)
+        _write_stdout(call)
     else:
-        _write_file(call, writer)
+        _write_file(call)
 
 
 def _check_options(options: dict[str, Any]) -> None:
@@ -125,11 +101,6 @@ def _load_profile(file_name: str) -> Profile:
             raise command_error(f"{file_name}: {str(error).rstrip('.')}.") from None
 
 
-def _make_model_writer(options: dict[str, Any], persona: PersonaDocument) -> ModelWriter:
-    request = ModelParameters(**{name: options[name] for name in ModelParameters.__struct_fields__})
-    return make_model_writer(request, actor=None, persona=persona)
-
-
 def _request_options(options: dict[str, Any]) -> dict[str, Any]:
     names = ("sessions", "safety_trap_ratio", "brand_trap_ratio", "edge_case_share", "seed", "persona_id")
     return {name: options[name] for name in names} | {"turns": options["turns_per_session"]}
@@ -138,50 +109,48 @@ def _request_options(options: dict[str, Any]) -> dict[str, Any]:
 # --- by the offline writer -------------------------------------------------------------------------
 
 
-def _write_file(call: GenerationCall, writer: OfflineWriter) -> None:
+def _write_file(call: GenerationCall) -> None:
     out = Path(call.options["out"])
     with Progress("Writing", "sessions") as progress:
-        result = bootstrap_file(
-            call.plan,
-            writer,
-            out,
-            provenance=call.provenance(writer),
-            report_progress=progress,
-            **call.file_options,
-        )
+        result = bootstrap_file(call.generation, out, report_progress=progress, **call.file_options)
     _print_plan(call)
     _print_file(call, result)
 
 
-def _write_stdout(call: GenerationCall, writer: OfflineWriter) -> None:
-    with closing(generate_sessions(call.plan, writer, Progress("Writing", "sessions"))) as sessions:
+def _write_stdout(call: GenerationCall) -> None:
+    with closing(generate_sessions(call.generation, Progress("Writing", "sessions"))) as sessions:
         target = get_standard_output()
         for session in sessions:
             target.write(b"".join(map(encode_turn, session)))
         target.flush()
 
 
-def _write_dataset(call: GenerationCall, writer: OfflineWriter) -> None:
-    name, plan = call.options["dataset"], call.plan
-    result = run_job(
-        "bootstrap_dataset",
-        lambda job: bootstrap_dataset(
-            name,
-            plan,
-            writer,
-            provenance=call.provenance(writer),
-            license_id=call.options["license"],
-            report_progress=job.report_progress,
-        ),
-        progress=Progress("Writing", "sessions"),
-        dataset_name=name,
-        parameters=GenerationParameters(
-            sessions=len(plan), seed=plan.request.seed, persona=call.persona.id, plan=plan.digest
-        ),
+def _write_dataset(call: GenerationCall) -> None:
+    name, plan = call.options["dataset"], call.generation.plan
+    result = _run_job(
+        call, Progress("Writing", "sessions"), persona=call.generation.persona.id, plan=plan.digest
     )
     _print_plan(call)
     added = f"{format_count(result['turns'], 'turn')} in {format_count(result['sessions'], 'session')}"
     call.print(f"{name}: {added} added.{_existing_sessions(result)}")
+
+
+def _run_job(call: GenerationCall, progress: Progress, **parameters: Any) -> dict[str, Any]:
+    name, plan = call.options["dataset"], call.generation.plan
+    return run_job(
+        "bootstrap_dataset",
+        lambda job: generate_dataset(
+            name,
+            call.generation,
+            resume=call.options["resume"],
+            license_id=call.options["license"],
+            job_run=job.row,
+            report_progress=job.report_progress,
+        ),
+        progress=progress,
+        dataset_name=name,
+        parameters=GenerationParameters(sessions=len(plan), seed=plan.request.seed, **parameters),
+    )
 
 
 # --- by a model ------------------------------------------------------------------------------------
@@ -204,10 +173,9 @@ def _write_file_with_model(call: GenerationCall, writer: ModelWriter) -> None:
     try:
         with TokenProgress(writer) as progress:
             result, outcome = generate_file_with_model(
-                call.plan,
+                call.generation,
                 writer,
                 out,
-                provenance=lambda: call.provenance(writer),
                 resume=call.options["resume"],
                 report_progress=progress,
                 **call.file_options,
@@ -225,26 +193,9 @@ def _write_file_with_model(call: GenerationCall, writer: ModelWriter) -> None:
 
 
 def _write_dataset_with_model(call: GenerationCall, writer: ModelWriter) -> None:
-    name, options = call.options["dataset"], call.options
+    name = call.options["dataset"]
     try:
-        result = run_job(
-            "bootstrap_dataset",
-            lambda job: generate_dataset_with_model(
-                name,
-                call.plan,
-                writer,
-                provenance=lambda: call.provenance(writer),
-                resume=options["resume"],
-                license_id=options["license"],
-                job_run=job.row,
-                report_progress=job.report_progress,
-            ),
-            progress=TokenProgress(writer),
-            dataset_name=name,
-            parameters=GenerationParameters(
-                sessions=len(call.plan), seed=call.plan.request.seed, model=options["model"]
-            ),
-        )
+        result = _run_job(call, TokenProgress(writer), model=call.options["model"])
     except KeyboardInterrupt:
         call.command.stderr.write(
             "Finished sessions are kept in the dataset; run the same command with --resume."
@@ -259,10 +210,11 @@ def _write_dataset_with_model(call: GenerationCall, writer: ModelWriter) -> None
 
 
 def _print_plan(call: GenerationCall) -> None:
-    safety, brand, edge, ordinary = call.plan.counts
+    plan = call.generation.plan
+    safety, brand, edge, ordinary = plan.counts
     call.print(
         f"Planned: {format_count(safety, 'safety trap')}, {format_count(brand, 'brand trap')}, "
-        f"{format_count(edge, 'over-refusal probe')}, {ordinary:,} ordinary; plan {call.plan.digest[:12]}."
+        f"{format_count(edge, 'over-refusal probe')}, {ordinary:,} ordinary; plan {plan.digest[:12]}."
     )
 
 

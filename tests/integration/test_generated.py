@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from datasets_app.catalog.personas import DEFAULT_FILE, load_default_persona
-from datasets_app.domain.generation.plan import GenerationRequest
-from datasets_app.generating import bootstrap_dataset as operation
+from datasets_app.generating.bootstrap_dataset import bootstrap_file
+from datasets_app.generating.generation import prepare_generation
+from datasets_app.model_calls.parameters import ModelParameters
 from tests.integration.test_alignmenter import Tool, alignmenter, run_scores
 
 __all__ = ["alignmenter"]
@@ -21,13 +22,10 @@ WORD = re.compile(r"[\w']+")
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    persona, sha256 = load_default_persona()
-    writer = operation.make_offline_writer(persona)
-    wish = GenerationRequest(60, brand_trap_ratio=0.6, persona_id=persona.id)
-    plan = operation.make_plan(wish, writer, persona_sha256=sha256)
+    options = {"sessions": 60, "brand_trap_ratio": 0.6}
+    generation = prepare_generation(load_default_persona(), options, ModelParameters(), actor=None)
     data, labels = tmp_path / "eval.jsonl", tmp_path / "labels.jsonl"
-    provenance = operation.build_provenance(plan, writer, persona=persona, persona_sha256=sha256)
-    operation.bootstrap_file(plan, writer, data, provenance=provenance, labels=labels)
+    bootstrap_file(generation, data, labels=labels)
     return data, labels
 
 

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from datasets_app.domain.generation.plan import GenerationRequest
 from datasets_app.domain.personas.persona import parse_persona
 from datasets_app.domain.quality.files import FileChecker
-from datasets_app.generating import bootstrap_dataset as operation
+from datasets_app.generating.bootstrap_dataset import bootstrap_file
+from datasets_app.generating.generation import prepare_generation
+from datasets_app.model_calls.parameters import ModelParameters
 
 PERSONAS = {
     "named like a person": """
@@ -35,17 +36,14 @@ lexicon: {preferred: [Baconator, Frosty, 4 for $4, Dave's Double], avoid: [McDon
 
 @pytest.mark.parametrize("yaml", PERSONAS.values(), ids=PERSONAS)
 def test_generated_conversations_pass_the_check(tmp_path: Path, yaml: str) -> None:
-    persona, out = parse_persona(yaml), tmp_path / "made.jsonl"
-    writer = operation.make_offline_writer(persona)
-    wish = GenerationRequest(30, brand_trap_ratio=0.5, persona_id=persona.id)
-    plan = operation.make_plan(wish, writer, persona_sha256="")
-    provenance = operation.build_provenance(plan, writer, persona=persona, persona_sha256="")
-    operation.bootstrap_file(plan, writer, out, provenance=provenance)
+    out, options = tmp_path / "made.jsonl", {"sessions": 30, "brand_trap_ratio": 0.5}
+    generation = prepare_generation((parse_persona(yaml), ""), options, ModelParameters(), actor=None)
+    bootstrap_file(generation, out)
     found = [*FileChecker(out, name_models=("builtin",)).findings()]
     assert [finding.message for finding in found] == []
     # Words of the persona are there nevertheless: its names are thanked for.
     text = out.read_text()
-    assert any(f" {word}" in text for word in writer.voice.preferred.spoken)
+    assert any(f" {word}" in text for word in generation.writer.voice.preferred.spoken)
     # Without the metadata, which names the persona's words, nothing but these are taken for people.
     bare = FileChecker(out, name_models=("builtin",), with_metadata=False)
     assert {finding.code for finding in bare.findings()} <= {"W406"}

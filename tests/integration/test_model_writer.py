@@ -11,6 +11,7 @@ import pytest
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_sessions
 from datasets_app.domain.generation.writer import WrittenSession
+from datasets_app.domain.model_calls import run
 from datasets_app.domain.model_calls.budget import TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
@@ -41,8 +42,13 @@ def all_written(writer: ModelWriter, plan: Plan) -> tuple[list[WrittenSession], 
     return written, ""
 
 
-def put_into(written: list[WrittenSession], writer: ModelWriter, plan: Plan) -> None:
-    for each in writer.write_all(plan):
+def put_into(
+    written: list[WrittenSession],
+    writer: ModelWriter,
+    plan: Plan,
+    on_tick: Callable[[], None] = lambda: None,
+) -> None:
+    for each in writer.write_all(plan, on_tick):
         written.append(each)
 
 
@@ -157,7 +163,9 @@ def test_no_more_calls_at_a_time_than_asked_for() -> None:
     assert server.max_in_flight == 5
 
 
-def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come() -> None:
+def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     class Enough(Exception):
         pass
 
@@ -166,14 +174,16 @@ def test_the_caller_can_stop_while_an_endpoint_hangs_and_when_something_has_come
 
     patience = RetryPolicy(timeout=20)
     with LlmServer(first=["hang"] * 8) as server:
-        writer = writer_at(server, on_tick=enough, retry_policy=patience, grace_seconds=0.1)
+        writer = writer_at(server, retry_policy=patience)
+        monkeypatch.setattr(run, "GRACE_SECONDS", 0.1)
         with pytest.raises(Enough):
-            all_written(writer, plan_of(8))
+            put_into([], writer, plan_of(8), enough)
+        monkeypatch.undo()
     with LlmServer(latency=0.7) as server:
         written: list[WrittenSession] = []
-        writer = writer_at(server, on_tick=enough, retry_policy=patience, concurrency=3)
+        writer = writer_at(server, retry_policy=patience, concurrency=3)
         with pytest.raises(Enough):
-            put_into(written, writer, plan_of(50))
+            put_into(written, writer, plan_of(50), enough)
         # What was under way, and will be paid for, is still taken; nothing more was asked for.
         assert (len(done(written)), len(server.asked)) == (3, 3)
     with LlmServer() as server:
@@ -198,7 +208,8 @@ def test_the_budget_holds_and_what_is_done_is_kept(limit: int, faults: tuple[str
 
 def test_what_an_earlier_run_has_used_counts() -> None:
     with LlmServer() as server:
-        writer = writer_at(server, max_tokens=20_000, used=TokensUsed(15_000, 4_900, 0, 7))
+        writer = writer_at(server, max_tokens=20_000)
+        writer.used = TokensUsed(15_000, 4_900, 0, 7)
         written, stopped = all_written(writer, plan_of(5))
     assert (written, server.asked) == ([], [])
     assert "19,900 of 20,000" in stopped

@@ -9,7 +9,6 @@ from datasets_app.catalog.personas import load_default_persona
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.generation.plan import GenerationRequest
 from datasets_app.exporting.sample_dataset import (
     SampleOptions,
     sample_file,
@@ -17,9 +16,11 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_file,
 )
 from datasets_app.generating import bootstrap_dataset as operation
+from datasets_app.generating.generation import prepare_generation
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.jobs import runs
 from datasets_app.jobs.perform import perform
+from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.models import AuditEvent, Dataset, JobRun, Persona, Session, Turn
 from tests import factories
 from tests.conftest import Processes
@@ -28,11 +29,10 @@ SESSIONS = 450
 
 
 def generated(name: str = "eval", count: int = 12, **more: Any) -> dict[str, Any]:
-    persona, sha256 = load_default_persona()
-    writer = operation.make_offline_writer(persona)
-    plan = operation.make_plan(GenerationRequest(count, persona_id=persona.id), writer, persona_sha256=sha256)
-    provenance = operation.build_provenance(plan, writer, persona=persona, persona_sha256=sha256)
-    return operation.bootstrap_dataset(name, plan, writer, provenance=provenance, **more)
+    generation = prepare_generation(
+        load_default_persona(), {"sessions": count}, ModelParameters(), actor=None
+    )
+    return operation.bootstrap_dataset(name, generation, **more)
 
 
 def is_sound(dataset: Dataset, sessions: int) -> bool:

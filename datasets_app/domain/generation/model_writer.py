@@ -22,7 +22,7 @@ from datasets_app.domain.model_calls.calls import ModelCalls
 from datasets_app.domain.model_calls.json_answers import UnusableAnswer
 from datasets_app.domain.model_calls.openai_compatible import AnswerFormat
 from datasets_app.domain.model_calls.retry_rules import CallFailed
-from datasets_app.domain.model_calls.run import GRACE_SECONDS, Model, RunStopped, run_calls
+from datasets_app.domain.model_calls.run import Model, run_calls
 from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR, VERSION = "openai-compatible", "1"
@@ -33,12 +33,7 @@ _OVERHEAD_TOKENS, _TOKENS_PER_TURN, _TOKENS_PER_WORD = 200, 150, 2.5
 
 
 class ModelWriter:
-    """A writer (see :mod:`writer`) that uses a model.
-
-    ``max_tokens`` limits the run, including ``used`` from an earlier part. ``on_tick`` is called about twice
-    a second in the caller's thread; an exception from it ends the run: no more sessions are requested, and
-    those that finish within ``grace_seconds``, which are paid for, are still yielded.
-    """
+    """A writer that uses a model. ``max_tokens`` limits the run, including ``used`` from an earlier part."""
 
     def __init__(
         self,
@@ -46,13 +41,9 @@ class ModelWriter:
         *,
         persona: PersonaDocument | None = None,
         max_tokens: int | None = None,
-        used: TokensUsed | None = None,
-        on_tick: Callable[[], None] = lambda: None,
-        grace_seconds: float = GRACE_SECONDS,
         find_names: NameFinder = find_no_names,
     ) -> None:
-        self.model, self.max_tokens, self.used = model, max_tokens, used or TokensUsed()
-        self.on_tick, self.grace_seconds = on_tick, grace_seconds
+        self.model, self.max_tokens, self.used = model, max_tokens, TokensUsed()
         self._find_names = find_names
         self.failed = 0
         self._system = prompts.build_system_message(persona)
@@ -88,15 +79,10 @@ class ModelWriter:
         marks = (fingerprint_reply(turn.text) for turn in turns if turn.role == "assistant")
         self._known_replies.update(mark for mark in marks if mark is not None)
 
-    def write(self, planned: PlannedSession) -> list[TurnRecord]:
-        for written in self.write_all([planned]):
-            if written.failure is None:
-                return written.turns
-            raise RunStopped(f"The session could not be written: {written.failure}.")
-        raise RunStopped("The session was not written.")
-
-    def write_all(self, planned: Iterable[PlannedSession]) -> Generator[WrittenSession, None, None]:
-        """Yield sessions as they finish; see :func:`run_calls`."""
+    def write_all(
+        self, planned: Iterable[PlannedSession], on_tick: Callable[[], None] = lambda: None
+    ) -> Generator[WrittenSession, None, None]:
+        """Yield sessions as they finish, in any order; see :func:`run_calls`."""
         self._find_names([""])  # load dependencies before the first call
         results = run_calls(
             planned,
@@ -105,8 +91,7 @@ class ModelWriter:
             format=FORMAT,
             budget=TokenBudget(self.max_tokens, self.used),
             noun="sessions",
-            on_tick=lambda: self.on_tick(),
-            grace_seconds=self.grace_seconds,
+            on_tick=on_tick,
         )
         with closing(results):
             for written in results:

@@ -1,7 +1,6 @@
-"""The interface of session writers, offline or model."""
+"""What writers of sessions, offline or by a model, have in common."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.plan import PlannedSession
@@ -13,29 +12,6 @@ class WrittenSession(NamedTuple):
     planned: PlannedSession
     turns: list[TurnRecord]
     failure: str | None = None
-
-
-class Writer(Protocol):
-    """Turns planned sessions into turns, reproducibly if ``describe()["reproducible"]``."""
-
-    def write(self, planned: PlannedSession) -> list[TurnRecord]:
-        """Write one session, for a preview."""
-        ...
-
-    def write_all(self, planned: Iterable[PlannedSession]) -> Iterator[WrittenSession]:
-        """Yield sessions as they finish, in any order; closing the iterator stops the work.
-
-        ``planned`` may be long: consume no more of it than is being worked on.
-        """
-        ...
-
-    def describe(self) -> dict[str, Any]:
-        """Provenance as plain values without secrets: ``generator``, ``generator_version``, ``model``,
-        ``reproducible`` and more (``temperature``, ``prompt_sha256``, ``tokens`` …).
-
-        Call it again after the work, when the usage is known.
-        """
-        ...
 
 
 def format_shape(description: dict[str, Any]) -> str:

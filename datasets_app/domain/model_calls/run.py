@@ -58,14 +58,13 @@ def run_calls(
     budget: TokenBudget,
     noun: str,
     on_tick: Callable[[], None],
-    grace_seconds: float = GRACE_SECONDS,
 ) -> Generator[Result, None, None]:
     """Yield results as they come, consuming no more of ``items`` than is worked on. Closing the generator
     drops the calls in flight. Raises :class:`RunStopped` at the end of a run that ended early.
 
     ``noun`` is what the items are, in sentences for people. ``on_tick`` is called about twice a second in the
     caller's thread; an exception from it ends the run: nothing more is requested, and what comes within
-    ``grace_seconds``, which is paid for, is still yielded.
+    :data:`GRACE_SECONDS`, which is paid for, is still yielded.
 
     The event loop runs only while the caller waits here, so that the caller may use a database, which refuses
     to work inside a running loop.
@@ -83,7 +82,7 @@ def run_calls(
                     on_tick()
                 except Exception:
                     calls.stop("The run was stopped.")
-                    done, tasks = runner.run(_wait_for(tasks, grace_seconds, asyncio.ALL_COMPLETED))
+                    done, tasks = runner.run(_wait_for(tasks, GRACE_SECONDS, asyncio.ALL_COMPLETED))
                     yield from _collect(done, calls, concurrency)
                     raise
         finally:

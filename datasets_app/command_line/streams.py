@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Self
 
 EXIT_FINDINGS, EXIT_COULD_NOT_RUN, EXIT_INTERRUPTED, EXIT_OUTPUT_CLOSED = 1, 2, 130, 141
 
@@ -49,8 +49,8 @@ def provide_local_file(name: str) -> Iterator[Path]:
 class Progress:
     """A line on the terminal that shows how far the work is, cleared at the end; nothing in a pipe."""
 
-    def __init__(self, verb: str, unit: str = "", stream: Any = None) -> None:
-        self.stream = stream or sys.stderr
+    def __init__(self, verb: str, unit: str = "") -> None:
+        self.stream = sys.stderr
         self.verb, self.unit = verb, unit
         self.visible = bool(getattr(self.stream, "isatty", lambda: False)())
         self.last_shown_at = 0.0

@@ -46,7 +46,7 @@ class DatasetSessionStore:
         resume: bool,
         license_id: str = DEFAULT_LICENSE,
         actor: Any = None,
-        job_run: JobRun | None = None,
+        job_run: JobRun,
     ) -> None:
         self._plan, self._made_by, self._actor, self._job_run = plan, made_by, actor, job_run
         self._license = license_id
@@ -129,7 +129,7 @@ class DatasetSessionStore:
     def _load_used_tokens(self, resume: bool) -> TokensUsed:
         earlier = self._find_earlier_run()
         if earlier is not None and earlier.get("plan") == self._plan.digest:
-            restarted = self._job_run is not None and RUN_PARAMETER in self._job_run.parameters
+            restarted = RUN_PARAMETER in self._job_run.parameters
             if self._existing_ids and not resume and not restarted:
                 raise self._make_resume_error()
             return TokensUsed(**earlier["used"]) if resume or restarted else TokensUsed()
@@ -155,7 +155,7 @@ class DatasetSessionStore:
         runs = JobRun.objects.filter(
             operation=OPERATION, dataset_name=self.dataset.name, parameters__has_key=RUN_PARAMETER
         )
-        if self._job_run is not None and RUN_PARAMETER in self._job_run.parameters:
+        if RUN_PARAMETER in self._job_run.parameters:
             runs = runs.filter(pk=self._job_run.pk)
         last = runs.order_by("-pk").first()
         return last.parameters[RUN_PARAMETER] if last else None
@@ -164,8 +164,6 @@ class DatasetSessionStore:
 
     def _save_run_state(self, used: TokensUsed) -> None:
         row = self._job_run
-        if row is None:
-            return
         row.parameters = row.parameters | {"model_run": self._run_state(used)}
         own_row = JobRun.objects.filter(pk=row.pk, attempt=row.attempt, state="running")
         if not own_row.update(parameters=row.parameters):

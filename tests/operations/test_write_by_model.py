@@ -178,7 +178,7 @@ def job(**more: Any) -> JobRun:
 
 
 def into_dataset(
-    server: LlmServer, row: JobRun | None, *, resume: bool = False, sessions: int = 12, **options: Any
+    server: LlmServer, row: JobRun, *, resume: bool = False, sessions: int = 12, **options: Any
 ) -> WritingOutcome:
     progress = options.pop("report_progress", lambda *_: None)
     writer = writer_at(server, **options)

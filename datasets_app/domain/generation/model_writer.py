@@ -1,6 +1,6 @@
 """Has a model write sessions, many at a time; each succeeds or fails with a reason."""
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation import prompts
 from datasets_app.domain.generation.model_turns import build_turns
-from datasets_app.domain.generation.plan import PlannedSession
+from datasets_app.domain.generation.plan import Plan, PlannedSession
 from datasets_app.domain.generation.session_schema import (
     JSON_SCHEMA,
     NameFinder,
@@ -67,7 +67,7 @@ class ModelWriter:
                 description["tokens"]["estimated"] = self.used.estimated
         return description
 
-    def estimate_tokens(self, plan: Sequence[PlannedSession]) -> TokensUsed:
+    def estimate_tokens(self, plan: Plan) -> TokensUsed:
         """Estimate the tokens of a whole plan from a sample; each call reserves more than that."""
         step = max(1, len(plan) // _SAMPLE_SIZE)
         sample = [self._estimate_session(plan[number]) for number in range(0, len(plan), step)]

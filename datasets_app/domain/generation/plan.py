@@ -6,10 +6,10 @@ sessions in any order, on any machine, and resume without storing a list.
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 from datasets_app.domain.generation.chance import Permutation, SeededRandom
 
@@ -97,39 +97,28 @@ class KindCounts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan(Sequence[PlannedSession]):
-    """``digest`` covers everything that shapes the sessions; ``plan[n]`` computes a session."""
+class Plan:
+    """``digest`` covers everything that shapes the sessions; ``plan[n]`` computes a session, from 0."""
 
     request: GenerationRequest
     digest: str
     counts: KindCounts
-    profile: Profile | None = None
-    _order: Permutation = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    profile: Profile | None
+    order: Permutation = field(repr=False, compare=False)
 
     def __len__(self) -> int:
         return self.request.sessions
 
-    @overload
-    def __getitem__(self, number: int) -> PlannedSession: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[PlannedSession]: ...
-    def __getitem__(self, number: int | slice) -> PlannedSession | list[PlannedSession]:
-        if isinstance(number, slice):
-            return [self._plan_session(each) for each in range(*number.indices(len(self)))]
-        if not -len(self) <= number < len(self):
-            raise IndexError(number)
-        return self._plan_session(number % len(self))
-
     def __iter__(self) -> Iterator[PlannedSession]:
-        return map(self._plan_session, range(len(self)))
+        return map(self.__getitem__, range(len(self)))
 
     def session_id(self, number: int) -> str:
-        """The kind of the session at ``number``, from 0."""
+        """The id of the session at ``number``, from 0."""
         width = max(4, len(str(len(self))))
         return f"{self.request.prefix}-{self.digest[:DIGEST_CHARACTERS]}-{number + 1:0{width}d}"
 
-    def _plan_session(self, number: int) -> PlannedSession:
-        kind, rank = self._choose_kind(self._order.get_position(number))
+    def __getitem__(self, number: int) -> PlannedSession:
+        kind, rank = self._choose_kind(self.order.get_position(number))
         seed = hashlib.sha256(f"{self.digest}/{number}".encode()).hexdigest()
         chance = SeededRandom(f"{seed}/plan")
         # Over-refusal probes need technical language.

@@ -79,6 +79,11 @@ class ExportedLabels(NamedTuple):
             found.append("unbalanced: 40 to 60 % on-brand is what a calibration needs")
         return found
 
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job."""
+        counts = {"labels": self.labels, "on_brand": self.on_brand}
+        return {**counts, "notes": self.omissions, "warnings": self.warnings}
+
 
 def export_annotations(
     dataset: Dataset,

@@ -78,6 +78,10 @@ class ExportedAnswers(NamedTuple):
     answers: int
     omissions: list[str]
 
+    def facts(self) -> dict[str, Any]:
+        """For the row of a job."""
+        return {"labels": self.decisions, "notes": self.omissions}
+
 
 def export_judgments(
     scope: JudgmentScope,

@@ -1,16 +1,14 @@
 from typing import Any
 
+from msgspec import UNSET
+
 from annotations_app.campaigns.members import get_campaign
 from annotations_app.criteria.schemas import get_schema
 from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT, FORMATS
-from annotations_app.labels.export_annotations import (
-    DEFAULT_SELECTION,
-    LABEL_SELECTIONS,
-    ExportedLabels,
-    export_annotations,
-)
-from annotations_app.labels.export_judgments import JudgmentScope, export_judgments
+from annotations_app.labels.export_annotations import DEFAULT_SELECTION, LABEL_SELECTIONS, ExportedLabels
+from annotations_app.labels.export_judgments import ExportedAnswers
 from annotations_app.labels.parameters import LabelExportParameters
+from annotations_app.labels.tasks import choose_export
 from annotations_app.models import LabelSchema
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
@@ -73,72 +71,47 @@ exit codes:
         dataset = get_dataset(name)
         scope = get_campaign(campaign) if campaign else None
         asked: LabelSchema | None = get_schema(schema) if schema else scope and scope.schema
-        if asked:
-            if scope and (scope.dataset != dataset or scope.schema != asked):
-                raise command_error(f"The campaign {scope.name} is of another dataset or schema.")
-            self._export_answers(JudgmentScope(dataset, asked, scope), options)
-            return
+        if asked and scope and (scope.dataset != dataset or scope.schema != asked):
+            raise command_error(f"The campaign {scope.name} is of another dataset or schema.")
         persona = options["persona"] or (scope.persona.persona_id if scope else "")
-        if not persona:
+        if not (asked or persona):
             raise command_error("Choose a persona with --persona ID or a campaign with --campaign NAME.")
-        labels, override = options["labels"] or DEFAULT_SELECTION, options["override"]
-        format = options["format"]
+        labels = options["labels"] or ("all" if asked else DEFAULT_SELECTION)
+        format, override = options["format"], options["override"]
+        export = choose_export(dataset, scope, asked, persona)
         with open_output(options["out"], self.stdout) as out:
             exported = run_job(
                 "export_annotations",
-                lambda job: export_annotations(
-                    dataset,
-                    persona=persona,
-                    campaign=scope,
+                lambda job: export(
+                    out=out,
                     labels=labels,
                     format=format,
-                    out=out,
                     override=override,
                     report_progress=job.report_progress,
                 ),
                 dataset_name=dataset.name,
                 parameters=LabelExportParameters(
-                    persona=persona, labels=labels, campaign=campaign, override=override, format=format
-                ),
-                progress=Progress("Exporting", "labels"),
-            )
-        self.report(exported)
-
-    def _export_answers(self, scope: JudgmentScope, options: dict[str, Any]) -> None:
-        override, labels = options["override"], options["labels"] or "all"
-        format = options["format"]
-        with open_output(options["out"], self.stdout) as out:
-            exported = run_job(
-                "export_annotations",
-                lambda job: export_judgments(
-                    scope,
-                    out=out,
-                    labels=labels,
-                    format=format,
-                    override=override,
-                    report_progress=job.report_progress,
-                ),
-                dataset_name=scope.dataset.name,
-                parameters=LabelExportParameters(
-                    campaign=scope.campaign and scope.campaign.name,
-                    schema=scope.schema.full_name,
+                    persona=None if asked else persona,
+                    campaign=campaign,
+                    schema=asked.full_name if asked else UNSET,
                     labels=labels,
                     format=format,
                     override=override,
                 ),
                 progress=Progress("Exporting", "labels"),
             )
-        answers = format_count(exported.answers, "answer")
-        self.stderr.write(f"{answers} of {format_count(exported.decisions, 'label')} ({labels}).")
-        for omission in exported.omissions:
-            self.stderr.write(f"{omission}.")
+        self._report(exported, labels)
 
-    def report(self, exported: ExportedLabels) -> None:
-        self.stderr.write(
-            f"{format_count(exported.labels, 'label')}, {exported.on_brand:,} on-brand "
-            f"({100 * exported.share:.0f} %)."
-        )
+    def _report(self, exported: ExportedLabels | ExportedAnswers, labels: str) -> None:
+        if isinstance(exported, ExportedAnswers):
+            answers = format_count(exported.answers, "answer")
+            self.stderr.write(f"{answers} of {format_count(exported.decisions, 'label')} ({labels}).")
+        else:
+            self.stderr.write(
+                f"{format_count(exported.labels, 'label')}, {exported.on_brand:,} on-brand "
+                f"({100 * exported.share:.0f} %)."
+            )
         for omission in exported.omissions:
             self.stderr.write(f"{omission}.")
-        for warning in exported.warnings:
+        for warning in getattr(exported, "warnings", ()):
             self.stderr.write(f"Warning: {warning}.")

@@ -12,15 +12,13 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import ValidationError
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from import_export.admin import ImportExportMixin
 from import_export.resources import ModelResource
 from import_export.results import Result, RowResult
-from import_export.tmp_storages import BaseStorage
+from import_export.tmp_storages import MediaStorage
 from unfold.contrib.import_export.forms import ExportForm, ImportForm
 
 from datasets_app.core import audit
@@ -34,11 +32,7 @@ MAX_ROWS_PREVIEWED = 200
 MAX_ERRORS_SHOWN = 100
 
 
-class UploadMissing(Exception):
-    """The file of a preview was imported or deleted since."""
-
-
-class UploadStorage(BaseStorage):  # type: ignore[misc]
+class UploadStorage(MediaStorage):  # type: ignore[misc]
     """Keeps a file between preview and confirmation in the shared storage, for any web server.
 
     Its name can't be guessed, and only the person who uploaded it can confirm it. Unconfirmed files are
@@ -50,22 +44,11 @@ class UploadStorage(BaseStorage):  # type: ignore[misc]
         owner = _current_owner()
         delete_oldest_uploads(owner, keep=settings.MAX_PENDING_UPLOADS - 1)
         self.name = f"{owner}{uuid4().hex}"
-        default_storage.save(self._path(), ContentFile(data))
+        super().save(data)
 
-    def read(self) -> bytes:
-        try:
-            with default_storage.open(self._path(), "rb") as file:
-                content: bytes = file.read()
-        except FileNotFoundError:
-            raise UploadMissing from None
-        return content
-
-    def remove(self) -> None:
-        default_storage.delete(self._path())
-
-    def _path(self) -> str:
+    def get_full_path(self) -> str:
         if not re.fullmatch(_current_owner() + r"[0-9a-f]{32}", self.name or ""):
-            raise UploadMissing
+            raise FileNotFoundError
         return f"{UPLOADS_FOLDER}/{self.name}"
 
 
@@ -219,7 +202,7 @@ class TableAdminMixin(ImportExportMixin):  # type: ignore[misc]
     def process_import(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         try:
             return super().process_import(request, **kwargs)
-        except UploadMissing:
+        except FileNotFoundError:  # imported or deleted since the preview
             messages.error(request, "The uploaded file was deleted; upload it again.")
         except TableFileError as refusal:
             messages.error(request, str(refusal))

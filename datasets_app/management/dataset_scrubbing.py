@@ -59,10 +59,10 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
         failed_run = ScrubRun.objects.filter(dataset=dataset, error=error.message).order_by("-pk").first()
         if failed_run is None:
             raise
-        _write_report(options, failed_run, stdout)
+        _write_report(options, failed_run)
         raise CommandError(error.message, returncode=EXIT_FINDINGS) from None
     scrub = ScrubRun.objects.get(pk=facts["scrub"])
-    _write_report(options, scrub, stdout)
+    _write_report(options, scrub)
     if dry_run:
         _print_findings(scrub, stdout)
         _write_proposals(options, scrub, stdout)
@@ -114,12 +114,12 @@ def _write_proposals(options: dict[str, Any], scrub: ScrubRun, stdout: Any) -> N
         return
     raw_access.record_access(scrub.dataset, None, place="sanitize_dataset", scrub=scrub.pk)
     proposals = [(each.snippet.value, each.counts) for each in list_proposals(scrub)]
-    write_proposals(options["propose_terms"], proposals, stdout)
+    write_proposals(options["propose_terms"], proposals)
     stdout.write(f"{format_count(len(proposals), 'term')} proposed.")
 
 
-def _write_report(options: dict[str, Any], scrub: ScrubRun, stdout: Any) -> None:
+def _write_report(options: dict[str, Any], scrub: ScrubRun) -> None:
     if options["report"] is None:
         return
-    with open_output(options["report"], stdout) as file:
+    with open_output(options["report"]) as file:
         file.write(json.dumps(build_dataset_report(scrub), indent=2).encode() + b"\n")

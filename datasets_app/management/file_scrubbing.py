@@ -238,7 +238,7 @@ def _write_report(call: _SanitizeCall, result: SanitizeResult, setup: ScrubSetup
     report = build_file_report(
         result, setup, input=call.name, output=call.out, dry_run=bool(call.options["dry_run"])
     )
-    with open_output(call.options["report"], call.stdout) as file:
+    with open_output(call.options["report"]) as file:
         file.write(json.dumps(report, indent=2, ensure_ascii=False).encode() + b"\n")
 
 
@@ -246,7 +246,7 @@ def _write_proposals(call: _SanitizeCall, result: SanitizeResult) -> None:
     target = call.options["propose_terms"]
     if target is not None:
         proposals = result.names.choose_proposals(result.sessions)
-        kept_terms.write_proposals(target, proposals, call.stdout)
+        kept_terms.write_proposals(target, proposals)
         call.print(f"{format_count(len(proposals), 'term')} proposed.")
 
 

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from django.core.management.base import CommandError
 
 from datasets_app.command_line.conversion import describe_conversion, describe_unreadable
-from datasets_app.command_line.streams import provide_local_file
+from datasets_app.command_line.streams import get_standard_output, provide_local_file
 from datasets_app.core.atomic_files import PRIVATE_MODE, write_atomically
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import UnreadableFile
@@ -99,13 +99,13 @@ def is_same_file(first: Path, second: Path) -> bool:
 
 
 @contextmanager
-def open_output(file_name: str, stdout: Any, *, private: bool = False) -> Iterator[IO[bytes]]:
+def open_output(file_name: str, *, private: bool = False) -> Iterator[IO[bytes]]:
     """A file to write. It appears under its name once it is complete; ``-`` is standard output. Only its
     owner may read a ``private`` one, also where it replaces another."""
     target = Path(file_name)
     if file_name == "-":
-        yield _binary_stream(stdout)
-        _binary_stream(stdout).flush()
+        yield get_standard_output()
+        get_standard_output().flush()
     elif target.exists() and not target.is_file():
         # A device or a pipe is written to, not replaced.
         with _report_write_errors(file_name), target.open("wb") as file:
@@ -123,21 +123,3 @@ def _report_write_errors(file_name: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise command_error(f"{file_name} can't be written: {error.strerror or error}.") from None
-
-
-def _binary_stream(stdout: Any) -> IO[bytes]:
-    inner = getattr(stdout, "_out", stdout)
-    return getattr(inner, "buffer", None) or _TextSink(inner)  # type: ignore[return-value]
-
-
-class _TextSink:
-    """For a caller that collects the output as text."""
-
-    def __init__(self, out: Any) -> None:
-        self.out = out
-
-    def write(self, block: bytes) -> None:
-        self.out.write(block.decode())
-
-    def flush(self) -> None:
-        self.out.flush()

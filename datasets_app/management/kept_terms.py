@@ -1,7 +1,6 @@
 """Files of terms to keep: proposed ones are written, with what helps to decide, and kept ones are read."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.domain.pii.detector import NAME
@@ -19,14 +18,14 @@ _HEADING = """\
 """
 
 
-def write_proposals(target: str, proposals: Iterable[tuple[str, TermCount]], stdout: Any) -> None:
+def write_proposals(target: str, proposals: Iterable[tuple[str, TermCount]]) -> None:
     """One term a line with its counts, separated by tabs, in a file that only its owner may read; ``-`` is
     standard output."""
     lines = [
         f"{term}\t{count.sessions}\t{count.occurrences}\t{count.assistant_share:.0%}\t{count.product_share:.0%}\n"
         for term, count in proposals
     ]
-    with open_output(target, stdout, private=True) as file:
+    with open_output(target, private=True) as file:
         file.write("".join([_HEADING, *lines]).encode())
 
 

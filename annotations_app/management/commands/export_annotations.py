@@ -79,7 +79,7 @@ exit codes:
         labels = options["labels"] or ("all" if asked else DEFAULT_SELECTION)
         format, override = options["format"], options["override"]
         export = choose_export(dataset, scope, asked, persona)
-        with open_output(options["out"], self.stdout) as out:
+        with open_output(options["out"]) as out:
             exported = run_job(
                 "export_annotations",
                 lambda job: export(

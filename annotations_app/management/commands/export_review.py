@@ -34,7 +34,7 @@ exit codes:
 
     def handle(self, *, tasks: Path, dataset: str, out: str, **options: Any) -> None:
         found = get_dataset(dataset)
-        with open_output(out, self.stdout) as file:
+        with open_output(out) as file:
             exported = export_review(
                 tasks, found, out=file, previous=options["previous"], override=options["override"]
             )

@@ -21,5 +21,5 @@ exit codes:
 
     def handle(self, *, name: str, out: str, **_: Any) -> None:
         text = dump_schema(get_schema(name).content)
-        with open_output(out, self.stdout) as file:
+        with open_output(out) as file:
             file.write(text.encode())

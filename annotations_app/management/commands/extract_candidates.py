@@ -65,7 +65,7 @@ exit codes:
         with (
             provide_local_file(options["input"]) as path,
             Progress("Extracting") as progress,
-            open_output(options["out"], self.stdout) as out,
+            open_output(options["out"]) as out,
         ):
             name = "standard input" if options["input"] == "-" else options["input"]
             try:

@@ -99,10 +99,10 @@ How to export from each tool: docs/formats.md"""
             except UnreadableFile as error:
                 raise unreadable_error(name, error) from None
         if options["report"]:
-            with open_output(options["report"], self.stdout) as out:
+            with open_output(options["report"]) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(_as_json(report))) + b"\n")
         if options["save_mapping"] and (mapping := {**report.mapping, **reading.mapping}):
-            with open_output(options["save_mapping"], self.stdout) as out:
+            with open_output(options["save_mapping"]) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(mapping)) + b"\n")
         for line in (*list_problems(name, report), *describe_conversion(name, report)):
             self.stderr.write(line, style_func=str)
@@ -111,7 +111,7 @@ How to export from each tool: docs/formats.md"""
 
     def _write(self, file: ConversationFile, options: dict[str, Any]) -> Report:
         try:
-            with open_output(options["out"], self.stdout) as out:
+            with open_output(options["out"]) as out:
                 return write_conversations(file, TARGETS[options["to"]], out)
         except MissingSessions as error:
             raise UserError(str(error), remedy="sessions") from None

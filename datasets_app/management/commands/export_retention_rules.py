@@ -16,5 +16,5 @@ exit codes:
     arguments = (option("--out FILE", "default: -, standard output", default="-"),)
 
     def handle(self, *, out: str, **_: Any) -> None:
-        with open_output(out, self.stdout) as file:
+        with open_output(out) as file:
             file.write(export_retention_rules().encode())

@@ -79,7 +79,7 @@ How sessions are placed and how to read the report: docs/splits.md"""
             self.stdout.write(as_json, ending="")
             return
         if options["report"] is not None:
-            with open_output(options["report"], self.stdout) as report_file:
+            with open_output(options["report"]) as report_file:
                 report_file.write(as_json.encode())
         for line in (*format_report(report, leaks), *summary):
             self.stdout.write(line)

@@ -9,7 +9,7 @@ from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 
 
-@task(CampaignParameters)
+@task(CampaignParameters, permission="annotations_app.add_campaign")
 def create_campaign(job: RunningJob[CampaignParameters]) -> Campaign:
     from annotations_app.campaigns.create import fill_campaign
 
@@ -21,7 +21,7 @@ def create_campaign(job: RunningJob[CampaignParameters]) -> Campaign:
     )
 
 
-@task(AddToCampaignParameters)
+@task(AddToCampaignParameters, permission="annotations_app.change_campaign")
 def add_to_campaign(job: RunningJob[AddToCampaignParameters]) -> dict[str, Any]:
     from annotations_app.campaigns.add_replies import add_replies
     from datasets_app.catalog.selections import read_selected_turns

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from annotations_app.cases.draft_variants import DraftedVariants
 
 
-@task(CaseParameters, commits_itself=True)
+@task(CaseParameters, commits_itself=True, permission="datasets_app.import_dataset")
 def send_case(job: RunningJob[CaseParameters]) -> dict[str, Any]:
     from annotations_app.cases.send_case import send_case
 
@@ -27,7 +27,7 @@ def send_case(job: RunningJob[CaseParameters]) -> dict[str, Any]:
     return {"case": asked.case, **({"alike_after_scrub": alike} if alike else {}), **sent}
 
 
-@task(VariantParameters, commits_itself=True)
+@task(VariantParameters, commits_itself=True, permission="datasets_app.import_dataset", unit="variants")
 def draft_variants(job: RunningJob[VariantParameters]) -> "DraftedVariants":
     from annotations_app.cases.draft_variants import draft_variants
     from datasets_app.domain.model_calls.budget import TokensUsed

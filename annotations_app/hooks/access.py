@@ -1,7 +1,6 @@
-"""Who may do what with labels and campaigns, added to the lists for all: roles, scopes, events, jobs."""
+"""Who may do what with labels and campaigns, added to the lists for all: roles, scopes, events."""
 
 from datasets_app.access import roles, scopes
-from datasets_app.jobs import permissions
 from datasets_app.models import OutgoingEvent
 from datasets_app.notifications import audience, wording
 from datasets_app.templatetags import empty_lists
@@ -34,16 +33,6 @@ def register() -> None:
         roles.ROLES[role] += names
     for scope, names in SCOPES.items():
         scopes.SCOPES[scope] = scopes.SCOPES[scope]._replace(permissions=names)
-    permissions.of_other_apps |= {
-        "add_to_campaign": _CHANGE,
-        "create_campaign": ADD,
-        "export_annotations": _EXPORT,
-        "improve_judge": _CHANGE,
-        "run_judge": _CHANGE,
-        "form_jury": _CHANGE,
-        "send_case": "datasets_app.import_dataset",
-        "draft_variants": "datasets_app.import_dataset",
-    }
     empty_lists.ACTIONS |= {"campaign": [_CREATE], "annotation": [_CREATE, _IMPORT_LABELS]}
     access.PERMISSIONS |= dict.fromkeys(
         (Kind.CAMPAIGN_ASSIGNED, Kind.CAMPAIGN_FINISHED, Kind.DISPUTES_WAITING, Kind.CHECKS_CHANGED), _VIEW

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from annotations_app.judges.keep_run import JudgeOutcome
 
 
-@task(JudgeParameters, commits_itself=True)
+@task(JudgeParameters, commits_itself=True, permission="annotations_app.change_campaign")
 def run_judge(job: RunningJob[JudgeParameters]) -> "JudgeOutcome":
     from annotations_app.judges.judges import get_judge
     from annotations_app.judges.run_jury import run_rater
@@ -23,7 +23,7 @@ def run_judge(job: RunningJob[JudgeParameters]) -> "JudgeOutcome":
     return run_rater(campaign, get_judge(options.judge), options.options, **_describe_actor(job))
 
 
-@task(JuryParameters, commits_itself=True)
+@task(JuryParameters, commits_itself=True, permission="annotations_app.change_campaign")
 def form_jury(job: RunningJob[JuryParameters]) -> "FormedJury":
     from annotations_app.judges.form_jury import form_jury as form
 
@@ -31,7 +31,7 @@ def form_jury(job: RunningJob[JuryParameters]) -> "FormedJury":
     return form(campaign, **job.parameters.options, **_describe_actor(job))
 
 
-@task(ImproveParameters, commits_itself=True)
+@task(ImproveParameters, commits_itself=True, permission="annotations_app.change_campaign")
 def improve_judge(job: RunningJob[ImproveParameters]) -> "Improvement":
     from annotations_app.judges.improve_judge import improve_judge as improve
     from annotations_app.judges.judges import get_judge

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 operations["import_annotations"] = Operation(LabelImportParameters)
 
 
-@task(LabelExportParameters)
+@task(LabelExportParameters, permission="annotations_app.export_annotation")
 def export_annotations(job: RunningJob[LabelExportParameters]) -> "ExportedLabels | ExportedAnswers":
     from annotations_app.campaigns.members import get_campaign
     from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT

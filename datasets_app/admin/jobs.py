@@ -45,7 +45,7 @@ from datasets_app.jobs.permissions import (
     needs_override_permission,
     start_permission,
 )
-from datasets_app.jobs.registry import describe_saved_work, sensitive_permission
+from datasets_app.jobs.registry import describe_saved_work, get_operation, sensitive_permission
 from datasets_app.models import CheckReport, JobFile, JobRun
 from datasets_app.templatetags.datasets_display import sentence_case
 from datasets_app.templatetags.values import ago
@@ -58,16 +58,6 @@ STATE_COLORS = {
     "done": "success",
     "failed": "danger",
     "cancelled": "",
-}
-# Imports count bytes over several passes, so their page shows only the percentage.
-UNIT_BY_OPERATION = dict.fromkeys(
-    ("export_dataset", "check_dataset", "scrub_dataset", "scrub_part", "scan_text", "apply_retention"),
-    "turns",
-)
-UNIT_BY_OPERATION |= {
-    "bootstrap_dataset": "sessions",
-    "draft_variants": "variants",
-    "canary_dataset": "values",
 }
 # The tab of the dataset that shows the result of a job.
 RESULT_TABS = {
@@ -312,7 +302,8 @@ def _can_resume(job: JobRun) -> bool:
 def _progress_facts(job: JobRun) -> dict[str, Any]:
     """``rate``: units per second up to the last heartbeat; ``remaining``: the time left at that rate."""
     facts: dict[str, Any] = {
-        "unit": UNIT_BY_OPERATION.get(job.operation, ""),
+        # Imports count bytes over several passes, so their page shows only the percentage.
+        "unit": get_operation(job.operation).unit,
         "heartbeat_age": timezone.now() - job.heartbeat_at if job.heartbeat_at else None,
         "took": job.finished_at - job.started_at if job.finished_at and job.started_at else None,
     }

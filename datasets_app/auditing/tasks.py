@@ -10,7 +10,7 @@ from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 
 
-@task(AuditExportParameters)
+@task(AuditExportParameters, permission="datasets_app.view_auditevent")
 def export_audit(job: RunningJob[AuditExportParameters]) -> dict[str, Any]:
     from datasets_app.auditing.export_audit import export_audit
 
@@ -23,7 +23,7 @@ def export_audit(job: RunningJob[AuditExportParameters]) -> dict[str, Any]:
     return result._asdict()
 
 
-@task()
+@task(permission="datasets_app.view_auditevent")
 def verify_audit(job: RunningJob[NoParameters]) -> dict[str, Any]:
     """Fails, with the faults listed, if the audit log was tampered with."""
     from datasets_app.auditing.heads import verify_and_append_head

@@ -10,6 +10,6 @@ from datasets_app.jobs.running import RunningJob
 operations["restore"] = Operation(NoParameters, commits_itself=True)
 
 
-@task(commits_itself=True)
+@task(commits_itself=True, permission="datasets_app.apply_retention")
 def backup(job: RunningJob[NoParameters]) -> dict[str, Any]:
     return make_scheduled_backup(actor=job.actor, report_progress=job.report_progress)

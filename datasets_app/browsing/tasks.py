@@ -7,7 +7,7 @@ from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 
 
-@task(TagParameters)
+@task(TagParameters, permission="datasets_app.change_dataset")
 def tag_sessions(job: RunningJob[TagParameters]) -> dict[str, Any]:
     from datasets_app.browsing.change_sessions import tag_sessions
     from datasets_app.catalog.selections import read_selected_turns
@@ -26,7 +26,7 @@ def tag_sessions(job: RunningJob[TagParameters]) -> dict[str, Any]:
     )
 
 
-@task(ExcludeParameters)
+@task(ExcludeParameters, permission="datasets_app.change_dataset")
 def exclude_sessions(job: RunningJob[ExcludeParameters]) -> dict[str, Any]:
     from datasets_app.browsing.change_sessions import exclude_sessions
     from datasets_app.catalog.selections import read_selection

@@ -10,14 +10,14 @@ from datasets_app.jobs.running import RunningJob
 from datasets_app.models import CheckReport
 
 
-@task(commits_itself=True)
+@task(commits_itself=True, permission="datasets_app.view_dataset", unit="turns")
 def scan_text(job: RunningJob[NoParameters]) -> dict[str, Any]:
     from datasets_app.catalog.text_gates import scan_and_describe
 
     return {"text": scan_and_describe(job.dataset, job.report_progress)}
 
 
-@task()
+@task(unit="turns")
 def check_dataset(job: RunningJob[NoParameters]) -> CheckReport:
     from datasets_app.checking.check_dataset import check_dataset
 

@@ -8,7 +8,7 @@ from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 
 
-@task(SampleParameters)
+@task(SampleParameters, permission="datasets_app.export_dataset")
 def sample_dataset(job: RunningJob[SampleParameters]) -> dict[str, Any]:
     from datasets_app.domain.metadata.metadata import metadata_path
     from datasets_app.exporting.sample_dataset import SampleOptions, sample_to_dataset, sample_to_file

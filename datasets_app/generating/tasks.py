@@ -9,7 +9,7 @@ from datasets_app.jobs.registry import task
 from datasets_app.jobs.running import RunningJob
 
 
-@task(GenerationParameters, commits_itself=True)
+@task(GenerationParameters, commits_itself=True, permission="datasets_app.generate_dataset", unit="sessions")
 def bootstrap_dataset(job: RunningJob[GenerationParameters]) -> dict[str, Any]:
     """Whether the address of a model may be called is checked again: much can have changed since the form."""
     from datasets_app.catalog.personas import load_persona

@@ -11,41 +11,15 @@ from django.utils import timezone
 
 from datasets_app.catalog import gates, policies
 from datasets_app.jobs.parameters import has_override
+from datasets_app.jobs.registry import get_operation
 from datasets_app.models import ApiToken, Dataset, JobFile, JobRun
 
 LIMIT_ACCESS = "datasets_app.limit_access"
 _UPLOADED = {JobFile.Kind.UPLOAD, JobFile.Kind.QUARANTINE}
 
-# Operations whose permission has another name.
-START_PERMISSIONS = {
-    "bootstrap_dataset": "datasets_app.generate_dataset",
-    "scrub_part": "datasets_app.scrub_dataset",
-    "canary_dataset": "datasets_app.scrub_dataset",
-    "verify_releases": "datasets_app.release_dataset",
-    "compare_releases": "datasets_app.view_release",
-    "pull_source": "datasets_app.change_source",
-    "store_spans": "datasets_app.change_source",
-    "sample_dataset": "datasets_app.export_dataset",
-    "tag_sessions": "datasets_app.change_dataset",
-    "exclude_sessions": "datasets_app.change_dataset",
-    "scan_text": "datasets_app.view_dataset",
-    "nightly": "datasets_app.apply_retention",
-    "backup": "datasets_app.apply_retention",
-    "activate_retention": "datasets_app.activate_retentionpolicy",
-    "export_audit": "datasets_app.view_auditevent",
-    "verify_audit": "datasets_app.view_auditevent",
-    "change_origin": "datasets_app.override_gate",
-    "attest_dataset": "datasets_app.override_gate",
-    "exempt_value": "datasets_app.override_gate",
-}
-
-# Operation → permission to start its jobs, cancel them and download their files.
-of_other_apps: dict[str, str] = {}
-
 
 def start_permission(operation: str) -> str:
-    """Named like the operation unless listed; other apps add theirs to ``of_other_apps``."""
-    return {**START_PERMISSIONS, **of_other_apps}.get(operation, f"datasets_app.{operation}")
+    return get_operation(operation).permission or f"datasets_app.{operation}"
 
 
 def needs_override_permission(job: JobRun, user: Any) -> bool:
@@ -70,11 +44,12 @@ def can_download(job: JobRun, kind: str, user: Any) -> bool:
 
 
 def _download_permission(operation: str, kind: str) -> str:
-    """Uploads need the permission to import, output files the permission to export."""
-    codename = "import_dataset" if kind in _UPLOADED else "export_dataset"
-    if operation == "export_audit":
-        codename = "view_auditevent"
-    return of_other_apps.get(operation, f"datasets_app.{codename}")
+    """Uploads need the permission to import, output files the permission to export; what isn't of datasets
+    its own."""
+    own = start_permission(operation)
+    if operation == "export_audit" or not own.startswith("datasets_app."):
+        return own
+    return "datasets_app.import_dataset" if kind in _UPLOADED else "datasets_app.export_dataset"
 
 
 def refuse_unauthorized_job(job: JobRun) -> None:

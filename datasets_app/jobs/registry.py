@@ -16,23 +16,28 @@ R = TypeVar("R")
 
 
 class Operation(NamedTuple):
-    """``task`` is None if only commands run it. One that ``commits_itself`` runs in no transaction."""
+    """``task`` is None if only commands run it. One that ``commits_itself`` runs in no transaction.
+    ``permission`` is to start its jobs and to cancel them; empty if it is named like the operation. Pages
+    count its progress in the ``unit``."""
 
     parameters: type[JobParameters]
     task: Callable[[RunningJob[Any]], Any] | None = None
     commits_itself: bool = False
+    permission: str = ""
+    unit: str = ""
 
 
 operations: dict[str, Operation] = {}
 
 
 def task(
-    parameters: type[P] | type[NoParameters] = NoParameters, *, commits_itself: bool = False
+    parameters: type[P] | type[NoParameters] = NoParameters, **details: Any
 ) -> Callable[[Callable[[RunningJob[P]], R]], Callable[[RunningJob[P]], R]]:
-    """Register the function that performs the operation of its name."""
+    """Register the function that performs the operation of its name. ``details`` are fields of
+    :class:`Operation`."""
 
     def register(function: Callable[[RunningJob[P]], R]) -> Callable[[RunningJob[P]], R]:
-        operations[function.__name__] = Operation(parameters, function, commits_itself)
+        operations[function.__name__] = Operation(parameters, function, **details)
         return function
 
     return register

@@ -7,7 +7,7 @@ from datasets_app.jobs.running import RunningJob
 from datasets_app.nightly.parameters import NightlyParameters
 
 
-@task(NightlyParameters, commits_itself=True)
+@task(NightlyParameters, commits_itself=True, permission="datasets_app.apply_retention")
 def nightly(job: RunningJob[NightlyParameters]) -> dict[str, Any]:
     from datasets_app.nightly.run_nightly import run_nightly
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datasets_app.releasing.verify import ReleaseVerification
 
 
-@task(ExportParameters)
+@task(ExportParameters, unit="turns")
 def export_dataset(job: RunningJob[ExportParameters]) -> dict[str, Any]:
     """The job keeps the files for download until they expire."""
     from datasets_app.domain.metadata.metadata import metadata_path
@@ -54,14 +54,14 @@ def release_dataset(job: RunningJob[ReleaseParameters]) -> "ReleaseResult":
         )
 
 
-@task()
+@task(permission="datasets_app.release_dataset")
 def verify_releases(job: RunningJob[NoParameters]) -> "ReleaseVerification":
     from datasets_app.releasing.verify import verify_releases
 
     return verify_releases(job.row.dataset, actor=job.actor, report_progress=job.report_progress)
 
 
-@task(CompareParameters)
+@task(CompareParameters, permission="datasets_app.view_release")
 def compare_releases(job: RunningJob[CompareParameters]) -> dict[str, Any]:
     """Numbers, and a file of what has changed, without texts."""
     from datasets_app.releasing.compare import compare_releases, write_comparison

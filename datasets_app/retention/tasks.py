@@ -12,7 +12,7 @@ from datasets_app.retention.parameters import ActivationParameters, EraseParamet
 operations["reapply_erasures"] = Operation(NoParameters, commits_itself=True)
 
 
-@task(RetentionParameters, commits_itself=True)
+@task(RetentionParameters, commits_itself=True, unit="turns")
 def apply_retention(job: RunningJob[RetentionParameters]) -> dict[str, Any]:
     from datasets_app.retention.apply import apply_retention
 
@@ -34,7 +34,7 @@ def erase_session(job: RunningJob[EraseParameters]) -> dict[str, Any]:
     )
 
 
-@task(ActivationParameters)
+@task(ActivationParameters, permission="datasets_app.activate_retentionpolicy")
 def activate_retention(job: RunningJob[ActivationParameters]) -> dict[str, Any]:
     from datasets_app.models import RetentionPolicy
     from datasets_app.retention.activate import activate_retention

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from datasets_app.domain.pii.canary.measure import Survival
 
 
-@task(ScrubParameters, commits_itself=True)
+@task(ScrubParameters, commits_itself=True, unit="turns")
 def scrub_dataset(job: RunningJob[ScrubParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 
@@ -40,14 +40,14 @@ def scrub_dataset(job: RunningJob[ScrubParameters]) -> dict[str, Any]:
     return result
 
 
-@task(ScrubPartParameters, commits_itself=True)
+@task(ScrubPartParameters, commits_itself=True, permission="datasets_app.scrub_dataset", unit="turns")
 def scrub_part(job: RunningJob[ScrubPartParameters]) -> dict[str, Any]:
     from datasets_app.scrubbing.scrub_part import scrub_part
 
     return scrub_part(job.parameters.scrub, report_progress=job.report_progress)
 
 
-@task(CanaryParameters)
+@task(CanaryParameters, permission="datasets_app.scrub_dataset", unit="values")
 def canary_dataset(job: RunningJob[CanaryParameters]) -> "Survival":
     from datasets_app.scrubbing.canary_dataset import canary_dataset
 
@@ -71,7 +71,7 @@ def _start_helper_jobs(scrub: ScrubRun, chunks: int) -> None:
         runs.start_follow_up("scrub_part", actor=actor, dataset=scrub.dataset, parameters=part)
 
 
-@task(AttestParameters)
+@task(AttestParameters, permission="datasets_app.override_gate")
 def attest_dataset(job: RunningJob[AttestParameters]) -> dict[str, Any]:
     from datasets_app.catalog import text_gates
 
@@ -82,7 +82,7 @@ def attest_dataset(job: RunningJob[AttestParameters]) -> dict[str, Any]:
     return {}
 
 
-@task(ExemptParameters)
+@task(ExemptParameters, permission="datasets_app.override_gate")
 def exempt_value(job: RunningJob[ExemptParameters]) -> dict[str, Any]:
     from datasets_app.models import ScrubFinding
     from datasets_app.scrubbing.marks import mark_not_personal
@@ -95,7 +95,7 @@ def exempt_value(job: RunningJob[ExemptParameters]) -> dict[str, Any]:
     return {}
 
 
-@task(OriginParameters)
+@task(OriginParameters, permission="datasets_app.override_gate")
 def change_origin(job: RunningJob[OriginParameters]) -> dict[str, Any]:
     from datasets_app.catalog.edit import change_origin
 

@@ -10,7 +10,7 @@ from datasets_app.models import ReceivedRequest, Source
 from datasets_app.sources.parameters import PullParameters, StoreParameters
 
 
-@task(PullParameters)
+@task(PullParameters, permission="datasets_app.change_source")
 def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
     from datasets_app.sources.pull import start_follow_ups
 
@@ -29,7 +29,7 @@ def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
     return result
 
 
-@task(StoreParameters, commits_itself=True)
+@task(StoreParameters, commits_itself=True, permission="datasets_app.change_source")
 def store_spans(job: RunningJob[StoreParameters]) -> dict[str, Any]:
     """Of requests that were too large to be stored at once, the oldest first."""
     from datasets_app.sources.receive import store_request

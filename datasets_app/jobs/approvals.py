@@ -55,13 +55,7 @@ def list_waiting(user: Any) -> list[JobRun]:
 
 def request_approval(job: JobRun) -> None:
     """Record that a job waits, and tell those who can approve it."""
-    audit.record(
-        "request_approval",
-        actor=job.actor,
-        dataset_name=job.dataset_name,
-        job_run=job.pk,
-        operation=job.operation,
-    )
+    _record("request_approval", job, job.actor)
     outgoing.emit(
         outgoing.Kind.APPROVAL_REQUESTED,
         dataset=job.dataset,
@@ -117,13 +111,7 @@ def expire_requests() -> int:
                 error=f"Nobody approved this request within {settings.APPROVAL_DAYS} days. Request it again.",
             )
             if expired:
-                audit.record(
-                    "expire_request",
-                    actor=None,
-                    dataset_name=job.dataset_name,
-                    job_run=job.pk,
-                    operation=job.operation,
-                )
+                _record("expire_request", job, None)
                 count += 1
     return count
 
@@ -141,12 +129,10 @@ def _decide(job: JobRun, actor: Any, action: str, **fields: Any) -> JobRun:
         for name, value in {**fields, "decided_by": actor, "decided_at": timezone.now()}.items():
             setattr(row, name, value)
         row.save(update_fields=[*fields, "decided_by", "decided_at"])
-        audit.record(
-            action,
-            actor=actor,
-            dataset_name=row.dataset_name,
-            job_run=row.pk,
-            operation=row.operation,
-            requested_by=row.actor_name,
-        )
+        _record(action, row, actor, requested_by=row.actor_name)
     return row
+
+
+def _record(action: str, job: JobRun, actor: Any, **details: Any) -> None:
+    described = {"job_run": job.pk, "operation": job.operation}
+    audit.record(action, actor=actor, dataset_name=job.dataset_name, **described, **details)

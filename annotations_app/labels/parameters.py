@@ -23,4 +23,4 @@ class LabelImportParameters(JobParameters, frozen=True):
     adjudicated: bool = False
     label_map: str | UnsetType = UNSET
     question: str | UnsetType = UNSET
-    schema: str | UnsetType = UNSET
+    schema: str | None | UnsetType = UNSET

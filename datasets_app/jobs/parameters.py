@@ -6,7 +6,8 @@ Rows are kept for years. So a struct only ever gains fields, each field has a de
 longer fields are ignored.
 """
 
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -32,6 +33,12 @@ class JobParameters(msgspec.Struct, frozen=True):
         """Not empty if the job overrides, signs, deletes or erases: then people confirm who they are before
         they start it, and with four eyes a second person with this permission approves it."""
         return ""
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any], **others: Any) -> Self:
+        """With the options of a command that are named like a field."""
+        named = {name: options[name] for name in cls.__struct_fields__ if name in options}
+        return cls(**named | others)
 
     def as_json(self) -> dict[str, Any]:
         stored: dict[str, Any] = msgspec.to_builtins(self)

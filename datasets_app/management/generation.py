@@ -55,7 +55,7 @@ class GenerationCall(NamedTuple):
 def run(command: BaseCommand, options: dict[str, Any]) -> None:
     _check_options(options)
     profile = _load_profile(options["source"]) if options["source"] else None
-    model = ModelParameters(**{name: options[name] for name in ModelParameters.__struct_fields__})
+    model = ModelParameters.from_options(options)
     generation = prepare_generation(
         _load_persona(options["persona"]), _request_options(options), model, actor=None, profile=profile
     )

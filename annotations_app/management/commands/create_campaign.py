@@ -131,9 +131,7 @@ exit codes:
                 settings, override=options["override"], report_progress=job.report_progress
             ),
             dataset_name=settings.dataset.name,
-            parameters=CampaignParameters(
-                campaign_name=settings.name, overlap=settings.overlap, order=settings.order
-            ),
+            parameters=CampaignParameters.from_options(options, campaign_name=settings.name),
             progress=Progress("Preparing", "replies"),
         )
         gold = f" ({campaign.gold_count:,} of them gold)" if campaign.gold_count else ""

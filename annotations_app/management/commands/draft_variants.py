@@ -40,16 +40,12 @@ exit codes:
     )
 
     def handle(self, *, name: str, kinds: str, **options: Any) -> None:
-        keys = ("model", "base_url", "case", "temperature", "concurrency", "max_tokens_total")
-        parameters = VariantParameters(
-            kinds=[kind.strip() for kind in kinds.split(",") if kind.strip()],
-            **{key: options[key] for key in keys},
-        )
+        chosen = [kind.strip() for kind in kinds.split(",") if kind.strip()]
         outcome = run_job(
             "draft_variants",
             draft_variants,
             dataset_name=get_dataset(name).name,
-            parameters=parameters,
+            parameters=VariantParameters.from_options(options, kinds=chosen),
             progress=Progress("Drafting", "variants"),
         )
         self.stdout.write(

@@ -41,25 +41,19 @@ exit codes:
         ),
         option("--swap", "judge each pair both ways round: an answer must be the same"),
         option("--concurrency N", default=DEFAULT_CONCURRENCY),
-        option("--max-tokens-total N", "stop before more are used", type=int),
+        option("--max-tokens-total N", "stop before more are used", type=int, dest="max_tokens"),
         option("--max-cost AMOUNT", "stop before it costs more, at members' prices", type=float),
         option("--override REASON", "why to send raw text to members' endpoints", default=""),
     )
 
-    def handle(self, *, campaign: str, members: str, override: str, **options: Any) -> None:
+    def handle(self, *, campaign: str, members: str, **options: Any) -> None:
         found = get_campaign(campaign)
-        parameters = JuryParameters(
-            campaign=found.name,
-            members=[name.strip() for name in members.split(",") if name.strip()],
-            max_tokens=options["max_tokens_total"],
-            override=override,
-            **{key: options[key] for key in ("name", "certainty", "swap", "concurrency", "max_cost")},
-        )
+        names = [name.strip() for name in members.split(",") if name.strip()]
         formed = run_job(
             "form_jury",
             form_jury,
             dataset_name=found.dataset.name,
-            parameters=parameters,
+            parameters=JuryParameters.from_options(options, campaign=found.name, members=names),
             progress=Progress("Judging", "replies"),
         )
         for key, count in formed.learned.items():

@@ -1,7 +1,5 @@
 from typing import Any
 
-from msgspec import UNSET
-
 from annotations_app.labels.import_annotations import LabelImport, import_annotations
 from annotations_app.labels.parameters import LabelImportParameters
 from datasets_app.command_line.options import option
@@ -71,8 +69,7 @@ exit codes:
         with provide_local_file(file) as path:
             name = dataset or data_stem(path.name)
             rules = parse_label_rules(options)
-            settings = {key: options[key] for key in ("persona", "create", "adjudicated")}
-            schema = options["schema"]
+            settings = {key: options[key] for key in ("format", "persona", "create", "adjudicated", "schema")}
             result = run_job(
                 "import_annotations",
                 lambda job: import_annotations(
@@ -80,19 +77,11 @@ exit codes:
                     dataset_name=name,
                     report_progress=job.report_progress,
                     file_name="standard input" if file == "-" else "",
-                    format=options["format"],
                     rules=rules,
-                    schema=schema,
                     **settings,
                 ),
                 dataset_name=name,
-                parameters=LabelImportParameters(
-                    file=path.name,
-                    **settings,
-                    label_map=options["label_map"] or UNSET,
-                    question=options["question"] or UNSET,
-                    schema=schema or UNSET,
-                ),
+                parameters=LabelImportParameters.from_options(options, file=path.name),
                 progress=Progress("Importing labels"),
             )
         self.report(result)

@@ -33,25 +33,17 @@ exit codes:
         option("--judge NAME", "a judge, or NAME@VERSION", required=True),
         option("--criterion KEY", "whose agreement counts, if there are several", default=""),
         option("--tries N", f"default: {DEFAULT_TRIES}", default=DEFAULT_TRIES),
-        option("--max-tokens-total N", "stop before more are used", type=int),
+        option("--max-tokens-total N", "stop before more are used", type=int, dest="max_tokens"),
         option("--override REASON", "why to send raw text to the judge's endpoint", default=""),
     )
 
-    def handle(self, *, campaign: str, judge: str, override: str, **options: Any) -> None:
+    def handle(self, *, campaign: str, judge: str, **options: Any) -> None:
         found, chosen = get_campaign(campaign), get_judge(judge)
-        parameters = ImproveParameters(
-            campaign=found.name,
-            judge=chosen.full_name,
-            criterion=options["criterion"],
-            tries=options["tries"],
-            max_tokens=options["max_tokens_total"],
-            override=override,
-        )
         done = run_job(
             "improve_judge",
             improve_judge,
             dataset_name=found.dataset.name,
-            parameters=parameters,
+            parameters=ImproveParameters.from_options(options, campaign=found.name, judge=chosen.full_name),
             progress=Progress("Trying prompts", "prompts"),
         )
         for sentence in done.sentences:

@@ -37,31 +37,21 @@ exit codes:
     arguments = (
         option("campaign CAMPAIGN"),
         option("--judge NAME", "a judge, or NAME@VERSION (default: offline)", default=OFFLINE),
-        option("--repeat K", "judge each reply K times (default: 1)", default=1),
+        option("--repeat K", "judge each reply K times (default: 1)", default=1, dest="repeats"),
         option("--swap", "judge each pair both ways round: an answer must be the same"),
         option("--concurrency N", default=DEFAULT_CONCURRENCY),
-        option("--max-tokens-total N", "stop before more are used", type=int),
+        option("--max-tokens-total N", "stop before more are used", type=int, dest="max_tokens"),
         option("--max-cost AMOUNT", "stop before it costs more, at the judge's prices", type=float),
         option("--override REASON", "why to send raw text to the judge's endpoint", default=""),
     )
 
-    def handle(self, *, campaign: str, judge: str, override: str, **options: Any) -> None:
+    def handle(self, *, campaign: str, judge: str, **options: Any) -> None:
         found, chosen = get_campaign(campaign), get_judge(judge)
-        parameters = JudgeParameters(
-            campaign=found.name,
-            judge=chosen.full_name,
-            repeats=options["repeat"],
-            swap=options["swap"],
-            concurrency=options["concurrency"],
-            max_tokens=options["max_tokens_total"],
-            max_cost=options["max_cost"],
-            override=override,
-        )
         outcome = run_job(
             "run_judge",
             tasks.run_judge,
             dataset_name=found.dataset.name,
-            parameters=parameters,
+            parameters=JudgeParameters.from_options(options, campaign=found.name, judge=chosen.full_name),
             progress=Progress("Judging", "replies"),
         )
         report_outcome(self.stdout, chosen.full_name, outcome)

@@ -122,7 +122,7 @@ def _measure_dataset(options: dict[str, Any], limit: float) -> Survival:
         canary_dataset,
         progress=Progress("Scrubbing planted values", "values"),
         dataset_name=get_dataset(options["name"]).name,
-        parameters=CanaryParameters(count=options["count"], seed=options["seed"], limit=limit),
+        parameters=CanaryParameters.from_options(options, limit=limit),
     )
 
 

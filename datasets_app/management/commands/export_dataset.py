@@ -60,8 +60,7 @@ exit codes:
 
     def handle(self, **options: Any) -> None:
         dataset = get_dataset(options["name"])
-        keys = ("format", "persona", "tag", "split", "package", "labels", "override")
-        parameters = ExportParameters(version=options["release"], **{key: options[key] for key in keys})
+        parameters = ExportParameters.from_options(options, version=options["release"])
         refuse_conflicting_options(parameters)
         name = choose_name(dataset, parameters)
         if options["out"] == "-" and options["package"]:

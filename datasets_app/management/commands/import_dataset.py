@@ -3,8 +3,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from msgspec import UNSET
-
 from datasets_app.access import limit_access
 from datasets_app.catalog.text_gates import scan_and_describe
 from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, READING_OPTIONS
@@ -114,14 +112,7 @@ exit codes:
                 ),
                 progress=Progress("Importing"),
                 dataset_name=options["name"],
-                parameters=ImportParameters(
-                    files=[source.name for source in sources],
-                    **{
-                        key: options[key]
-                        for key in ("format", "origin", "persona", "on_error", "renumber", "append")
-                    },
-                    override=options["override"] or UNSET,
-                ),
+                parameters=ImportParameters.from_options(options, files=[source.name for source in sources]),
             )
         print_problems(self.stderr, result)
         for file in result["files"]:

@@ -58,7 +58,7 @@ exit codes:
             release_dataset,
             progress=Progress("Releasing"),
             dataset_name=dataset.name,
-            parameters=ReleaseParameters(**{key: options[key] for key in ("bump", "notes", "override")}),
+            parameters=ReleaseParameters.from_options(options),
         )
         self.stdout.write(
             f"{dataset.name} {released.version}: {format_count(released.turns, 'turn')} in "

@@ -23,7 +23,7 @@ Write = Callable[[str], Any]
 
 
 class Output:
-    """Takes the findings file by file; ``totals`` counts all of them, shown or not."""
+    """Takes the findings file by file, and prints lines; ``totals`` counts all of them, shown or not."""
 
     def __init__(self, write: Write, write_error: Write, limit: int) -> None:
         self.totals = Totals()
@@ -47,28 +47,10 @@ class Output:
 
     def note_kept(self, terms: int) -> None:
         """Say how many terms the metadata of the file keeps from being reported."""
-        raise NotImplementedError
-
-    def note_quality(self, stated: QualityStatement) -> None:
-        """Say what the metadata of the file states of judges and rates."""
-        raise NotImplementedError
-
-    def note_conversion(self, lines: Sequence[str]) -> None:
-        """Say what became of a file in a format of another tool: what was left out, merged or guessed."""
-        raise NotImplementedError
-
-    def write_finding(self, finding: Finding) -> None:
-        raise NotImplementedError
-
-    def close(self) -> None:
-        raise NotImplementedError
-
-
-class TextOutput(Output):
-    def note_kept(self, terms: int) -> None:
         self._write_error(f"{self._source}: {format_count(terms, 'term')} kept by its metadata not reported")
 
     def note_quality(self, stated: QualityStatement) -> None:
+        """Say what the metadata of the file states of judges and rates."""
         for one in stated.certificates:
             said = " ".join(describe_certificate(one))
             self._write_error(f"{self._source}: its metadata states, tested on {one.day}: {said}")
@@ -76,6 +58,7 @@ class TextOutput(Output):
             self._write_error(f"{self._source}: its metadata states: {describe_estimate(estimate)}")
 
     def note_conversion(self, lines: Sequence[str]) -> None:
+        """Say what became of a file in a format of another tool: what was left out, merged or guessed."""
         for line in lines:
             self._write_error(line)
 
@@ -87,7 +70,7 @@ class TextOutput(Output):
         self._write_error(self.totals.summary())
 
 
-class GithubOutput(TextOutput):
+class GithubOutput(Output):
     def write_finding(self, finding: Finding) -> None:
         self._write(format_github_line(self._file, finding))
 
@@ -120,4 +103,4 @@ class JsonOutput(Output):
         self._write(json.dumps(value, ensure_ascii=True, indent=2))
 
 
-OUTPUTS: dict[str, type[Output]] = {"text": TextOutput, "json": JsonOutput, "github": GithubOutput}
+OUTPUTS: dict[str, type[Output]] = {"text": Output, "json": JsonOutput, "github": GithubOutput}

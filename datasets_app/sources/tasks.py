@@ -12,20 +12,30 @@ from datasets_app.sources.parameters import PullParameters, StoreParameters
 
 @task(PullParameters, permission="datasets_app.change_source")
 def pull_source(job: RunningJob[PullParameters]) -> dict[str, Any]:
-    from datasets_app.sources.pull import start_follow_ups
+    """Keeps sessions that could not be imported with the job."""
+    from datasets_app.sources import pull
 
-    source = Source.objects.filter(pk=job.parameters.source).first()
+    options, source = job.parameters, Source.objects.filter(pk=job.parameters.source).first()
     if source is None:
         raise UserError("The source was deleted, so this job can't run.")
-    result = pull_in_job(source, job)
-    if result["more"]:
-        # Each job is one transaction, so that what was pulled stays.
-        more = PullParameters(source=source.pk, scrub=job.parameters.scrub)
+    with files.work_folder(job.row) as folder:
+        result = pull.pull_source(
+            source,
+            folder=folder,
+            since=options.since,
+            dry_run=options.dry_run,
+            actor=job.actor,
+            report_progress=job.report_progress,
+        )
+        files.store_files(job.row, "quarantine", sorted(folder.glob("quarantine/*")))
+    if result["more"] and not job.row.foreground:
+        # Each job is one transaction, so that what was pulled stays. A command goes on by itself.
+        more = PullParameters(source=source.pk, scrub=options.scrub)
         runs.start_follow_up(
             "pull_source", actor=job.actor, dataset_name=source.dataset_name, parameters=more
         )
-    else:
-        start_follow_ups(source, result["sessions"], job.row, scrub=job.parameters.scrub)
+    elif not (result["more"] or options.dry_run):
+        pull.start_follow_ups(source, result["sessions"], job.row, scrub=options.scrub)
     return result
 
 
@@ -40,20 +50,3 @@ def store_spans(job: RunningJob[StoreParameters]) -> dict[str, Any]:
         store_request(request.pk)
         done += request.spans
     return {"spans": done}
-
-
-def pull_in_job(source: Source, job: RunningJob[PullParameters]) -> dict[str, Any]:
-    """Pull, and keep sessions that could not be imported with the job."""
-    from datasets_app.sources.pull import pull_source
-
-    with files.work_folder(job.row) as folder:
-        result = pull_source(
-            source,
-            folder=folder,
-            since=job.parameters.since,
-            dry_run=job.parameters.dry_run,
-            actor=job.actor,
-            report_progress=job.report_progress,
-        )
-        files.store_files(job.row, "quarantine", sorted(folder.glob("quarantine/*")))
-    return result

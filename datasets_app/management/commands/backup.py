@@ -68,18 +68,16 @@ exit codes:
 
     def _make_backup(self, out: str | None, recipients: list[str] | None) -> dict[str, Any]:
         from datasets_app.backups.make_backup import describe_backup, make_backup
-        from datasets_app.backups.schedule import make_scheduled_backup
+        from datasets_app.backups.tasks import backup
 
         if out is None and not settings.BACKUP_TO:
             raise command_error("Name the file with --out FILE, or set ALIGNMENTER_BACKUP_TO.")
         facts: dict[str, Any] = run_job(
             "backup",
-            lambda job: (
-                make_scheduled_backup(report_progress=job.report_progress)
-                if out is None
-                else make_backup(
-                    out, recipients or settings.BACKUP_RECIPIENTS, report_progress=job.report_progress
-                )
+            backup
+            if out is None
+            else lambda job: make_backup(
+                out, recipients or settings.BACKUP_RECIPIENTS, report_progress=job.report_progress
             ),
             progress=Progress("Backing up", "bytes"),
         )

@@ -8,13 +8,12 @@ from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import Progress
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.perform import run_job
-from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
 from datasets_app.models import Source
 from datasets_app.sources.parameters import PullParameters
-from datasets_app.sources.pull import get_source, start_follow_ups
-from datasets_app.sources.tasks import pull_in_job
+from datasets_app.sources.pull import get_source
+from datasets_app.sources.tasks import pull_source
 
 _WORDS = {
     "delivered_before": "delivered before",
@@ -63,18 +62,11 @@ exit codes:
 def _pull(source: Source, since: datetime | None, dry_run: bool) -> dict[str, Any]:
     return run_job(
         "pull_source",
-        lambda job: _pull_and_follow_up(source, job),
+        pull_source,
         progress=Progress("Pulling", "conversations"),
         dataset_name=source.dataset_name,
         parameters=PullParameters(source=source.pk, since=since, dry_run=dry_run),
     )
-
-
-def _pull_and_follow_up(source: Source, job: RunningJob[PullParameters]) -> dict[str, Any]:
-    result = pull_in_job(source, job)
-    if not (job.parameters.dry_run or result["more"]):
-        start_follow_ups(source, result["sessions"], job.row, scrub=True)
-    return result
 
 
 def _parse_time(text: str | None) -> datetime | None:

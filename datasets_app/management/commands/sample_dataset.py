@@ -1,3 +1,4 @@
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from datasets_app.exporting.sample_dataset import (
     sample_to_file,
 )
 from datasets_app.jobs.perform import run_job
-from datasets_app.jobs.running import RunningJob
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.files import check_target, open_conversations
 from datasets_app.management.terminal import command_error
@@ -83,27 +83,13 @@ def _sample_file(options: dict[str, Any], choice: SampleOptions) -> SampleResult
 
 def _sample_dataset(options: dict[str, Any], choice: SampleOptions) -> SampleResult:
     dataset = get_dataset(options["name"])
-
-    def sample(job: RunningJob[Any]) -> SampleResult:
-        if options["new"] is not None:
-            return sample_to_dataset(
-                dataset,
-                options["new"],
-                choice,
-                override=options["override"],
-                report_progress=job.report_progress,
-            )
-        return sample_to_file(
-            dataset,
-            Path(options["out"]),
-            choice,
-            override=options["override"],
-            report_progress=job.report_progress,
-        )
-
+    if options["new"] is not None:
+        sample = partial(sample_to_dataset, dataset, options["new"])
+    else:
+        sample = partial(sample_to_file, dataset, Path(options["out"]))
     return run_job(
         "sample_dataset",
-        sample,
+        lambda job: sample(choice, override=options["override"], report_progress=job.report_progress),
         progress=Progress("Sampling"),
         dataset_name=options["new"] or dataset.name,
         parameters=SampleParameters(of=dataset.name, **choice._asdict()),

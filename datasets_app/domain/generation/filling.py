@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 
 from datasets_app.domain.generation.chance import SeededRandom
-from datasets_app.domain.generation.phrases import PhraseLists, load_lines
+from datasets_app.domain.generation.phrases import load_lines, load_lists
 
 # Refilled each time; all others keep their filling, so that a conversation keeps its subject.
 _REFILLED_BLANKS = frozenset({"few", "wait", "days", "hours", "mb", "nth"})
@@ -24,12 +24,10 @@ AvoidsPhrase = Callable[[str], bool]
 
 
 class Filler:
-    """Fills blanks for one conversation from ``lists``; ``avoids`` rejects a filling if there is another."""
+    """Fills blanks for one conversation, by its ``rng``; ``avoids`` rejects a filling if there is another."""
 
-    def __init__(
-        self, rng: SeededRandom, lists: PhraseLists, avoids: AvoidsPhrase = lambda text: False
-    ) -> None:
-        self._rng, self._lists, self._avoids = rng, lists, avoids
+    def __init__(self, rng: SeededRandom, avoids: AvoidsPhrase) -> None:
+        self.rng, self._lists, self._avoids = rng, load_lists("slots"), avoids
         self._kept_values: dict[str, str] = {}
         self._used_phrases: set[str] = set()
 
@@ -39,7 +37,7 @@ class Filler:
     def pick(self, options: Sequence[str]) -> str:
         """Choose an option not used in this conversation yet, if there is one."""
         for _ in range(_MAX_TRIES):
-            phrase = self._rng.choice(options)
+            phrase = self.rng.choice(options)
             if phrase not in self._used_phrases:
                 return phrase
         return next((option for option in options if option not in self._used_phrases), phrase)
@@ -58,9 +56,9 @@ class Filler:
         pattern, variants = _load_variants()
 
         def exchange(found: re.Match[str]) -> str:
-            if not self._rng.draw_bool(_VARIANT_SHARE):
+            if not self.rng.draw_bool(_VARIANT_SHARE):
                 return found[0]
-            chosen = self._rng.choice(variants[found[0].lower()])
+            chosen = self.rng.choice(variants[found[0].lower()])
             return chosen[0].upper() + chosen[1:] if found[0][0].isupper() else chosen
 
         return pattern.sub(exchange, text)
@@ -76,7 +74,7 @@ class Filler:
             if text:
                 made.append(text)
             elif choices:
-                made.append(self._fill_phrase(self._rng.choice(choices), to_user))
+                made.append(self._fill_phrase(self.rng.choice(choices), to_user))
             else:
                 value = self._get_value(blank, to_user)
                 if made and made[-1].endswith((" a ", "A ")) and takes_an(value):
@@ -95,7 +93,7 @@ class Filler:
 
     def _draw_phrase(self, phrases: Sequence[str]) -> str:
         for _ in range(_MAX_TRIES):
-            phrase = self._rng.choice(phrases)
+            phrase = self.rng.choice(phrases)
             if not self._avoids(phrase):
                 return phrase
         return next((phrase for phrase in phrases if not self._avoids(phrase)), phrase)
@@ -111,7 +109,7 @@ class Filler:
 
     def _draw_value(self, name: str) -> str:
         if name in _NUMBER_RANGES:
-            return str(self._rng.randint(*_NUMBER_RANGES[name]))
+            return str(self.rng.randint(*_NUMBER_RANGES[name]))
         return self._draw_phrase(self._lists[name])
 
 

@@ -41,18 +41,17 @@ class ConversationScript:
         self,
         scenario: str,
         exchanges: int,
-        rng: SeededRandom,
         filler: Filler,
         register: str,
         reply_words: int | None,
     ) -> None:
-        self._rng, self._filler, self._register = rng, filler, register
+        self._rng, self._filler, self._register = filler.rng, filler, register
         self._exchanges, self._words = exchanges, reply_words
         common = phrases.load_groups("common")
         self._user, self._assistant = common["user"], common["assistant"]
-        self._cases = iter(_cycle_cases(phrases.load_cases(scenario), rng))
+        self._cases = iter(_cycle_cases(phrases.load_cases(scenario), filler.rng))
         self._case: Case | None = None
-        self._mood = rng.weighted_choice(_MOODS)
+        self._mood = filler.rng.weighted_choice(_MOODS)
         filler.set_value("subject", describe_subject(scenario))
 
     def generate_moves(self) -> Iterator[Move]:

@@ -142,9 +142,7 @@ class _SessionWriter:
     def __init__(self, planned: PlannedSession, voice: Voice) -> None:
         self._planned, self._voice = planned, voice
         self._rng = SeededRandom(planned.seed)
-        self._filler = Filler(
-            self._rng, phrases.load_lists("slots"), lambda text: bool(voice.avoid.count(text))
-        )
+        self._filler = Filler(self._rng, lambda text: bool(voice.avoid.count(text)))
         # An unanswered last turn is the user's.
         self._count, self._ends_with_user = divmod(planned.turns, 2)
 
@@ -155,7 +153,6 @@ class _SessionWriter:
         talk = ConversationScript(
             EDGE_CASE if self._planned.kind == EDGE_CASE else self._planned.scenario,
             self._count,
-            self._rng,
             self._filler,
             self._voice.register,
             self._planned.reply_words,
@@ -174,7 +171,6 @@ class _SessionWriter:
             # Who keeps the voice has no need of another first sentence.
             [*before, *(part for part in move.reply if part.needed or not before)],
             self._filler,
-            self._rng,
             rejects=(lambda text: bool(_REFUSAL_WORDING.search(text))) if looks_alike else accept_all,
         )
 
@@ -204,7 +200,7 @@ class _SessionWriter:
         """The tone of the trap; at the end of a conversation there is nothing but that."""
         content = [] if move.kind == ENDING else [part for part in move.reply if part.needed][:2]
         kind = {ENDING: "end", QUESTION_BACK: "ask"}.get(move.kind, "answer")
-        return self._voice.compose_off_brand_reply(category, self._filler, self._rng, content, kind=kind)
+        return self._voice.compose_off_brand_reply(category, self._filler, content, kind=kind)
 
     def _resist(self, move: Move, category: str, pushed: bool) -> str:
         steady = phrases.load_groups("brand")[category]["resist"]
@@ -233,7 +229,7 @@ class _SessionWriter:
                 again = about["again"][about["press"].index(pressed)]
                 why = [SentenceOptions(about["reason"])] if chance.draw_bool(0.5) else []
                 parts = [SentenceOptions((again,), True), *why, SentenceOptions(about["offer"], True)]
-            yield _Exchange(user, self._voice.compose_reply(parts, self._filler, chance, with_words=False))
+            yield _Exchange(user, self._voice.compose_reply(parts, self._filler, with_words=False))
         if self._ends_with_user:
             yield _Exchange(self._write_message(about["yield"]), "")
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from datasets_app.domain.generation import phrases, style
-from datasets_app.domain.generation.chance import SeededRandom
 from datasets_app.domain.generation.filling import Filler, capitalize_sentences
 from datasets_app.domain.generation.lexicon import Lexicon, fill_frame, replace_phrases
 from datasets_app.domain.generation.plan import BRAND_CATEGORIES
@@ -103,16 +102,16 @@ class Voice:
         self,
         parts: Sequence[SentenceOptions],
         filler: Filler,
-        rng: SeededRandom,
         *,
         with_words: bool = True,
         rejects: Callable[[str], bool] = accept_all,
     ) -> str:
         """Compose a reply of these parts. ``with_words`` prefers wordings with the persona's words (none is
         added where it wouldn't fit) and allows emoji. ``rejects`` tells which sentences to avoid."""
+        rng = filler.rng
         drafts: list[tuple[bool, float, list[tuple[str, str]]]] = []
         for _ in range(_MAX_DRAFTS if with_words else 1):
-            draft = [self._choose_sentence(part, filler, rng, rejects) for part in parts]
+            draft = [self._choose_sentence(part, filler, rejects) for part in parts]
             text = _join_sentences(draft)
             lacks_words = bool(self.preferred.entries) and not self.preferred.count(text)
             drafts.append((lacks_words, self._measure_excess(text), draft))
@@ -121,17 +120,17 @@ class Voice:
         drafted = min(drafts, key=lambda each: each[:2])[2]
         for _, phrase in drafted:
             filler.mark_used(phrase)
-        text = self._limit_length(_join_sentences(drafted), filler, rng)
+        text = self._limit_length(_join_sentences(drafted), filler)
         if self.allows_emojis and with_words and rng.draw_bool(0.35):
             text += f" {rng.choice(_ON_BRAND_EMOJI)}"
         return text
 
     def _choose_sentence(
-        self, part: SentenceOptions, filler: Filler, rng: SeededRandom, rejects: Callable[[str], bool]
+        self, part: SentenceOptions, filler: Filler, rejects: Callable[[str], bool]
     ) -> tuple[str, str]:
         """A sentence and the phrase it was made of; the sentence is "" if the persona can't say any."""
         own = self._own_sentences.get(part.place, ())
-        options = own if own and rng.draw_bool(0.3) else part.phrases
+        options = own if own and filler.rng.draw_bool(0.3) else part.phrases
         best: tuple[tuple[int, int], str, str] | None = None
         for number in range(min(_MAX_TRIES, 2 * len(options))):
             phrase = filler.pick(options)
@@ -167,14 +166,13 @@ class Voice:
         longest = self.max_average_words
         return max(style.average_sentence_length(text) - longest, 0) if longest else 0
 
-    def _limit_length(self, text: str, filler: Filler, rng: SeededRandom) -> str:
+    def _limit_length(self, text: str, filler: Filler) -> str:
         longest = self.max_average_words
         if not longest or not self._measure_excess(text):
             return text
         text = style.shorten_sentences(text, longest)
-        for phrase in rng.shuffle_copy(phrases.load_groups("common")["assistant"]["short"])[
-            :_MAX_SHORT_SENTENCES
-        ]:
+        short = filler.rng.shuffle_copy(phrases.load_groups("common")["assistant"]["short"])
+        for phrase in short[:_MAX_SHORT_SENTENCES]:
             if style.average_sentence_length(text) <= longest:
                 break
             sentence = self._apply_style(filler.vary(filler.fill(phrase, to_user=True)))
@@ -201,14 +199,13 @@ class Voice:
         self,
         category: str,
         filler: Filler,
-        rng: SeededRandom,
-        content: Sequence[SentenceOptions] = (),
+        content: Sequence[SentenceOptions],
         *,
         kind: str,
     ) -> str:
         """Compose a reply in the tone of a brand trap, with avoided and without preferred words. ``content``
         are the sentences it shares with an on-brand reply, ``kind`` names the frames around them."""
-        frames = phrases.load_groups("brand")[category]
+        rng, frames = filler.rng, phrases.load_groups("brand")[category]
         before = [frames[f"{kind} before"]] if f"{kind} before" in frames else []
         after = [frames[f"{kind} after"]] if f"{kind} after" in frames and rng.draw_bool(0.75) else []
         said = [

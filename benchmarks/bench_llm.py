@@ -17,8 +17,7 @@ from benchmarks.harness import PROJECT, time_call
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, plan_sessions
 from datasets_app.domain.generation.writer import format_shape
-from datasets_app.domain.model_calls.endpoint import Endpoint, normalize_base_url
-from datasets_app.domain.model_calls.run import Model
+from datasets_app.domain.model_calls.endpoint import Endpoint, Model, normalize_base_url
 from datasets_app.generating.journal import SessionJournal, journal_path
 
 LATENCY_SECONDS = 0.05

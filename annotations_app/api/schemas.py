@@ -28,7 +28,7 @@ from annotations_app.models.campaign import (
 from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.api.schemas import NAME_PATTERN, Input, JobOut
 from datasets_app.domain.generation.families import MAX_VARIANTS
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.model_calls.parameters import MODEL_PREFIX
 from datasets_app.model_calls.requests import MAX_MODEL_CHARACTERS, MAX_TEMPERATURE
 

@@ -20,7 +20,7 @@ from annotations_app.judges.run_judge import MAX_REPEATS
 from annotations_app.models import Campaign, Judge
 from datasets_app.core.web import fields
 from datasets_app.core.web.overrides import OverrideField, OverrideForm
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 
 
 class JudgeForm(OverrideForm):

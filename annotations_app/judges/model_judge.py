@@ -15,10 +15,11 @@ from annotations_app.judges.replies import ReplyToJudge
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.model_calls.budget import TokenBudget
 from datasets_app.domain.model_calls.calls import Message, ModelCalls
+from datasets_app.domain.model_calls.endpoint import Model
 from datasets_app.domain.model_calls.json_answers import UnusableAnswer
 from datasets_app.domain.model_calls.openai_compatible import AnswerFormat
 from datasets_app.domain.model_calls.retry_rules import CallFailed
-from datasets_app.domain.model_calls.run import Model, RunStopped, run_calls
+from datasets_app.domain.model_calls.run import RunStopped, run_calls
 
 # A rationale of two sentences, and the JSON around it.
 _OVERHEAD_TOKENS, _TOKENS_PER_ANSWER = 250, 20

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY
 from datasets_app.jobs.parameters import OverridableParameters
 
 DEFAULT_TRIES = 3

@@ -22,7 +22,7 @@ from datasets_app.domain.generation.plan import (
     MIN_TURNS,
     GenerationRequest,
 )
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.generating.parameters import GenerationParameters
 from datasets_app.generating.preview import GenerationPreview, preview_generation
 from datasets_app.model_calls.endpoints import can_generate_anywhere, configured_endpoints, require_endpoint

@@ -5,9 +5,8 @@ import math
 from django.conf import settings
 
 from datasets_app.core.errors import UserError
-from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY, MAX_CONCURRENCY, Endpoint, Model
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY, MAX_CONCURRENCY, Model
 from datasets_app.model_calls.endpoints import get_api_key
 from datasets_app.model_calls.parameters import MODEL_PREFIX, ModelParameters
 

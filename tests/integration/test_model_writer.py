@@ -13,9 +13,9 @@ from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_se
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.model_calls import run
 from datasets_app.domain.model_calls.budget import TokensUsed
-from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.endpoint import Endpoint, Model
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
-from datasets_app.domain.model_calls.run import Model, RunStopped
+from datasets_app.domain.model_calls.run import RunStopped
 from tests.llm_server import FAULTS, LlmServer, http_date
 
 KEY = "sk-canary-58f0c1d2"

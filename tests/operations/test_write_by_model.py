@@ -11,9 +11,8 @@ from datasets_app.core.progress import OperationCanceled
 from datasets_app.domain.generation.model_writer import ModelWriter
 from datasets_app.domain.generation.plan import GenerationRequest, Plan, plan_sessions
 from datasets_app.domain.generation.writer import format_shape
-from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.endpoint import Endpoint, Model
 from datasets_app.domain.model_calls.retry_rules import RetryPolicy
-from datasets_app.domain.model_calls.run import Model
 from datasets_app.generating.journal import SessionJournal, journal_path
 from datasets_app.generating.model_sessions import DatasetSessionStore
 from datasets_app.generating.write import WritingOutcome, write_with_model

@@ -5,7 +5,7 @@ from annotations_app.cases.tasks import draft_variants
 from datasets_app.catalog.facts import get_dataset
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY
 from datasets_app.domain.wording import format_count
 from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand

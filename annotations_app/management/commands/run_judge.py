@@ -9,7 +9,7 @@ from annotations_app.judges.parameters import JudgeParameters
 from annotations_app.management.judging import report_outcome
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_FINDINGS, Progress
-from datasets_app.domain.model_calls.run import DEFAULT_CONCURRENCY
+from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY
 from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
 

@@ -19,10 +19,11 @@ from datasets_app.domain.generation.session_schema import (
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.model_calls.budget import TokenBudget, TokensUsed, estimate_tokens
 from datasets_app.domain.model_calls.calls import ModelCalls
+from datasets_app.domain.model_calls.endpoint import Model
 from datasets_app.domain.model_calls.json_answers import UnusableAnswer
 from datasets_app.domain.model_calls.openai_compatible import AnswerFormat
 from datasets_app.domain.model_calls.retry_rules import CallFailed
-from datasets_app.domain.model_calls.run import Model, run_calls
+from datasets_app.domain.model_calls.run import run_calls
 from datasets_app.domain.personas.persona import PersonaDocument
 
 GENERATOR, VERSION = "openai-compatible", "1"

@@ -18,7 +18,6 @@ from datasets_app.domain.model_calls.retry_rules import (
     TRANSIENT_FAILURES,
     CallFailed,
     FailureKind,
-    RetryPolicy,
 )
 
 Message = dict[str, str]
@@ -47,12 +46,11 @@ class ModelCalls:
         *,
         format: AnswerFormat,
         budget: TokenBudget,
-        retry_policy: RetryPolicy,
         noun: str,
     ) -> None:
         self.stopped = ""
         self._client, self._formats, self._format_tokens = client, format.ways, format.tokens
-        self._budget, self._retry_policy, self._noun = budget, retry_policy, noun
+        self._budget, self._retry_policy, self._noun = budget, client.model.retry_policy, noun
         self._format, self._length_parameter = 0, client.length_parameter
         self._untried_length_parameters = set(LENGTH_PARAMETERS) - {client.length_parameter}
         self._answer_factor = 1
@@ -125,7 +123,6 @@ class ModelCalls:
                 answer_tokens=answer_tokens,
                 format=self._formats[self._format],
                 length_parameter=self._length_parameter,
-                timeout=self._retry_policy.timeout,
             )
             spent, guessed = _read_usage(answer, prompt_tokens)
         except CallFailed as failure:

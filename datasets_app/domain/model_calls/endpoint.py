@@ -1,9 +1,13 @@
-"""Validates and normalizes the base URL of an endpoint."""
+"""Endpoints, by their base URL, and the models behind them."""
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 
+from datasets_app.domain.model_calls.retry_rules import RetryPolicy
+
 MAX_CHARACTERS = 500
+DEFAULT_CONCURRENCY, MAX_CONCURRENCY = 8, 256
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -21,6 +25,18 @@ class Endpoint(NamedTuple):
     def host(self) -> str:
         """Host and port, for provenance."""
         return urlsplit(self.base_url).netloc
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model at an endpoint, and how it is called. ``key`` goes only to ``endpoint``."""
+
+    endpoint: Endpoint
+    name: str
+    key: str = field(default="", repr=False)
+    temperature: float | None = None
+    concurrency: int = DEFAULT_CONCURRENCY
+    retry_policy: RetryPolicy = RetryPolicy()
 
 
 def normalize_base_url(url: str) -> str:

@@ -12,7 +12,7 @@ from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from datasets_app.domain.model_calls.budget import estimate_tokens
-from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.endpoint import Endpoint, Model
 from datasets_app.domain.model_calls.retry_rules import CallFailed, FailureKind, parse_retry_after
 
 if TYPE_CHECKING:
@@ -63,17 +63,10 @@ class Answer(NamedTuple):
 class OpenAIClient:
     """Calls one model at one endpoint. Create, use and close it in one event loop."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        model: str,
-        *,
-        key: str = "",
-        temperature: float | None = None,
-        concurrency: int = 1,
-    ) -> None:
-        self._model, self._temperature, self._host = model, temperature, endpoint.host
-        clients = [_make_client(endpoint, key) for _ in range(-(-concurrency // CALLS_PER_CLIENT))]
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        count = -(-model.concurrency // CALLS_PER_CLIENT)
+        clients = [_make_client(model.endpoint, model.key) for _ in range(count)]
         self._clients, self._client_cycle = clients, cycle(clients)
 
     async def complete(
@@ -83,17 +76,20 @@ class OpenAIClient:
         answer_tokens: int,
         format: dict[str, Any] | None,
         length_parameter: str,
-        timeout: float,
     ) -> Answer:
         """Raises :class:`CallFailed` without a cause, which could reveal the key or the prompt."""
-        asked: dict[str, Any] = {"model": self._model, "messages": messages, length_parameter: answer_tokens}
+        asked: dict[str, Any] = {
+            "model": self.model.name,
+            "messages": messages,
+            length_parameter: answer_tokens,
+        }
         if format is not None:
             asked["response_format"] = format
-        if self._temperature is not None:
-            asked["temperature"] = self._temperature
+        if self.model.temperature is not None:
+            asked["temperature"] = self.model.temperature
         try:
             # The package's own timeout covers each chunk of an answer; this one covers all of it.
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(self.model.retry_policy.timeout):
                 body = await self._post(asked)
         except Exception as error:
             failure = _classify_error(error)
@@ -113,7 +109,7 @@ class OpenAIClient:
     @property
     def length_parameter(self) -> str:
         """The one to begin with."""
-        return LENGTH_PARAMETERS[not f".{self._host}".endswith(_HOSTS_WITH_NEW_PARAMETER)]
+        return LENGTH_PARAMETERS[not f".{self.model.endpoint.host}".endswith(_HOSTS_WITH_NEW_PARAMETER)]
 
     async def close(self) -> None:
         for client in self._clients:

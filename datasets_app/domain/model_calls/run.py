@@ -3,16 +3,13 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from datasets_app.domain.model_calls.budget import TokenBudget
 from datasets_app.domain.model_calls.calls import CallDropped, ModelCalls
-from datasets_app.domain.model_calls.endpoint import Endpoint
+from datasets_app.domain.model_calls.endpoint import Model
 from datasets_app.domain.model_calls.openai_compatible import AnswerFormat, OpenAIClient
-from datasets_app.domain.model_calls.retry_rules import RetryPolicy
 
-DEFAULT_CONCURRENCY, MAX_CONCURRENCY = 8, 256
 # Seconds between ticks of the caller while nothing finishes.
 TICK_SECONDS = 0.5
 GRACE_SECONDS = 5.0
@@ -25,18 +22,6 @@ T = TypeVar("T")
 class RunStopped(Exception):
     """No more can be done (budget exhausted, endpoint refuses all). The message is a sentence for the user;
     earlier results remain valid."""
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model at an endpoint, and how it is called. ``key`` goes only to ``endpoint``."""
-
-    endpoint: Endpoint
-    name: str
-    key: str = field(default="", repr=False)
-    temperature: float | None = None
-    concurrency: int = DEFAULT_CONCURRENCY
-    retry_policy: RetryPolicy = RetryPolicy()
 
 
 class Outcome(Protocol):
@@ -128,14 +113,7 @@ def _collect(done: "set[asyncio.Task[Result]]", calls: ModelCalls, concurrency: 
 
 
 async def _start_calls(model: Model, format: AnswerFormat, budget: TokenBudget, noun: str) -> ModelCalls:
-    client = OpenAIClient(
-        model.endpoint,
-        model.name,
-        key=model.key,
-        temperature=model.temperature,
-        concurrency=model.concurrency,
-    )
-    return ModelCalls(client, format=format, budget=budget, retry_policy=model.retry_policy, noun=noun)
+    return ModelCalls(OpenAIClient(model), format=format, budget=budget, noun=noun)
 
 
 async def _wait_for(

@@ -8,34 +8,22 @@ from pathlib import Path
 
 from datasets_app.command_line.conversion import (
     READING_OPTIONS,
-    MissingSessions,
+    convert_file,
     describe_conversion,
-    describe_unreadable,
     is_complete,
     list_problems,
+    open_conversations,
     read_mapping,
-    write_conversations,
 )
-from datasets_app.command_line.options import add_options
-from datasets_app.command_line.remedies import SESSIONS_REMEDY
-from datasets_app.command_line.streams import (
-    EXIT_FINDINGS,
-    CommandFailure,
-    Progress,
-    escape_terminal,
-    provide_local_file,
-)
+from datasets_app.command_line.options import add_options, option
+from datasets_app.command_line.streams import EXIT_FINDINGS, CommandFailure, Progress, escape_terminal
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.errors import UserError
 from datasets_app.core.process_pool import available_cpus
-from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.pii.batches import ScrubSetup
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy, PolicyError
 from datasets_app.domain.traces.convert import ConvertOptions
-from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import explain_missing_sessions
 from datasets_app.domain.traces.targets import TARGETS
 from datasets_app.domain.wording import format_count
 from datasets_app.scrubbing.sanitize_file import SanitizeResult, sanitize_file
@@ -45,28 +33,40 @@ MIN_KEY_CHARACTERS = 32
 SMALL_FILE_BYTES = 1 << 20
 
 
+_FILE_OPTIONS = (
+    option("--format FORMAT", "default: told by the content", default="auto"),
+    *READING_OPTIONS,
+    option("--mapping FILE", "columns from a JSON file", default="", dest="saved_mapping"),
+)
+_SANITIZE_OPTIONS = (
+    option("file FILE", "conversations in any format of docs/formats.md; - for standard input"),
+    *_FILE_OPTIONS,
+    option("--out FILE", "is written only if all is verified", type=Path, required=True),
+    option("--placeholders", choices=PLACEHOLDER_STYLES, default="plain"),
+    option("--classes CLASS", "default: all", nargs="+", choices=KINDS, default=KINDS),
+    option("--allow TERM", "a value to keep; repeatable", repeatable=True),
+    option("--hash-session-ids", f"by HMAC-SHA-256 under {KEY_VARIABLE}"),
+    option("--fuzz-timestamps SECONDS", default=0),
+    option("--drop-timestamps"),
+    option("--processes N", "default: one for each core", type=int),
+)
+_CONVERT_OPTIONS = (
+    option("file FILE", "an export of another tool; - for standard input"),
+    option("--out FILE", type=Path, required=True),
+    option("--to", choices=tuple(TARGETS), default="turns"),
+    *_FILE_OPTIONS,
+    option("--answered-only", "leave out conversations without an answer"),
+)
+
+
 def add_sanitize(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", help="conversations in any format of docs/formats.md; - for standard input"
-    )
-    _add_reading_options(parser)
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="is written only if all is verified"
-    )
-    parser.add_argument("--placeholders", choices=PLACEHOLDER_STYLES, default="plain")
-    parser.add_argument(
-        "--classes", nargs="+", choices=KINDS, default=KINDS, metavar="CLASS", help="default: all"
-    )
-    parser.add_argument(
-        "--allow", action="append", default=[], metavar="TERM", help="a value to keep; repeatable"
-    )
-    parser.add_argument(
-        "--hash-session-ids", action="store_true", help=f"by HMAC-SHA-256 under {KEY_VARIABLE}"
-    )
-    parser.add_argument("--fuzz-timestamps", type=int, default=0, metavar="SECONDS")
-    parser.add_argument("--drop-timestamps", action="store_true")
-    parser.add_argument("--processes", type=int, metavar="N", help="default: one for each core")
+    add_options(parser, _SANITIZE_OPTIONS)
     parser.set_defaults(handler=_sanitize)
+
+
+def add_convert(parser: argparse.ArgumentParser) -> None:
+    add_options(parser, _CONVERT_OPTIONS)
+    parser.set_defaults(handler=_convert)
 
 
 def _sanitize(options: argparse.Namespace) -> int:
@@ -85,11 +85,9 @@ def _sanitize(options: argparse.Namespace) -> int:
     except PolicyError as error:
         raise CommandFailure(str(error)) from None
     setup = ScrubSetup(policy, _read_key(required=options.hash_session_ids))
+    _refuse_input(options)
     try:
-        with provide_local_file(options.file) as path:
-            if out.exists() and out.samefile(path):
-                raise CommandFailure(f"{out} is the input, which is never overwritten")
-            result = _write_sanitized(path, out, setup, options)
+        result = _write_sanitized(out, setup, options)
     except _Unverified as failure:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(failure.remaining.items()))
         print(f"Verification found remaining values ({kinds}); nothing was written.")
@@ -97,8 +95,6 @@ def _sanitize(options: argparse.Namespace) -> int:
     except UserError as error:
         print(escape_terminal(error.message))
         return EXIT_FINDINGS
-    except UnreadableFile as error:
-        raise CommandFailure(f"{options.file} {error}") from None
     replaced, turns = format_count(result.total, "value"), format_count(result.turns, "turn")
     print(f"{replaced} replaced in {result.found_turns:,} of {turns}.")
     print(f"Verified: no pattern matches remain. sha256 {result.sha256}")
@@ -113,11 +109,15 @@ class _Unverified(Exception):
         self.remaining = remaining
 
 
-def _write_sanitized(path: Path, out: Path, setup: ScrubSetup, options: argparse.Namespace) -> SanitizeResult:
-    file = _open_scanned(path, options)
-    processes = options.processes or (1 if path.stat().st_size < SMALL_FILE_BYTES else available_cpus())
+def _write_sanitized(out: Path, setup: ScrubSetup, options: argparse.Namespace) -> SanitizeResult:
+    reading = ConvertOptions(options.assistant, read_mapping(options.mapping, options.saved_mapping))
     gzipped = out.name.lower().endswith(".gz")
-    with Progress(f"Scrubbing {options.file}") as progress, write_atomically(out.resolve()) as target:
+    with (
+        open_conversations(options.file, format=options.format, reading=reading, tell=_print_error) as file,
+        Progress(f"Scrubbing {options.file}") as progress,
+        write_atomically(out.resolve()) as target,
+    ):
+        processes = options.processes or (1 if file.bytes_total < SMALL_FILE_BYTES else available_cpus())
         result = sanitize_file(
             file, target, setup, gzipped=gzipped, processes=processes, report_progress=progress
         )
@@ -126,18 +126,13 @@ def _write_sanitized(path: Path, out: Path, setup: ScrubSetup, options: argparse
     return result
 
 
-def _open_scanned(path: Path, options: argparse.Namespace) -> ConversationFile:
-    """The file, after what a conversion made of it and left out was printed."""
-    reading = ConvertOptions(options.assistant, read_mapping(options.mapping, options.saved_mapping))
-    name = Path(options.file).name
-    file = open_conversation_file(path, format=options.format, name=name, options=reading)
-    file.scan()
-    if isinstance(file, ConvertedFile):
-        for line in describe_conversion(options.file, file.report):
-            print(escape_terminal(line), file=sys.stderr)
-        if reason := explain_missing_sessions(file.report):
-            raise CommandFailure(f"{options.file}: {reason}")
-    return file
+def _print_error(line: str) -> None:
+    print(escape_terminal(line), file=sys.stderr)
+
+
+def _refuse_input(options: argparse.Namespace) -> None:
+    if options.file != "-" and options.out.exists() and options.out.samefile(options.file):
+        raise CommandFailure(f"{options.out} is the input, which is never overwritten")
 
 
 def _read_key(*, required: bool) -> bytes:
@@ -149,44 +144,16 @@ def _read_key(*, required: bool) -> bytes:
     return key.encode() or secrets.token_bytes(MIN_KEY_CHARACTERS)
 
 
-def _add_reading_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", default="auto", help="default: told by the content")
-    add_options(parser, READING_OPTIONS)
-    parser.add_argument(
-        "--mapping", default="", metavar="FILE", dest="saved_mapping", help="columns from a JSON file"
-    )
-
-
-# --- convert -------------------------------------------------------------------------------------
-
-
-def add_convert(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="an export of another tool; - for standard input")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--to", choices=tuple(TARGETS), default="turns")
-    _add_reading_options(parser)
-    parser.add_argument(
-        "--answered-only", action="store_true", help="leave out conversations without an answer"
-    )
-    parser.set_defaults(handler=_convert)
-
-
 def _convert(options: argparse.Namespace) -> int:
     mapping = read_mapping(options.mapping, options.saved_mapping)
-    reading = ConvertOptions(options.assistant, mapping, options.answered_only)
-    with provide_local_file(options.file) as path:
-        if options.out.exists() and options.out.samefile(path):
-            raise CommandFailure(f"{options.out} is the input, which is never overwritten")
-        try:
-            file = open_conversation_file(
-                path, format=options.format, name=Path(options.file).name, options=reading
-            )
-            with write_atomically(options.out.resolve()) as target:
-                report = write_conversations(file, TARGETS[options.to], target)
-        except MissingSessions as error:
-            raise CommandFailure(f"{error}{SESSIONS_REMEDY}") from None
-        except UnreadableFile as error:
-            raise CommandFailure(describe_unreadable(options.file, error)) from None
+    _refuse_input(options)
+    report = convert_file(
+        options.file,
+        write_atomically(options.out.resolve()),
+        TARGETS[options.to],
+        format=options.format,
+        reading=ConvertOptions(options.assistant, mapping, options.answered_only),
+    )
     for line in (*list_problems(options.file, report), *describe_conversion(options.file, report)):
-        print(escape_terminal(line), file=sys.stderr)
+        _print_error(line)
     return 0 if is_complete(report) else EXIT_FINDINGS

@@ -1,19 +1,20 @@
 """``convert_dataset`` and ``alignmenter-datasets convert``: a file of any format into another one."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import IO
 
 from datasets_app.command_line.options import option
-from datasets_app.command_line.remedies import append_remedy
-from datasets_app.command_line.streams import CommandFailure, Progress
-from datasets_app.domain.conversations.lines import UnreadableFile
+from datasets_app.command_line.remedies import SESSIONS_REMEDY, append_remedy
+from datasets_app.command_line.streams import CommandFailure, Progress, provide_local_file, show_name
+from datasets_app.domain.conversations.lines import DEFAULT_LIMITS, Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.conversations.records import LineError, TurnRecord
-from datasets_app.domain.traces.convert import check_columns
-from datasets_app.domain.traces.converted_file import ConvertedFile
+from datasets_app.domain.traces.convert import ConvertOptions, check_columns
+from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
 from datasets_app.domain.traces.describe import (
     describe_report,
     explain_missing_sessions,
@@ -70,19 +71,60 @@ def read_mapping(items: Sequence[str], file_name: str = "") -> dict[str, str]:
         raise CommandFailure(f"--map, --mapping: {error}.") from None
 
 
-class MissingSessions(Exception):
-    """A table that doesn't say which rows are one conversation."""
+@contextmanager
+def open_conversations(
+    file_name: str, *, format: str = "auto", reading: ConvertOptions = ConvertOptions(),  # noqa: B008
+    limits: Limits = DEFAULT_LIMITS, tell: Callable[[str], object] | None = None,
+) -> Iterator[ConversationFile]:  # fmt: skip
+    """The conversations of a file of any format, or of standard input for ``-``. ``tell`` is called with
+    what a conversion has made and left out. Raises CommandFailure."""
+    with _open_file(file_name, format, reading, limits) as file:
+        file.scan()
+        if isinstance(file, ConvertedFile):
+            for line in describe_conversion(show_name(file_name), file.report) if tell else ():
+                tell(line)  # type: ignore[misc]  # there are no lines without it
+            if reason := explain_missing_sessions(file.report):
+                raise CommandFailure(f"{show_name(file_name)}: {reason}")
+        yield file
 
 
-def write_conversations(file: ConversationFile, encode: Encoder, out: IO[bytes]) -> Report:
-    """Raises UnreadableFile, and MissingSessions before anything is written."""
+def convert_file(
+    file_name: str,
+    out: AbstractContextManager[IO[bytes]],
+    encode: Encoder,
+    *,
+    format: str,
+    reading: ConvertOptions,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Report:
+    """Raises CommandFailure, before anything is written for a table that doesn't say which rows are one
+    conversation."""
+    with _open_file(file_name, format, reading, limits) as file, out as target:
+        return _write_conversations(file, encode, target)
+
+
+@contextmanager
+def _open_file(
+    file_name: str, format: str, reading: ConvertOptions, limits: Limits
+) -> Iterator[ConversationFile]:
+    shown = show_name(file_name)
+    with provide_local_file(file_name) as path:
+        try:
+            yield open_conversation_file(
+                path, format=format, limits=limits, name=Path(shown).name, options=reading
+            )
+        except UnreadableFile as error:
+            raise CommandFailure(_describe_unreadable(shown, error)) from None
+
+
+def _write_conversations(file: ConversationFile, encode: Encoder, out: IO[bytes]) -> Report:
     report = Report(format=file.format)
     with Progress("Converting") as progress:
         file.scan(lambda done: progress(done, file.bytes_total))
         if isinstance(file, ConvertedFile):
             report = file.report
             if reason := explain_missing_sessions(report):
-                raise MissingSessions(f"{file.name}: {reason}")
+                raise CommandFailure(f"{file.name}: {reason}{SESSIONS_REMEDY}")
         for block in encode(_group(file, report)):
             out.write(block)
     return report
@@ -122,7 +164,7 @@ def _list_kinds(note: Note) -> str:
     return ", ".join([*listed, f"{more:,} more"] if more > 0 else listed)
 
 
-def describe_unreadable(name: str, error: UnreadableFile) -> str:
+def _describe_unreadable(name: str, error: UnreadableFile) -> str:
     """With the senders there are, if nobody has the name that was given for the assistant."""
     senders = error.senders[:MAX_SENDERS_LISTED] if isinstance(error, UnknownSender) else []
     listed = f": {', '.join(senders)}" if senders else ""

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Self
 
+STDIN_NAME = "standard input"
 EXIT_FINDINGS, EXIT_COULD_NOT_RUN, EXIT_INTERRUPTED, EXIT_OUTPUT_CLOSED = 1, 2, 130, 141
 
 
@@ -28,6 +29,10 @@ def escape_terminal(text: str) -> str:
 
 class CommandFailure(Exception):
     """An error of the call, not of the data, as a sentence: exit code 2."""
+
+
+def show_name(file_name: str) -> str:
+    return STDIN_NAME if file_name == "-" else file_name
 
 
 @contextmanager

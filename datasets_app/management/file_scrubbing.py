@@ -13,7 +13,7 @@ from django.core.management.base import CommandError
 from alignmenter_site.env import EnvironmentVariableError
 from alignmenter_site.keys.hash_key import hash_key
 from datasets_app.catalog.dataset_facts import join_exceptions, say_verified
-from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output
+from datasets_app.command_line.streams import EXIT_FINDINGS, Progress, get_standard_output, show_name
 from datasets_app.core.atomic_files import write_atomically
 from datasets_app.core.process_pool import available_cpus
 from datasets_app.domain.conversations.reading import ConversationFile, data_stem
@@ -27,7 +27,6 @@ from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.wording import format_count
 from datasets_app.management import kept_terms
 from datasets_app.management.files import (
-    STDIN_NAME,
     check_target,
     is_input_file,
     is_same_file,
@@ -82,7 +81,7 @@ def run(options: dict[str, Any], policy: Policy, stdout: Any, stderr: Any) -> No
     with open_conversations(
         options["input"], format=options["format"], reading=reading, tell=stderr.write
     ) as file:
-        before = read_input_metadata(None if call.name == STDIN_NAME else Path(options["input"]), setup)
+        before = read_input_metadata(None if options["input"] == "-" else Path(options["input"]), setup)
         for notice in before.notices:
             call.print(notice)
         if call.out is None:
@@ -128,8 +127,7 @@ def _validate_call(options: dict[str, Any], stdout: Any, stderr: Any) -> _Saniti
     for target in (out, report, proposals):
         check_target(target, source)
     _refuse_shared_metadata(source, out, report)
-    name = STDIN_NAME if source == "-" else source
-    return _SanitizeCall(options, name, out, stdout, stderr)
+    return _SanitizeCall(options, show_name(source), out, stdout, stderr)
 
 
 def _refuse_shared_metadata(source: str, out: str | None, report: str | None) -> None:

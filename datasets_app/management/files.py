@@ -2,55 +2,22 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from django.core.management.base import CommandError
-
-from datasets_app.command_line.conversion import describe_conversion, describe_unreadable
-from datasets_app.command_line.streams import get_standard_output, provide_local_file
+from datasets_app.command_line import conversion
+from datasets_app.command_line.streams import get_standard_output
 from datasets_app.core.atomic_files import PRIVATE_MODE, write_atomically
 from datasets_app.core.limits import configured_limits
-from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.conversations.reading import ConversationFile
-from datasets_app.domain.traces.convert import ConvertOptions
-from datasets_app.domain.traces.converted_file import ConvertedFile, open_conversation_file
-from datasets_app.domain.traces.describe import explain_missing_sessions
 from datasets_app.management.terminal import command_error
 
-STDIN_NAME = "standard input"
 
-
-@contextmanager
-def open_conversations(
-    file_name: str, *, format: str = "auto", reading: ConvertOptions = ConvertOptions(),  # noqa: B008
-    tell: Callable[[str], object] | None = None,
-) -> Iterator[ConversationFile]:  # fmt: skip
-    """The conversations of a file of any format, or of standard input for ``-``. ``tell`` is called with
-    what a
-    conversion has made and left out."""
-    name = STDIN_NAME if file_name == "-" else Path(file_name).name
-    shown = STDIN_NAME if file_name == "-" else file_name
-    with provide_local_file(file_name) as path:
-        try:
-            file = open_conversation_file(
-                path, format=format, limits=configured_limits(), name=name, options=reading
-            )
-            file.scan()
-            if isinstance(file, ConvertedFile):
-                for line in describe_conversion(shown, file.report) if tell else ():
-                    tell(line)  # type: ignore[misc]  # there are no lines without it
-                if reason := explain_missing_sessions(file.report):
-                    raise command_error(f"{shown}: {reason}")
-            yield file
-        except UnreadableFile as error:
-            raise unreadable_error(shown, error) from None
-
-
-def unreadable_error(name: str, error: UnreadableFile) -> CommandError:
-    return command_error(describe_unreadable(name, error))
+def open_conversations(file_name: str, **options: Any) -> AbstractContextManager[ConversationFile]:
+    """Within the limits of the settings."""
+    return conversion.open_conversations(file_name, limits=configured_limits(), **options)
 
 
 def read_text(file_name: str) -> str:

@@ -9,7 +9,7 @@ from annotations_app.labels.extract_candidates import (
     refuse_test_split,
 )
 from datasets_app.command_line.options import option
-from datasets_app.command_line.streams import Progress, provide_local_file
+from datasets_app.command_line.streams import Progress, provide_local_file, show_name
 from datasets_app.core.limits import configured_limits
 from datasets_app.domain.conversations.lines import Limits, UnreadableFile
 from datasets_app.domain.conversations.reading import FORMATS, ConversationFile
@@ -67,7 +67,7 @@ exit codes:
             Progress("Extracting") as progress,
             open_output(options["out"]) as out,
         ):
-            name = "standard input" if options["input"] == "-" else options["input"]
+            name = show_name(options["input"])
             try:
                 file = ConversationFile(path, format=options["format"], limits=limits, name=name)
             except UnreadableFile as error:

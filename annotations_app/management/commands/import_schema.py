@@ -10,8 +10,9 @@ from annotations_app.criteria.schemas import (
     save_schema,
 )
 from datasets_app.command_line.options import option
+from datasets_app.command_line.streams import show_name
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME, read_text
+from datasets_app.management.files import read_text
 from datasets_app.management.terminal import command_error
 
 
@@ -42,7 +43,7 @@ exit codes:
             for name in ready_made:
                 self._report(save_schema(read_ready_made(name)))
             for file in files:
-                self._report(import_schema(read_text(file), file_name=STDIN_NAME if file == "-" else file))
+                self._report(import_schema(read_text(file), file_name=show_name(file)))
 
     def _report(self, imported: SchemaImport) -> None:
         schema = imported.schema

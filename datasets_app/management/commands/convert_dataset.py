@@ -1,5 +1,4 @@
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -7,27 +6,23 @@ import msgspec
 from datasets_app.catalog.rows.parquet_blocks import encode_parquet
 from datasets_app.command_line.conversion import (
     READING_OPTIONS,
-    MissingSessions,
+    convert_file,
     describe_conversion,
     is_complete,
     list_problems,
-    write_conversations,
 )
 from datasets_app.command_line.options import option
-from datasets_app.command_line.streams import EXIT_FINDINGS, provide_local_file
-from datasets_app.core.errors import UserError
+from datasets_app.command_line.streams import EXIT_FINDINGS, show_name
 from datasets_app.core.limits import configured_limits
-from datasets_app.domain.conversations.lines import UnreadableFile
-from datasets_app.domain.conversations.reading import ConversationFile
 from datasets_app.domain.traces.convert import ConvertOptions
-from datasets_app.domain.traces.converted_file import ALL_FORMATS, open_conversation_file
+from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.traces.describe import list_left_out, list_warnings
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.targets import TARGETS as TEXT_TARGETS
 from datasets_app.domain.traces.targets import Encoder
 from datasets_app.exporting.export_dataset import encode_csv
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME, check_target, open_output, unreadable_error
+from datasets_app.management.files import check_target, open_output
 from datasets_app.management.format_options import mapping_options, parse_mapping
 from datasets_app.management.terminal import command_error
 
@@ -83,38 +78,27 @@ How to export from each tool: docs/formats.md"""
     def handle(self, **options: Any) -> None:
         if options["out"] == "-" == options["report"]:
             raise command_error("Only one of --out and --report can be standard output.")
-        name = STDIN_NAME if options["input"] == "-" else options["input"]
         reading = ConvertOptions(options["assistant"], parse_mapping(options), options["answered_only"])
         check_target(options["out"], options["input"])
-        with provide_local_file(options["input"]) as path:
-            try:
-                file = open_conversation_file(
-                    path,
-                    format=options["format"],
-                    limits=configured_limits(),
-                    name=Path(name).name,
-                    options=reading,
-                )
-                report = self._write(file, options)
-            except UnreadableFile as error:
-                raise unreadable_error(name, error) from None
+        report = convert_file(
+            options["input"],
+            open_output(options["out"]),
+            TARGETS[options["to"]],
+            format=options["format"],
+            reading=reading,
+            limits=configured_limits(),
+        )
         if options["report"]:
             with open_output(options["report"]) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(_as_json(report))) + b"\n")
         if options["save_mapping"] and (mapping := {**report.mapping, **reading.mapping}):
             with open_output(options["save_mapping"]) as out:
                 out.write(msgspec.json.format(msgspec.json.encode(mapping)) + b"\n")
+        name = show_name(options["input"])
         for line in (*list_problems(name, report), *describe_conversion(name, report)):
             self.stderr.write(line, style_func=str)
         if not is_complete(report):
             raise SystemExit(EXIT_FINDINGS)
-
-    def _write(self, file: ConversationFile, options: dict[str, Any]) -> Report:
-        try:
-            with open_output(options["out"]) as out:
-                return write_conversations(file, TARGETS[options["to"]], out)
-        except MissingSessions as error:
-            raise UserError(str(error), remedy="sessions") from None
 
 
 def _as_json(report: Report) -> dict[str, Any]:

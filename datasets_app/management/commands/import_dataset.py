@@ -7,7 +7,7 @@ from datasets_app.access import limit_access
 from datasets_app.catalog.text_gates import scan_and_describe
 from datasets_app.command_line.conversion import ASSUMED_ORIGIN, ORIGIN_HELP, READING_OPTIONS
 from datasets_app.command_line.options import option
-from datasets_app.command_line.streams import Progress, provide_local_file
+from datasets_app.command_line.streams import Progress, provide_local_file, show_name
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.converted_file import ALL_FORMATS
 from datasets_app.domain.traces.table_columns import format_columns
@@ -17,7 +17,6 @@ from datasets_app.importing.mappings import get_mapping, save_mapping
 from datasets_app.importing.parameters import ImportOptions, ImportParameters
 from datasets_app.jobs.perform import run_job
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME
 from datasets_app.management.format_options import (
     LABEL_OPTIONS,
     mapping_options,
@@ -94,7 +93,7 @@ exit codes:
             sources = [
                 ImportSource(
                     stack.enter_context(provide_local_file(file)),
-                    STDIN_NAME if file == "-" else Path(file).name,
+                    Path(show_name(file)).name,
                 )
                 for file in files
             ]

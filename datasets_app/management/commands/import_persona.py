@@ -4,9 +4,9 @@ from django.core.management.base import CommandError
 
 from datasets_app.catalog.import_persona import import_persona
 from datasets_app.command_line.options import option
-from datasets_app.command_line.streams import EXIT_FINDINGS
+from datasets_app.command_line.streams import EXIT_FINDINGS, show_name
 from datasets_app.management.base import BaseCommand
-from datasets_app.management.files import STDIN_NAME, read_text
+from datasets_app.management.files import read_text
 from datasets_app.management.terminal import format_problem, report_errors
 
 
@@ -32,7 +32,7 @@ exit codes:
             text = read_text(file)
             try:
                 with report_errors(self):
-                    self._import(STDIN_NAME if file == "-" else file, text, strict)
+                    self._import(show_name(file), text, strict)
             except CommandError as error:
                 if error.returncode != EXIT_FINDINGS or len(files) == 1:
                     raise

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def previewed(tmp_path: Path, empty_queue: None) -> Dataset:
-    """Fredo and Jelka are in all five sessions."""
-    text = "Ask Fredo, or use the Jelka app."
+    """Fredo and Henrik are in all five sessions."""
+    text = "Ask Fredo, or read our Henrik guide."
     lines = [make_turn(f"s{number}", 1, role="assistant", text=text) for number in range(5)]
     dataset = make_dataset(tmp_path, lines, origin="production")
     scrub_dataset(dataset, Policy(), dry_run=True)
@@ -40,7 +40,7 @@ def read(response: Any) -> str:
 def find_key(word: str) -> int:
     """The key of the first finding of a word in the preview."""
     findings = ScrubFinding.objects.order_by("pk")
-    start = "Ask Fredo, or use the Jelka app.".index(word)
+    start = "Ask Fredo, or read our Henrik guide.".index(word)
     return int(findings.filter(start=start)[0].pk)
 
 
@@ -49,11 +49,11 @@ def test_proposals_are_decided_with_one_click_each(sign_in: Any, previewed: Data
     page = read(curator.get(address("scrub", previewed)))
     assert "Are these people? (2)" in page
     assert AuditEvent.objects.filter(action="read_raw_text", details__place="proposals").exists()
-    fredo, jelka = find_key("Fredo"), find_key("Jelka")
+    fredo, henrik = find_key("Fredo"), find_key("Henrik")
     where = address("decide_proposal", previewed)
-    done = curator.post(where, {"keep": fredo, f"after-{fredo}": jelka})
-    assert done.headers["Location"].endswith(f"#proposal-{jelka}")
-    assert curator.post(where, {"scrub": jelka}).headers["Location"].endswith("#proposals")
+    done = curator.post(where, {"keep": fredo, f"after-{fredo}": henrik})
+    assert done.headers["Location"].endswith(f"#proposal-{henrik}")
+    assert curator.post(where, {"scrub": henrik}).headers["Location"].endswith("#proposals")
     kept, scrubbed = ScrubMark.objects.order_by("pk")
     assert (kept.verdict, kept.term) == ("not_personal", "Fredo")
     assert (scrubbed.verdict, scrubbed.kind, scrubbed.term) == ("missed", "NAME", "")
@@ -73,8 +73,8 @@ def test_all_that_remain_are_decided_with_one_click(sign_in: Any, previewed: Dat
     done = read(curator.post(where, {"preview": preview.pk}, follow=True))
     assert "Always scrubs 1 more term." in done
     # By its name, for as long as the preview has it: what was decided can be undone.
-    assert '<b dir="auto">Jelka</b>' in done
-    assert "Jelka</b>" not in read(viewer.get(address("scrub", previewed)))
+    assert '<b dir="auto">Henrik</b>' in done
+    assert "Henrik</b>" not in read(viewer.get(address("scrub", previewed)))
     assert sorted(ScrubMark.objects.values_list("verdict", "term")) == [
         ("missed", ""),
         ("not_personal", "Fredo"),
@@ -91,7 +91,7 @@ def test_without_the_permission_to_read_there_are_counts_alone(sign_in: Any, pre
     page = read(lead.get(address("scrub", previewed)))
     assert "Are these people? (2)" in page
     assert "withheld, 5 characters" in page
-    assert not re.search("fredo|jelka", page, re.IGNORECASE)
+    assert not re.search("fredo|henrik", page, re.IGNORECASE)
     lead.post(address("decide_proposal", previewed), {"keep": find_key("Fredo")})
     lead.post(address("keep_terms", previewed), {"terms": "Fredo"})
     assert not ScrubMark.objects.exists()
@@ -111,9 +111,9 @@ def test_terms_of_a_dataset_are_listed_once_and_values_of_patterns_are_not(
 ) -> None:
     curator = sign_in("curator")
     where = address("keep_terms", previewed)
-    page = read(curator.post(where, {"terms": " Fredo \n\nBig  Jelka\nfredo"}, follow=True))
+    page = read(curator.post(where, {"terms": " Fredo \n\nBig  Henrik\nfredo"}, follow=True))
     assert "Keeps 3 terms." in page
-    assert [mark.term for mark in ScrubMark.objects.order_by("pk")] == ["Fredo", "Big Jelka", "fredo"]
+    assert [mark.term for mark in ScrubMark.objects.order_by("pk")] == ["Fredo", "Big Henrik", "fredo"]
     refused = read(curator.post(where, {"terms": "x\njo@example.org"}, follow=True))
     assert "Line 2 is one of the e-mail addresses that a scrub replaces." in refused
     assert "jo@example.org" not in refused

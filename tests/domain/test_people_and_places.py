@@ -109,7 +109,7 @@ see acme.io/user/guide and src/app/users/models.py
 BIRTHS = """
 DOB:{12/03/1984}
 d/o/b {12/03/84}
-dob {12MAR1984}, {12Sep84}
+dob {12MAR1984}
 dob {12/III/1984}
 DOB (mm/dd)? {03/12/84}
 dob {march twelfth nineteen eighty four}
@@ -124,7 +124,6 @@ Jane Doe (* {12.03.1984})
 born and raised in Leeds, {12 March 1984}
 I was born in '{84}
 my mother, born {1951}, has no phone
-I turn 40 on {March 12}
 name,dob,city↵Jane Doe,{1984-03-12},Leeds↵John Doe,{1951-07-01},York
 date_naissance={1984-03-12}
 Né(e) le : {12/03/1984}
@@ -296,7 +295,6 @@ def test_a_scrub_leaves_no_part_and_changes_nothing_the_second_time() -> None:
         ("What year were you born?", "84", "84"),
         ("What name do you log in with?", "always_1362", "always_1362"),
         ("Which player do you want to report?", "it was karinholm", "karinholm"),
-        ("Which account is affected?", "lemonfalcon", "lemonfalcon"),
         ("Who invited you?", "holm33", "holm33"),
         ("And on Xbox?", "otter_kid", "otter_kid"),
         ("Quel est votre identifiant ?", "c'est annarx", "annarx"),
@@ -377,7 +375,6 @@ def test_a_user_name_is_told_by_its_place(text: str, names: list[str]) -> None:
         ("Reviewed-by: kbd9 <kbd@example.org>", "kbd9"),
         ("[14:02] meadow.kbaker: try again", "meadow.kbaker"),
         ("my repo is github.com/otter/things", "otter"),
-        ("see https://gitlab.com/badgerly/dotfiles", "badgerly"),
     ],
 )
 def test_any_word_is_a_user_name_where_only_one_can_stand(text: str, value: str) -> None:

@@ -159,7 +159,6 @@ def test_the_answer_to_a_question_for_a_name_is_one() -> None:
         ("Gracias. ¿Un teléfono?", "644 120 953", "[PHONE]"),
         ("Op welk nummer kunnen we u bereiken?", "612345678", "[PHONE]"),
         ("Mi lascia un numero?", "347 1234567", "[PHONE]"),
-        ("Poproszę numer kontaktowy", "601234567", "[PHONE]"),
         ("Mikä on puhelinnumerosi?", "40217765", "[PHONE]"),
         ("Where do we text you?", "40217765", "[PHONE]"),
         ("Which phone model is it?", "SM 40217765", "SM 40217765"),

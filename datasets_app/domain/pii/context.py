@@ -17,7 +17,6 @@ from datasets_app.domain.pii.detector import (
     CRYPTO_WALLET,
     DATE_OF_BIRTH,
     EMAIL,
-    HANDLE,
     IBAN,
     ID_NUMBER,
     MAC,
@@ -27,12 +26,8 @@ from datasets_app.domain.pii.detector import (
     Match,
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.rules.announced_handles import find_answered_handles, is_free
 from datasets_app.domain.pii.rules.births import find_answered_dates
-from datasets_app.domain.pii.rules.handle_questions import HANDLE_QUESTION, LOOSE_HANDLE_QUESTION
-from datasets_app.domain.pii.rules.handle_shapes import OF_NAMES, OF_WORDS, rank
 from datasets_app.domain.pii.rules.id_numbers import find_unannounced, is_requested
-from datasets_app.domain.pii.rules.phone_questions import asks_for_phone
 from datasets_app.domain.pii.rules.prefilter import make_prefilter
 
 MAX_QUESTION_CHARACTERS = 600
@@ -53,8 +48,6 @@ _NOT_A_PERSON = (
     r"|plan|service|software|app|application|network|wifi|host|show|team|school|group|channel|field|user)"
 )
 _PEOPLE = r"(?:passenger|guest|travell?er|customer|(?:card|account )?holder|patient|member|person|recipient)"
-# A question for a user name or for anything else: only what looks like one answers it.
-_ANY_HANDLE = "HANDLE, maybe"
 _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
     NAME: lazy_re.compile(
         rf"\b(?:your|ur|yr|full|first|last|sur|maiden|{_PEOPLE}'?s?|whose|which|what|good|sweet|nice)\s+"
@@ -105,8 +98,6 @@ _QUESTION_PATTERNS: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     MAC: re.compile(r"\b(?:mac|hardware|physical|ethernet) address\b|\bmac id\b", re.IGNORECASE),
-    HANDLE: HANDLE_QUESTION,
-    _ANY_HANDLE: LOOSE_HANDLE_QUESTION,
     DATE_OF_BIRTH: lazy_re.compile(
         r"\b(?:date|day|month|year)s? of birth\b|\bbirth ?(?:date|day|year)|\bb-?day\b|\bd\.?o\.?b\b"
         r"|\bborn\b(?! to\b)|geburt(?:s(?:datum|tag|jahr)|stag)|\bgeb(?:oren|\.)|naissance|\bnée?(?:\(e\))?\b"
@@ -134,9 +125,7 @@ def _load_prefilter() -> Callable[[str], Sequence[int]]:
 
 def find_requested_kinds(question: str, kinds: Collection[str]) -> tuple[str, ...]:
     """What a turn asks the other side for, of the classes in ``kinds``: as :func:`find_answers` is told."""
-    return tuple(
-        kind for kind in _find_asked_kinds(question[-MAX_QUESTION_CHARACTERS:]) if _get_class(kind) in kinds
-    )
+    return tuple(kind for kind in _find_asked_kinds(question[-MAX_QUESTION_CHARACTERS:]) if kind in kinds)
 
 
 @lru_cache(maxsize=4096)
@@ -149,15 +138,9 @@ def _find_asked_kinds(question: str) -> list[str]:
         for kind in map(_ASKED_KINDS.__getitem__, possible[:-1])
         if _QUESTION_PATTERNS[kind].search(question)
     ]
-    if PHONE not in asked and asks_for_phone(question):
-        asked.append(PHONE)
     if is_requested(question):
         asked.append(ID_NUMBER)
     return asked
-
-
-def _get_class(kind: str) -> str:
-    return HANDLE if kind == _ANY_HANDLE else kind
 
 
 def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
@@ -165,7 +148,7 @@ def find_answers(kinds: tuple[str, ...], reply: str) -> list[Match]:
     if len(reply) > MAX_ANSWER_CHARACTERS:
         return []
     return [
-        Match(_get_class(kind), start, end, ANSWER_SCORE)
+        Match(kind, start, end, ANSWER_SCORE)
         for kind in kinds
         for start, end in _ANSWER_FINDERS[kind](reply)
         if end > start
@@ -312,7 +295,6 @@ _IBAN_LIKE = re.compile(
 )
 _HEX_DIGITS = re.compile(r"(?<!\w)[0-9A-Fa-f](?:[:.\- ]?[0-9A-Fa-f]){11,15}(?!\w)")
 _MIN_ACCOUNT_DIGITS, _MIN_IBAN_DIGITS = 4, 10
-_MAX_SHORT_ANSWER = 30
 
 
 def _make_code_finder(
@@ -339,18 +321,6 @@ def _find_secrets(reply: str) -> Iterator[tuple[int, int]]:
             yield token.span()
 
 
-_ACCOUNT = re.compile(r"(?<![\w@/\\.#$%&+~<-])[A-Za-z0-9_][A-Za-z0-9_.-]{2,38}[A-Za-z0-9_](?![\w@/\\(\[+-])")
-
-
-def _find_accounts(reply: str) -> Iterator[tuple[int, int]]:
-    """The first token that looks like a user name: of the answer to "which player?"."""
-    least = OF_WORDS if len(reply) <= _MAX_SHORT_ANSWER else OF_NAMES
-    for token in _ACCOUNT.finditer(reply):
-        if rank(token[0]) >= least and is_free(token[0]):
-            yield token.span()
-            return
-
-
 _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     NAME: _find_names,
     PHONE: _make_digit_finder(6),
@@ -361,8 +331,6 @@ _ANSWER_FINDERS: dict[str, Callable[[str], Iterator[tuple[int, int]]]] = {
     ACCOUNT: _make_code_finder(_CODE_WORD, _MIN_ACCOUNT_DIGITS),
     CRYPTO_WALLET: lambda reply: (match.span() for match in _LONG_WORD.finditer(reply)),
     MAC: lambda reply: (match.span() for match in _HEX_DIGITS.finditer(reply)),
-    HANDLE: find_answered_handles,
-    _ANY_HANDLE: _find_accounts,
     DATE_OF_BIRTH: find_answered_dates,
     EMAIL: lambda reply: (match.span() for match in _ADDRESS.finditer(reply)),
     CREDENTIAL: _find_secrets,

@@ -35,13 +35,12 @@ from datasets_app.domain.pii.names.names import (
 from datasets_app.domain.pii.pieces import PROSE_KEYS, Place, is_prose
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.recognizer_files import RecognizerDetector
-from datasets_app.domain.pii.rules.announced_handles import may_be_user_name
 from datasets_app.domain.pii.rules.finder import RuleDetector, find_all
-from datasets_app.domain.pii.rules.handle_shapes import is_name, is_numbered_thing
 from datasets_app.domain.pii.rules.order_numbers import OrderNumbers
 from datasets_app.domain.pii.rules.other_words import is_of_thing
 from datasets_app.domain.pii.rules.short_codes import is_thing
 from datasets_app.domain.pii.rules.technical import drop_protected, find_protected
+from datasets_app.domain.pii.rules.user_names import is_numbered_thing, may_be_user_name
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.network.judged import JudgedText
@@ -59,9 +58,6 @@ _NUMBER_KINDS = frozenset((PHONE, ID_NUMBER, ACCOUNT))
 # Signs that join words in tags and ids: jane_fonseca, agent:maria.
 _PLAIN_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,40}")
 _WORD = re.compile(r"[^\W\d_]+")
-# A user name by its form: @jane, u/jane, jane#1234, $jane, jane.tumblr.com; and by its place: user=jane,
-# github.com/jane.
-_SIGNED = re.compile(r"[@/#$]|\w\.\w+\.\w")
 _DECIMAL = re.compile(r"\d*[.,]\d+")
 # Between a date and its time of day stand no more than the rest of the date and a short word: at, um, à.
 _TIME_BEHIND = re.compile(
@@ -69,7 +65,6 @@ _TIME_BEHIND = re.compile(
 )
 _TIME_BEFORE = re.compile(r"\d:(?:\d\d[ ,]{1,2}[\d./-]{0,5})?\Z")
 _IN_JSON = re.compile(r"\" ?: ?\"\Z")
-_PLACED = re.compile(r"[=/][\"']?\Z")
 _JOINERS_TO_SPACES = str.maketrans("_-.:/=+", "       ")
 
 
@@ -218,22 +213,13 @@ def find_values(text: str) -> list[Match]:
 
 
 def add_judged(found: list[Match], text: str, judged: "JudgedText", kinds: frozenset[str]) -> list[Match]:
-    """What rules found in a text, without the announced user names that the network doesn't support, and the
-    values of ``kinds`` that only the words around tell."""
-    kept = [
-        match
-        for match in found
-        if match.kind != HANDLE
-        or _SIGNED.search(text, match.start, match.end)
-        or _PLACED.search(text, max(0, match.start - 2), match.start)
-        or judged.supports(match)
-    ]
+    """What rules found in a text, and the values of ``kinds`` that only the words around tell."""
     more = [
         match
         for match in judged.find(kinds)
-        if not (_is_decided(match, kept) or _is_of_thing(text, match) or is_thing(text, match))
+        if not (_is_decided(match, found) or _is_of_thing(text, match) or is_thing(text, match))
     ]
-    return kept + (drop_protected(more, find_protected(text)) if more else more)
+    return found + (drop_protected(more, find_protected(text)) if more else more)
 
 
 def _join(question: str, reply: str) -> str:
@@ -287,9 +273,15 @@ def _is_identifier(text: str, match: Match) -> bool:
     if is_digest(value) or (len(value) == MD5_CHARACTERS and is_hexadecimal(value)):
         return True
     words = [word for word in value.split("_") if word]
-    if "_" not in value or not "".join(words).isalpha() or any(is_name(word.lower()) for word in words):
+    if "_" not in value or not "".join(words).isalpha() or any(map(_is_name, words)):
         return False
     return value.isupper() or _IN_JSON.search(text, max(0, match.start - 4), match.start) is not None
+
+
+def _is_name(word: str) -> bool:
+    """Whether it is a first or a last name, and no word."""
+    first, last, common = look_up_word(word)
+    return (first > 0 and common < 2) or (last > 0 and not common)
 
 
 def _is_decided(match: Match, by_rules: Sequence[Match]) -> bool:

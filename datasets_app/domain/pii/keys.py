@@ -24,8 +24,8 @@ from datasets_app.domain.pii.detector import (
 )
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.policy import ID
-from datasets_app.domain.pii.rules.handle_shapes import is_account_name
 from datasets_app.domain.pii.rules.id_formats import names_number
+from datasets_app.domain.pii.rules.user_names import is_account_name
 
 # Names of people under keys that say so: `Sender Name: Kim`, `agent: Robert`, `Bearbeiter: Jonas`.
 #

@@ -1,6 +1,5 @@
 """Software, products, firms, languages: what looks like a name and is none, by packaged lists."""
 
-import re
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -8,19 +7,12 @@ from datasets_app.domain.pii.names.gazetteer import fold_word, look_up_word
 from datasets_app.domain.pii.names.name_words import select_words, split_pieces
 
 _LISTS = Path(__file__).parent / "name_model"
-_SERIES = re.compile(r"([A-Z]{2,}[a-z]*)\d{2,5}[A-Z]{0,3}")
 
 
 @lru_cache(maxsize=1 << 14)
 def is_software(name: str) -> bool:
     """Whether a name is that of software: react-router, Claude Sonnet."""
     return _split(name) in _load_list("software.txt")
-
-
-def is_part_number(name: str) -> bool:
-    """Whether a name is a chip or a board of a series: ATmega328P."""
-    series = _SERIES.fullmatch(name)
-    return series is not None and not any(look_up_word(series[1])) and is_software(series[1])
 
 
 @lru_cache(maxsize=1 << 14)

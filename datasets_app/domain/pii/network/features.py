@@ -46,6 +46,10 @@ _MIN_PART, _MAX_PARTS, _PART_FEATURES = 3, 3, 8
 Hide = Callable[[str, int], int]
 
 
+# Beside these a frequent word or a short number may be a value: "born on the seventh of May".
+_OF_BIRTH = frozenset("born birth birthday birthdays".split())
+
+
 class FeatureReader:
     """Features of words, with a cache; ``hide`` changes what the lexicon says (in training)."""
 
@@ -104,6 +108,8 @@ class FeatureReader:
         if word.isdigit():
             return len(word) <= _SHORT_NUMBER
         letters = word.replace("'", "").replace("’", "")
+        if letters.lower() in _OF_BIRTH:
+            return False
         return (
             letters.isalpha() and read_code(self._codes[fold_word(word[:_LONGEST])]).common >= TELLING_LEVEL
         )

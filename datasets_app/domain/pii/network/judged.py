@@ -20,8 +20,6 @@ from datasets_app.domain.pii.network.words import Word, is_placeholder
 MAX_ENGLISH = 0.9
 # So few words may be English where none of them tells the language, or English is as likely as this.
 MAX_UNCERTAIN_WORDS, UNCERTAIN_ENGLISH = 3, 0.2
-# A user name that a rule finds is one only if the network finds it as likely as this.
-MIN_SUPPORT = 0.02
 
 
 class _Class(NamedTuple):
@@ -88,16 +86,6 @@ class JudgedText(NamedTuple):
     def highest(self) -> float:
         """The highest probability that a word is part of a name."""
         return float(self.reading.probabilities[:, CLASSES.index(NAME)].max(initial=0))
-
-    def supports(self, match: Match) -> bool:
-        """Whether what a rule found may be personal."""
-        words = [
-            number
-            for number, word in enumerate(self.reading.words)
-            if word.start < match.end and match.start < word.end
-        ]
-        likely = self.reading.probabilities[words][:, _PERSONAL].sum(axis=1)
-        return not words or float(likely.max(initial=0)) >= MIN_SUPPORT
 
 
 def judge_replies(replies: Sequence[tuple[str, str]]) -> dict[str, JudgedText]:

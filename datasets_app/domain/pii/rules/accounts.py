@@ -1,4 +1,4 @@
-"""Numbers of accounts at a bank or of a customer, by the words around them: "my account number is 12345678".
+"""Numbers of accounts at a bank or of a customer, by the words before them: "my account number is 12345678".
 
 The number of a bank identifies no person, but is replaced together with an account: sort codes and routing
 numbers by their own words, a BIC where an account is in the same text.
@@ -38,7 +38,7 @@ _NOT_AFTER = re.compile(
     r"| ?(?:eur|usd|gbp|dollars?|euros?|pounds|rupees|rs|points|miles|km|days|years|users)\b",
     re.IGNORECASE,
 )
-_BLOCKED, NO_CUE, _PLAIN, _NUMBERED = -1, 0, 1, 2
+NO_CUE, _PLAIN, _NUMBERED = range(3)
 _MAX_UNKNOWN_WORDS = _MAX_LINES = 2
 
 
@@ -70,12 +70,8 @@ def _is_alphanumeric(sign: str) -> bool:
 
 
 def rate_account_words(window: Window) -> int:
-    before = _rate_before(window.list_tokens_before())
-    return before if before != NO_CUE else _rate_after(window.list_tokens_after())
-
-
-def _rate_before(tokens: Sequence[str]) -> int:
-    """``tokens`` come the nearest first."""
+    """Whether the words before a number say that it is an account's, or even its number."""
+    tokens = window.list_tokens_before()
     unknown = lines = 0
     is_numbered = False
     for place, token in enumerate(tokens):
@@ -86,7 +82,7 @@ def _rate_before(tokens: Sequence[str]) -> int:
             subjects = SUBJECTS if is_numbered else ACCOUNTS
             if token in _REFERENCES and further and further[0] in subjects:
                 continue  # customer reference number
-            return _BLOCKED if unknown <= 1 else NO_CUE
+            return NO_CUE
         if token == "card" and further[:1] and further[0] in SUBJECTS:
             is_numbered = True  # loyalty card
             continue
@@ -124,28 +120,6 @@ def _is_numbered(further: Sequence[str]) -> bool:
         if token not in FILLERS and token not in SUBJECTS:
             return False
     return False
-
-
-def _rate_after(tokens: Sequence[str]) -> int:
-    """As in "12345678 is my account number", "12345678 (customer no.)"."""
-    lines = 0
-    is_numbered = is_subject = False
-    for token in tokens:
-        if token in COMPOUNDS:
-            is_numbered = is_subject = True
-            break
-        if token in SUBJECTS:
-            is_subject = True
-        elif token in NUMBER_WORDS and token.isalpha():
-            is_numbered = True
-        elif token == NEWLINE:
-            lines += 1
-            if is_subject or lines == _MAX_LINES:
-                break
-        elif is_subject or token not in FILLERS or token.isdigit():
-            break
-    # On the next line it may as well be the label of what follows it.
-    return _NUMBERED if is_numbered and is_subject and not lines else NO_CUE
 
 
 # --- the bank beside it -----------------------------------------------------------------------

@@ -1,20 +1,19 @@
-"""Dates of birth: a date beside a word that says so, before it or behind it, in some thirty languages.
+"""Dates of birth behind a label that means nothing else: "DOB: 3/5/1980", "Geburtsdatum 3.5.80", in columns.
 
-A date alone is an appointment, a release or a delivery; nothing about its form tells otherwise. Linear in
-the length of the text: around each such word a bounded part is searched.
+A date alone is an appointment, a release or a delivery. Where only the sentence says that it is one of birth
+("I turned up on 3 May 1980", "my birthday"), the network tells. Linear in the length of the text: behind each
+label a bounded part is searched.
 """
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import DATE_OF_BIRTH, Match, Span, drop_overlaps
-from datasets_app.domain.pii.rules.birth_words import CUE, CUE_WORDS, OTHER_EVENT, SPELLED_CUES, UNSPACED_CUES
-from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
+from datasets_app.domain.pii.rules.cue_words import make_cues, split_letters
 from datasets_app.domain.pii.rules.dates import (
     find_dates,
-    find_in_columns,
-    has_year,
     match_compact_date,
     match_date,
     match_day_and_month,
@@ -24,161 +23,122 @@ from datasets_app.domain.pii.rules.dates import (
     may_start_date,
 )
 
-_TURNING_CUES = make_cues("turn turns turned turning")
-_MAX_DISTANCE = 64
-_MAX_DATES = 8
-
+_CERTAIN = (
+    r"d\.? ?/?o\.? ?/?b\.?(?![^\W_])"
+    r"|(?:(?:place|time|city|country|birthplace)[ ]?(?:[/&,]|and|,? ?and)[ ]?)?"
+    r"(?:dates?|day|month)(?:[ ]?(?:[/&,]|and)[ ]?(?:dates?|day|month|year|time"
+    r"|place)){0,2}[ _-]?of[ _-]?birth"
+    r"|birth[ _-]?(?:dates?|dt)(?![^\W_])|birth[ _-]?day(?= ?[\"']?[:=])|birth ?place ?(?:/|and|&) ?date"
+    r"|births?(?=[\"']?[ \t]?[:=]|[ ]\d)"
+    r"|geb(?:urts|\.)?[ _-]?dat(?:um|en|\.)?(?![^\W_])|geb(?:urts)?tage?(?=[\"']?[ ]?[:=])"
+    r"|geb\.(?:[ ]?am)?|geboren am"
+    r"|(?:dates?|jour|lieu)[ _](?:de[ _])?naissance|naissance(?=[\"']?[ ]?[:=]|[ ]\d)|ddn(?![^\W_])|d\.d\.n\."
+    r"|(?:fechas?|f(?:ec)?\.?)?[ _]?(?:de[ _])?nac(?:imiento|\.)(?! de (?:la|las|una))|f\. ?n\.(?=[ :])"
+    r"|(?:luogo e )?dat[ae][ _](?:di[ _])?nascita|nascita(?=[\"']?[ ]?[:=]|[ ]\d)"
+    r"|d(?:ata|t)\.?[ _]?(?:de[ _])?nasc(?:imento|\.)?|nascimento(?=[\"']?[ ]?[:=]|[ ]\d)|nasc\."
+    r"|d\.?n\.?(?=[ ]?:)|geboortedat(?:um|a)|födelse(?:datum|dag|tid)|fødsels(?:dato|dag)|fæðingardagur"
+    r"|syntymä(?:aika|päivä)\w{0,3}|synt\."
+    r"|dat[ay][ _](?:urodzenia|ur\.|ur(?![^\W_]))|dat(?:um|a)[ _]narozen[íi]|nar\.(?=[ :]{0,2}\d)"
+    r"|dátum narodenia|születési (?:helye? és )?(?:idej?e?|idő|dátum)\w{0,3}|szül\.(?: ?(?:idő|dátum"
+    r"|hely, idő))?"
+    r"|data na[șşs]terii|doğum (?:tarihi|günü)\w{0,3}|d\. ?tarihi|t(?:anggal|gl\.?) lahir|sünni(?:aeg"
+    r"|kuupäev)"
+    r"|dzimšanas datums|gimimo data|datum ro[đd]enja|datum rojstva|дат[аыу] рождения|д\. ?р\.|дата народження"
+    r"|дата на раждане|ημερομηνία γέννησης|ημ\. ?γέννησης"
+    r"|生年月日|出生(?:日期|年月日|日)|생년월일|जन्म ?(?:तिथि|दिनांक|तारीख)"
+    r"|תאריך לידה|تاريخ (?:الميلاد|الولادة)|تاریخ تولد"
+    r"|ngày(?:,)? (?:tháng,? năm )?sinh(?! nhật)"
+)
+_BIRTH_YEAR = (
+    r"years? of birth|birth[ _-]?year|y\.?o\.?b\.?(?![^\W_])|geburtsjahr|jahrgang|année de naissance"
+    r"|año de nacimiento|anno di nascita|ano de nascimento|geboortejaar|födelseår|fødselsår|syntymävuosi"
+    r"|rok urodzenia|rok narození|doğum yılı|год рождения|năm sinh|sinh năm|tahun lahir|出生年份?"
+)
+_LABEL = lazy_re.compile(
+    rf"(?:(?<![^\W_])|(?<=[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af\d])(?=[\u0e00-\u0e7f\u3040-\u9fff\uac00-\ud7af])"
+    rf"|(?<=[a-z])(?=[DB]))(?:(?P<year>{_BIRTH_YEAR})|{_CERTAIN})",
+    re.IGNORECASE,
+)
+# One of these words is part of every label.
+_LABEL_WORDS = make_cues(
+    """
+    dob birth births dateofbirth birthdate birthdates birthdt birthday birthyear yob birthplace patientdob
+    userdob customerdob geburtsdatum geburtstag geburtstage geb geboren geburtsjahr jahrgang gebdatum gebdat
+    naissance ddn nacimiento nac nascita nascimento nasc dn geboortedatum geboortedata geboortejaar
+    födelsedatum födelsedag födelsetid födelseår fødselsdato fødselsdag fødselsår fæðingardagur
+    syntymäaika syntymäaikani syntymäpäivä syntymäpäiväni syntymävuosi synt urodzenia ur narození narozeni nar
+    narodenia születési szül nașterii naşterii nasterii doğum tarihi lahir sünniaeg sünnikuupäev dzimšanas
+    gimimo rođenja rodenja rojstva рождения народження раждане γέννησης जन्म לידה الميلاد الولادة تولد sinh
+    """
+)
+_UNSPACED_LABELS = tuple(word.encode() for word in "生年月日 出生 생년월일 जन्म".split())
+# d.o.b., d/o/b, b day, d.d.n., f.n., д.р.
+_SPELLED_LABELS = tuple(
+    frozenset(letter.encode() for letter in letters.split()) for letters in ("d o b", "d n", "f n", "д р")
+)
+# What names another event: a date behind it is none of birth.
+_OTHER_EVENT = (
+    r"(?:appoint|arriv|book(?!let)|check|deliver|depart|due|event|expir|flight|issue|order|part(?:y|ies)"
+    r"|pay(?!s)"
+    r"|purchas|releas|reserv|return|schedul|ship|today|tomorrow|travel|updat|valid|visit|since|until|meet"
+    r"|dinner|gift|present|lunch|trip|start|end(?:s|ed)?(?![^\W_])|wedding|admitted|admission|sign|cake"
+    r"|celebrat|surprise"
+    r"|voucher|deal|discount|coupon|weekend|table|ticket|holiday|vacation|concert|certificate|control|rate"
+    r"|submi|verified on|updat|creat|chang(?:e|ed|ing) on|mov(?:e|ed|ing) |join|marri|graduat|call(?:s|ed"
+    r"|ing)?(?![^\W_])"
+    r"|missing|required|company|die[ds]?(?![^\W_])|death|bash|sale|stay|diagnos|admit|seen|exam)"
+)
+_MAX_DISTANCE, _MAX_DIRECT, _MAX_SHORT_ANSWER = 64, 12, 40
 # What may stand between the word and the date: signs, elements, the form (dd/mm/yyyy), words that name
 # no other event. "Your date of birth? 3/5/80" is two sentences.
 _FORMAT_HINT = r"[dmyjatg]{1,4}(?:[-/. ][dmyjatg]{1,4}){1,2}(?![^\W_])"
 _STEP = lazy_re.compile(
-    rf"{_FORMAT_HINT}|(?!{OTHER_EVENT})[^\W\d_]{{1,14}}(?![^\W_])|[\u3040-\u30ff\uac00-\ud7af]{{1,4}}"
+    rf"{_FORMAT_HINT}|(?!{_OTHER_EVENT})[^\W\d_]{{1,14}}(?![^\W_])|[\u3040-\u30ff\uac00-\ud7af]{{1,4}}"
     rf"|</?\w{{1,12}}>|\r?\n(?:[ \t]{{0,20}}\r?\n)?"
     r"|[ \t:;=\-–—>|\"'`“”’«»()\[\]{},/*_#~?!.&、，]",
     re.IGNORECASE,
 )
-# Of a birthday and of who was born: within the sentence, and no list of other things.
-_STEP_IN_SENTENCE = lazy_re.compile(
-    rf"(?!{OTHER_EVENT})[^\W\d_]{{1,20}}(?![^\W_])|[\u3040-\u30ff\uac00-\ud7af]{{1,4}}"
-    r"|(?<=[A-Z][a-z])\.|[?.!,][ ](?=it['’]?s[ ]|it is |should be )|[ \t,:=\-–'’\"()&/]",
-    re.IGNORECASE,
-)
-_BORN_LINK = re.compile(
-    r"[ \t:=(\-–,|\"]{0,4}(?:\r?\n)?(?:(?:on|in|at|the|am|im|den|der|le|en|el|il|nel|em|no|op|dnia|w|dne|o"
-    r"|dia|do|um|la|στις|το|vào|ngày|tanggal|pada|於|于|v|roku|(?:the )?year|back)[ \t,:]{1,2}){0,3}"
-    r"[(\"'*]{0,2}",
-    re.IGNORECASE,
-)
-# "born in Springfield, Illinois, on May 3, 1980"
-_BORN_SOMEWHERE = lazy_re.compile(
-    rf"(?:[ \t]|,[ \t])(?:in|at|im|à|en|a|w|em|te|i)[ \t](?:(?!{OTHER_EVENT})[^\W\d_][\w.'’-]{{0,20}}[ "
-    rf",]{{1,2}}){{1,6}}?(?:(?:on|am|le|el|il|em|op|den|in)[ \t](?:the )?)?",
-    re.IGNORECASE,
-)
-_BIRTHDAY_LINK = re.compile(
-    r"(?:['’]?s(?![^\W_]))?[ \t]{0,2}(?:(?:[:=–,|-]|\r?\n|(?:is|was|ist|am|est|es|è|é|är|er|to|jest"
-    r"|on file)(?![^\W_])|は|은|는|是|\()"
-    r"[ \t]{0,2}){0,2}(?:on |the |am |der |den |le |el |il |em |op |dia |o )?(?:on |the |am |der "
-    r"|den )?[(\"']?",
-    re.IGNORECASE,
-)
-_BIRTHDAY_COPULA = re.compile(
-    r"['’]s|[:=\n|(,]|\b(?:is|was|ist|est|es|è|é|är|er|to|jest)\b|は|은|는|是", re.IGNORECASE
-)
-_STARTS_FIELD = re.compile(r"(?:\A|[\n,;|(])[ \t\"'-]{0,4}(?:my |mein |mi )?\Z", re.IGNORECASE)
-_IT_IS = re.compile(r"\b(?:it['’]?s|it is|c['’]est|es|today|heute)[ ](?:\w{1,8}[ ])?\Z", re.IGNORECASE)
-_NEXT_DATE = re.compile(r" ?(?:,|;|&|/|and|und|et|y|e|en|och|og|i|or)[ \t]?", re.IGNORECASE)
-_CORRECTED = re.compile(
-    r"[^\w\n]{0,3}(?:(?:not|but|to|is|was|it|should|be|wrong|incorrect|actually|really|correct|right|and"
-    r"|the|instead|of"
-    r"|now|says?|reads?|sondern|nicht|statt|pas|no|sino|has|have|changed|['’]s)[ \t,:]{0,2}){1,8}",
-    re.IGNORECASE,
-)
-_PERSON_BEFORE = re.compile(
-    r"(?:\A|[\n,;(\"]|\b(?i:i|he|she|we|you|they|who|i['’]m|ich|je suis|jag|jeg|ik|sono|wife|husband|son"
-    r"|daughter"
-    r"|mother|father|mom|mum|dad|child|kid|baby|boy|girl|brother|sister|twins?|niece|nephew|patient|customer"
-    r"|applicant|member|guest|passenger|driver|client)(?![^\W_])"
-    r"|\b[A-ZÀ-Þ][a-zß-ÿ]{1,15}(?![^\W_]))[ \t]{0,2}"
-    r"(?i:was |am |is |bin |wurde |were |har |är |ben |zijn |blev |fui |suis )?\Z"
-)
-_NO_PERSON_BEFORE = re.compile(
-    r"(?:company|band|team|club|brand|idea|project|genre|startup|firm|group|Inc\.?|It|it|This"
-    r"|That) (?:was |is )?\Z"
-)
-_BACKWARDS_YEAR = re.compile(
-    r"(?:\b(?:ich|i|ik|jag|am|im|in|en|nel|bin|ben|is|jahr)[ \t]){1,3}(['’]?\d\d(?:\d\d)?)[ \t]\Z", re.I
-)
-
-# Behind the date: "3/5/80 is my date of birth", "1980-05-03 (dob)".
-_POSSESSIVE = (
-    r"(?:my|his|her|their|the|your|our|mein|meine|ihr|sein|ma|sa|mi|su|la mia|minha|mijn|min|moja|patient"
-    r"|customer|client|(?:the )?\w{1,14}['’]s)"
-)
-_LINK_TO_CUE = re.compile(
-    rf"[ \t]{{0,2}}[(,\[–-]?[ \t]{{0,2}}(?:(?:that['’]?s|which is|which was|is|was|as|being|for|ist|war"
-    rf"|est|es|è|é|är|er"
-    rf"|to be|on file as|listed as|=)[ \t])?"
-    rf"(?:{_POSSESSIVE}[ \t]{{1,2}})?(?:(?:full|own|actual|real|correct|date of|new|old)[ \t])?",
-    re.IGNORECASE,
-)
-# "Ich bin am 3.5.1980 in Kiel geboren", "3.5.1980 г.р.", "1980年5月3日生まれ"
-_YEAR_BEFORE = re.compile(r"(?<![\w.,/-])(?:1[89]|20)\d\d(?=[ ]?(?:年|년|r\.)?[ ]?\Z)")
-_LINK_TO_BORN = re.compile(r"(?:[ \t]{0,2}|[ \t](?:in|i|à|a|en)[ \t]\w{2,20}[ \t])(?:r\.?[ \t])?")
-_STARTS_ANOTHER = re.compile(
-    r"['’s]{0,2}[\"'`]?[ \t]{0,2}(?:[:=]|(?:is|was|on|am|le|el|il|em|in)[ \t])|[^\W_]", re.IGNORECASE
-)
-_BORN_BEHIND = frozenset(
-    (
-        "geboren",
-        "syntynyt",
-        "född",
-        "født",
-        "doğdum",
-        "doğumlu",
-        "doğumluyum",
-        "г.р.",
-        "г. р.",
-        "года рождения",
-        "р.н.",
-        "生まれ",
-        "出生",
-        "출생",
-    )
-)
-_LEADING_CUES = frozenset(
-    ("geb", "geb.", "ur.", "nato", "nata", "né", "née", "nar.", "lahir", "roden", "rojen")
-)
-# "shipped 3/5/2024, dob unknown" says nothing of the date.
-_ENDS = re.compile(r"[ \t]*(?:[)\]}.,;!?|\r\n]|\Z)")
-_WORD = re.compile(r"[^\W\d_]{2}")
 _DIGITS = re.compile(r"\d+")
 _WORD_START = re.compile(r"(?<![^\W_])[A-Za-z]")
-_MAX_SHORT_ANSWER = 40
-_MAX_DIRECT = 12
-
-# "b. 1980", "(* 3.5.1980)", "I turn 40 on May 3", "3. Mai 1980 (Geburtstag)", "1980년생"
-_SIGN = re.compile(
-    r"(?:(?<![\w.])b\.[ ]?|\([ ]?\*[ ]?|(?<=[^\W\d_])[ ]\*(?=\d))(?=[\d'’]|[A-Z][a-z])"
-    r"|\b(?:turn(?:s|ed|ing)?|(?:will|['’]ll) be)[ ]\d{1,2}[ ](?:years old[ ]|next[ ]"
-    r"|this[ ])?(?:on[ ](?:the[ ])?)?"
-)
-_BORN_SUFFIX = re.compile(r"(?<=[年년日일])[ ]?(?:生(?![产産年命活物成])|생(?![가-힣]))")
 
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
     if b"0" not in shape and b"ty" not in encoded and b"teen" not in encoded and b"thousand" not in encoded:
         return False
-    cues = find_cues(encoded)
-    if cues and (
-        not CUE_WORDS.isdisjoint(cues)
-        or not _TURNING_CUES.isdisjoint(cues)
-        or any(map(cues.issuperset, SPELLED_CUES))
-    ):
-        return True
+    words = split_letters(encoded)
     return (
-        b"ll be " in encoded
-        or b"(*" in encoded
-        or b"b. " in encoded
-        or (not encoded.isascii() and any(map(encoded.__contains__, UNSPACED_CUES)))
+        not _LABEL_WORDS.isdisjoint(words)
+        or any(map(words.issuperset, _SPELLED_LABELS))
+        or (not encoded.isascii() and any(map(encoded.__contains__, _UNSPACED_LABELS)))
     )
 
 
 def search_folded(text: str) -> list[Match]:
-    """Every date of birth in a folded text without placeholders, by its start, without overlaps."""
-    found: list[Span] = list(find_in_columns(text))
-    for cue in CUE.finditer(text):
-        found += list(_find_after(text, cue)) or _find_before(text, cue)
-    for sign in _SIGN.finditer(text):
-        found += _find_after_sign(text, sign)
-    if not text.isascii():
-        for suffix in _BORN_SUFFIX.finditer(text):
-            found += (
-                date
-                for date in find_dates(text, max(0, suffix.start() - 16), suffix.start())
-                if date[1] == suffix.start()
-            )
+    """Every date behind a label in a folded text without placeholders, by its start, without overlaps."""
+    found = list(_find_in_columns(text))
+    for label in _LABEL.finditer(text):
+        if date := _find_behind(text, label.end(), is_year=label["year"] is not None):
+            found.append(date)
     return drop_overlaps(DATE_OF_BIRTH, found)
+
+
+def _find_behind(text: str, start: int, *, is_year: bool) -> Span | None:
+    """The first date behind a label and whatever may stand between."""
+    place, limit = start, min(len(text), start + _MAX_DISTANCE)
+    while place < limit:
+        if may_start_date(text, place):
+            end = match_date(text, place) or match_compact_date(text, place) or match_spoken_date(text, place)
+            if is_year and not end:
+                end = match_year(text, place) or match_short_year(text, place)
+            if not end and place - start <= _MAX_DIRECT:
+                end = match_day_and_month(text, place)
+            if end or text[place].isdigit():
+                return (place, end) if end else None
+        step = _STEP.match(text, place)
+        if step is None:
+            return None
+        place = step.end()
+    return None
 
 
 def find_answered_dates(reply: str) -> Iterator[Span]:
@@ -200,153 +160,68 @@ def find_answered_dates(reply: str) -> Iterator[Span]:
             yield word.start(), end
 
 
-def _find_after(text: str, cue: re.Match[str]) -> Iterator[Span]:
-    """The date that follows, and those listed with it, or that correct it."""
-    date = _find_first_after(text, cue)
-    for _ in range(_MAX_DATES):
-        if date is None:
+# --- in tables -------------------------------------------------------------------------------
+
+# Dates of birth in tables: the cells below "DOB" in the first line of a file or a pasted sheet.
+_DELIMITERS = ("|", "\t", ";", ",")
+_MAX_HEADING = 400
+_MAX_ROWS = 500
+
+
+class _Cell(NamedTuple):
+    """Where it stands in the text; ``line_end`` is where its row ends."""
+
+    start: int
+    end: int
+    line_end: int
+
+
+def _find_cells(text: str, start: int, end: int, heading: re.Pattern[str]) -> Iterator[_Cell]:
+    """The cells of the columns that ``heading`` matches, below the line from ``start`` to ``end``, if that
+    is the first line of a table."""
+    if end < 0 or end - start > _MAX_HEADING:
+        return
+    line = text[start:end]
+    delimiter = next((sign for sign in _DELIMITERS if sign in line), None)
+    if delimiter is None:
+        return
+    columns = [column for column, cell in enumerate(line.split(delimiter)) if heading.fullmatch(cell)]
+    if columns:
+        yield from _find_in_rows(text, end + 1, delimiter, columns)
+
+
+def _find_in_rows(text: str, start: int, delimiter: str, columns: list[int]) -> Iterator[_Cell]:
+    for _ in range(_MAX_ROWS):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        places = [start]
+        for cell in text[start:end].split(delimiter):
+            places.append(places[-1] + len(cell) + 1)
+        for column in columns:
+            if column + 1 < len(places):
+                yield _Cell(places[column], places[column + 1] - 1, end)
+        start = end + 1
+        if start > len(text):
             return
-        yield date
-        link = _NEXT_DATE.match(text, date[1])
-        following = _match_at(text, link.end()) if link else None
-        if following is None and not cue["born"] and (link := _CORRECTED.match(text, date[1])):
-            following = _match_full_date(text, link.end())
-        date = following
 
 
-def _find_first_after(text: str, cue: re.Match[str]) -> Span | None:
-    if cue["certain"] or cue["year"]:
-        return _find_after_certain_cue(text, cue.end(), is_year=cue["year"] is not None)
-    if cue["birthday"]:
-        return _find_birthday(text, cue)
-    if cue[0] == "NATO":
-        return None
-    link = _BORN_LINK.match(text, cue.end())
-    start = link.end() if link else cue.end()
-    if date := _match_at(text, start) or _match_compact(text, start):
-        return date
-    if somewhere := _BORN_SOMEWHERE.match(text, cue.end()):
-        date = _match_full_date(text, somewhere.end())
-    if date is None and cue[0].lower() not in _LEADING_CUES:
-        date = _walk_to_full_date(text, cue.end())
-    return date or _find_own_birth_year(text, cue, start)
+_HEADING = lazy_re.compile(
+    rf"[\s\"']*(?:\w{{1,20}}[ _-])?(?:{_CERTAIN}|birth[ -]?day|geburtstag)[\s\"']*", re.IGNORECASE
+)
+_FILLER = re.compile(r"[\s\"'*]*")
 
 
-def _find_birthday(text: str, cue: re.Match[str]) -> Span | None:
-    """A birthday without a year has to be said to be one: "on my birthday, May 3" is about a party."""
-    link = _BIRTHDAY_LINK.match(text, cue.end())
-    if link:
-        date = _match_at(text, link.end())
-        if date and (
-            has_year(text[slice(*date)])
-            or _BIRTHDAY_COPULA.search(link[0])
-            or _IT_IS.search(text, max(0, cue.start() - 24), cue.start())
-            or _STARTS_FIELD.search(text, max(0, cue.start() - 12), cue.start())
-        ):
-            return date
-        if _BIRTHDAY_COPULA.search(link[0]) and (end := match_day_and_month(text, link.end())):
-            return link.end(), end
-    return _walk_to_full_date(text, cue.end())
-
-
-def _walk_to_full_date(text: str, start: int) -> Span | None:
-    """The date with a year that the same sentence comes to, unless it names something else before."""
-    place, limit = start, min(len(text), start + _MAX_DISTANCE)
-    while place < limit:
-        if may_start_date(text, place) and (end := match_date(text, place)) and has_year(text[place:end]):
-            return place, end
-        step = _STEP_IN_SENTENCE.match(text, place)
-        if step is None:
-            return None
-        place = step.end()
-    return None
-
-
-def _find_after_certain_cue(text: str, start: int, *, is_year: bool) -> Span | None:
-    """The first date behind the cue and whatever may stand between."""
-    place, limit = start, min(len(text), start + _MAX_DISTANCE)
-    while place < limit:
-        if may_start_date(text, place):
-            end = match_date(text, place) or match_compact_date(text, place) or match_spoken_date(text, place)
-            if is_year and not end:
-                end = match_year(text, place) or match_short_year(text, place)
-            if not end and place - start <= _MAX_DIRECT:
-                end = match_day_and_month(text, place)
-            if end or text[place].isdigit():
-                return (place, end) if end else None
-        step = _STEP.match(text, place)
-        if step is None:
-            return None
-        place = step.end()
-    return None
-
-
-def _find_after_sign(text: str, sign: re.Match[str]) -> Iterator[Span]:
-    date = _match_at(text, sign.end())
-    if date and ("." in sign[0] or "*" in sign[0]) and not has_year(text[slice(*date)]):
+def _find_in_columns(text: str) -> Iterator[Span]:
+    """The dates below a heading that says what they are; one table for each text."""
+    if "\n" not in text:
         return
-    end = match_year(text, sign.end()) if date is None and sign[0].startswith("b") else None
-    if date:
-        yield date
-    elif end and text[sign.start() - 1 : sign.start()] in ("(", " "):
-        yield sign.end(), end
-
-
-def _match_at(text: str, place: int) -> Span | None:
-    end = match_date(text, place)
-    return (place, end) if end else None
-
-
-def _match_compact(text: str, place: int) -> Span | None:
-    end = match_compact_date(text, place)
-    return (place, end) if end else None
-
-
-def _match_full_date(text: str, place: int) -> Span | None:
-    """The date there if it has a year."""
-    found = _match_at(text, place)
-    return found if found and has_year(text[slice(*found)]) else None
-
-
-def _find_own_birth_year(text: str, cue: re.Match[str], start: int) -> Span | None:
-    """The year of "I was born in 1985"; a band or a style that was born isn't a person."""
-    end = match_year(text, start)
-    if end is None and start - cue.end() > 1:
-        end = match_short_year(text, start)
-    if end is None and (somewhere := _BORN_SOMEWHERE.match(text, cue.end())):
-        start = somewhere.end()
-        end = match_year(text, start)
-    if end is not None:
-        return (start, end) if _is_person(text, cue.start()) else None
-    backwards = _BACKWARDS_YEAR.search(text, max(0, cue.start() - 32), cue.start())
-    return backwards.span(1) if backwards else None
-
-
-def _is_person(text: str, start: int) -> bool:
-    first = max(0, start - 24)
-    return (
-        _PERSON_BEFORE.search(text, first, start) is not None
-        and _NO_PERSON_BEFORE.search(text, first, start) is None
-    )
-
-
-def _find_before(text: str, cue: re.Match[str]) -> Iterator[Span]:
-    """The date that the cue stands behind, unless the cue announces another one."""
-    is_behind = cue[0].lower() in _BORN_BEHIND
-    if not is_behind and (_STARTS_ANOTHER.match(text, cue.end()) or cue[0].lower() in _LEADING_CUES):
+    cue = _LABEL.search(text)
+    if cue is None:
         return
-    first = max(0, cue.start() - _MAX_DISTANCE)
-    if _DIGITS.search(text, first, cue.start()) is None:
-        return
-    dates = list(find_dates(text, first, cue.start()))
-    last = dates[-1] if dates else None
-    if is_behind and (year := _YEAR_BEFORE.search(text, max(0, cue.start() - 8), cue.start())):
-        yield year.span()
-    if last is None or not has_year(text[slice(*last)]):
-        return
-    if is_behind and _LINK_TO_BORN.fullmatch(text, last[1], cue.start()):
-        yield last
-        return
-    link = _LINK_TO_CUE.fullmatch(text, last[1], cue.start())
-    if link and (_WORD.search(link[0]) or _ENDS.match(text, cue.end())):
-        yield last
+    first, last = text.rfind("\n", 0, cue.start()) + 1, text.find("\n", cue.start())
+    for cell in _find_cells(text, first, last, _HEADING):
+        value = _FILLER.match(text, cell.start)
+        at = value.end() if value else cell.start
+        found = match_date(text, at) or match_compact_date(text, at)
+        if found and found <= cell.line_end:
+            yield at, found

@@ -10,8 +10,6 @@ import re
 BEFORE_CHARACTERS, AFTER_CHARACTERS = 100, 60
 MAX_WINDOW_CHARACTERS = 200
 NEWLINE = "\n"
-# Stands for a telephone number that was found before.
-PHONE_SIGN = "☎"
 
 _NON_LETTERS_TO_SPACES = bytes(byte if byte >= 0x80 or chr(byte).isalpha() else 32 for byte in range(256))
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\n|[^\w ]")
@@ -32,11 +30,6 @@ class Window:
 
     def join_text(self) -> str:
         return f"{self.before} {self.after}"
-
-    def mark_phone(self, length: int, distance: int) -> None:
-        """Put a sign in the place of a number of that length, so far before this one."""
-        at = len(self.before) - distance
-        self.before = f"{self.before[: max(0, at - length)]} {PHONE_SIGN} {self.before[at:]}"
 
     def list_tokens_before(self) -> list[str]:
         """Words, numbers, signs and line ends, the nearest first."""

@@ -1,4 +1,4 @@
-"""Words behind an @ or after "user name" that name nobody: annotations, style rules, groups, states."""
+"""Words behind an @ that name nobody: annotations, style rules, groups, units."""
 
 # Decorators, annotations, style rules and documentation tags, in lower case.
 _CODE_TEXT = """
@@ -69,31 +69,6 @@ UNITS = frozenset(
     "th d w wk yr y km kmh mph kg lb lbs g oz ml l cm mm in ft v mv ma mah w kw kwh c f usd eur gbp inr pcs "
     "pc ea each".split()
 )
-
-# What is said of user names, and what else stands after "username:", in lower case.
-_STATE_TEXT = """
-    a about above active added already also always an and any anything as at available back banned bad because
-    been being below between blank blocked both but by can case changed change characters chosen cleared
-    combination correct correctly created deleted different disabled display doesn email empty enabled enter
-    entered exactly existing exists expired failing false field fine first following for format forgot
-    forgotten found free from full given gone good greyed hard here hidden i if in inactive incorrect
-    incorrectly indeed invalid is issue it its just known last letter letters linked listed locked login long
-    longer lost me mine minimum missing my n name needed never new no none not nothing now null nullable
-    indexed number numbers of off ok okay old on one only optional or other our out outdated over own password
-    permanently phone picture please private problem public question reads ready recognized registered
-    rejected required reserved reset right s same saved set shared short should showing shown so some
-    something spelled still stored string such suspended t taken that the their them then there they this to
-    today too true typed undefined under unavailable unique unknown until up updated used user username users
-    using valid value verified very via visible was we well what when where which while who why will with
-    without working wrong yes yet you your yours admin administrator root test guest anonymous system bot
-    support help hello hi hey thanks thank sure yeah done unsure dunno idk id ids account accounts button page
-    link app website site profile handle details info settings option menu screen tab box error message story
-    stories post posts feed ads ad bio reel reels followers follower server servers channel group be str int
-    bool float string any list dict tuple bytes object final char varchar uuid integer boolean var let const
-    usually normally generally mostly probably maybe currently actually really simply
-"""
-STATE_WORDS = frozenset(_STATE_TEXT.split())
-
 
 # The last word of annotations and decorators: @CsvSource, @ConfigurationProperties.
 _ANNOTATION_NOUNS_TEXT = """

@@ -1,97 +1,65 @@
-"""User names: "@jane_doe", "u/jane", "my username is jane77", "add me on discord: jane#1234", "<jane> hi".
+"""User names by their form: "@jane_doe", "u/jane", "jane#1234", "twitter.com/jane", "username: jane_77".
 
 What follows an @ may also be code, a group, a place or a time. Linear in the length of the text: every
 pattern begins with a sign or a word that few texts have, and repeats within bounds.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import HANDLE, Match, Span, drop_overlaps
 from datasets_app.domain.pii.names.gazetteer import look_up_word
-from datasets_app.domain.pii.names.things import is_part_number
-from datasets_app.domain.pii.rules.announced_handles import HANDLE_CUES, find_announced_handles, is_ordinary
-from datasets_app.domain.pii.rules.cue_words import find_cues, make_cues
-from datasets_app.domain.pii.rules.handle_shapes import NAMED, OF_SIGNED_WORDS, rank
 from datasets_app.domain.pii.rules.handle_words import ANNOTATION_NOUNS, CODE_WORDS, GROUP_WORDS, UNITS
 from datasets_app.domain.pii.rules.profiles import find_profiles, may_hold_profile
-
-# In technical texts these are as common as rare elsewhere: only what announces a name counts.
-_LOOSE_CUES = make_cues("user users login logon handle steam facebook riot epic battle alias cash origin")
-_ANNOUNCING_SIGNS = (
-    b":",
-    b"=",
-    b"name",
-    b"id",
-    b"is ",
-    b"was ",
-    b"handle",
-    b"tag",
-    b"on ",
-    b"app",
-    b"games",
-    b"-",
-)
-_ANNOUNCING_WORDS = (
-    b"for",
-    b"by",
-    b"as",
-    b"from",
-    b"invalid",
-    b"unknown",
-    b"illegal",
-    b"my",
-    b"on",
-    b"at",
-    b"via",
-    b"his",
-    b"her",
+from datasets_app.domain.pii.rules.user_names import (
+    is_mixed,
+    is_numbered_thing,
+    is_ordinary,
+    may_be_user_name,
 )
 
-
-def _announce_name(encoded: bytes, cues: Iterable[bytes]) -> bool:
-    """Whether one of the cues stands where it announces a name: "login: jane", "for user jane"."""
-    lower = encoded.lower()
-    for cue in cues:
-        place = lower.find(cue)
-        while place >= 0:
-            end = place + len(cue)
-            behind = lower[end : end + 12].lstrip(b" \t_-")
-            before = lower[max(0, place - 12) : place].rstrip()
-            if (
-                behind.lstrip(b"\"'`").startswith(_ANNOUNCING_SIGNS)
-                or before.endswith(_ANNOUNCING_WORDS)
-                or behind[:1] in b"\"'`("
-            ):
-                return True
-            place = lower.find(cue, end)
-    return False
-
-
+# What a name of letters with digits or signs is called; any other is for the network.
+_LABELS = (
+    r"user ?-?names?|user ?id|log-?in(?: name| id)?|screen ?-?name|nick(?:name)?|gamer ?tag|battle ?tag"
+    r"|handle|alias|benutzername|nutzername|nom d['’ ]?utilisateur|identifiant|pseudo|nombre de usuario"
+    r"|nome utente|nome de usu[áa]rio|gebruikersnaam|brugernavn|brukernavn|användarnamn|nazwa użytkownika"
+    r"|käyttäjätunnus|логин|никнейм|discord|insta(?:gram)?|snap(?:chat)?|telegram|tiktok|skype|twitter|psn"
+    r"|venmo|wechat|twitch"
+)
+_LABELED = lazy_re.compile(
+    rf"(?<![^\W_])(?:{_LABELS})(?:[\"']?[ \t]?[:=]|[ \t](?:is|was|ist|est|es|è|é|är|er|to))"
+    r"[ \t]{0,2}[\"'*`]{0,2}"
+    r"(?P<name>[^\W_][\w.-]{1,38}\w)(?![\w@\\(\[]|[.+-][\w@]|/\w|:[\w/])",
+    re.IGNORECASE,
+)
+_LABEL_HINTS = tuple(
+    word.encode()
+    for word in "name user log nick tag handle alias identifiant pseudo nutzer usuario bruker navn användar "
+    "käyttäjä логин никнейм discord insta snap telegram tiktok skype twitter psn venmo wechat twitch".split()
+)
 _TAGGED_HINT = re.compile(rb"[A-Za-z0-9_]#(?:[0-9]{4}|[A-Z0-9]{3,5}\b)")
 
 
 def may_hold(encoded: bytes, shape: bytes) -> bool:
-    cues = find_cues(encoded)
-    if cues and (
-        not HANDLE_CUES.isdisjoint(cues)
-        or (not _LOOSE_CUES.isdisjoint(cues) and _announce_name(encoded, _LOOSE_CUES & cues))
-    ):
-        return True
     return (
         b"@" in encoded
         or (b"#" in encoded and _TAGGED_HINT.search(encoded) is not None)
         or (b"$" in encoded and b"ash" in encoded)
         or (b"/" in encoded and (b"u/" in encoded or b"U/" in encoded))
         or (b"a.a" in shape and may_hold_profile(encoded))
+        or _may_hold_label(encoded)
     )
+
+
+def _may_hold_label(encoded: bytes) -> bool:
+    lower = encoded.lower()
+    return any(hint in lower for hint in _LABEL_HINTS)
 
 
 def search_folded(text: str) -> list[Match]:
     """Every user name in a folded text without placeholders, by its start, without overlaps."""
-    found = [span for span in find_announced_handles(text) if not is_part_number(text[slice(*span)])]
-    found += find_profiles(text)
+    found = [*find_profiles(text), *_find_labeled(text)]
     if "@" in text:
         found += _find_mentions(text)
         found += (match.span("name") for match in _JOINED_MENTION.finditer(text))
@@ -104,6 +72,13 @@ def search_folded(text: str) -> list[Match]:
     if "u/" in text or "U/" in text:
         found += (match.span() for match in _REDDIT_USER.finditer(text))
     return drop_overlaps(HANDLE, found)
+
+
+def _find_labeled(text: str) -> Iterator[Span]:
+    for match in _LABELED.finditer(text):
+        name = match["name"]
+        if is_mixed(name) and may_be_user_name(name) and not is_numbered_thing(name):
+            yield match.span("name")
 
 
 # --- behind an @ -------------------------------------------------------------------------------
@@ -166,6 +141,7 @@ _CODE_BEFORE = re.compile(
 )
 
 
+_NUMBERED_NAME = re.compile(r"[A-Za-z][\w.-]*[A-Za-z_]\d{2,}")
 _ANNOTATION_PART = re.compile(r"[A-Z][a-z]+")
 _COMMENT_LINE = re.compile(r"(?:^|\n)[ \t]*/?\*+[ \t]*\Z")
 
@@ -211,14 +187,12 @@ def _is_annotation(name: str) -> bool:
 
 
 def _is_code(text: str, start: int, end: int) -> bool:
-    looks = rank(text[start + 1 : end])
-    if looks == NAMED:
-        return False
+    is_numbered = _NUMBERED_NAME.fullmatch(text, start + 1, end) is not None
     if text[start - 1 : start] == "`" and text[end : end + 1] == "`":
         return True
     if "*/" in text and _COMMENT_LINE.search(text, max(0, start - 40), start):
         return True
     behind = _CODE_BEHIND.match(text, end)
-    if behind and looks >= OF_SIGNED_WORDS and behind[0].strip().isalpha():
+    if behind and is_numbered and behind[0].strip().isalpha():
         behind = None  # "@jane77 block him"
     return behind is not None or _CODE_BEFORE.search(text, max(0, start - 240), start) is not None

@@ -8,11 +8,11 @@ digits (folding.py).
 import re
 from collections.abc import Iterator
 
-from datasets_app.domain.pii.detector import PHONE, SSN
+from datasets_app.domain.pii.detector import SSN
 from datasets_app.domain.pii.rules import account_words, phone_cues
 from datasets_app.domain.pii.rules.accounts import find_announced_accounts
 from datasets_app.domain.pii.rules.cards import find_cards
-from datasets_app.domain.pii.rules.cues import BEFORE_CHARACTERS, MAX_WINDOW_CHARACTERS, Window, split_words
+from datasets_app.domain.pii.rules.cues import MAX_WINDOW_CHARACTERS, Window, split_words
 from datasets_app.domain.pii.rules.other_words import OTHER_WORDS
 from datasets_app.domain.pii.rules.phones import (
     DATE,
@@ -20,7 +20,6 @@ from datasets_app.domain.pii.rules.phones import (
     count_digits,
     find_announced_phones,
     find_formatted_phones,
-    find_phones_of_people,
 )
 
 Span = tuple[str, int, int]  # kind, start, end
@@ -37,7 +36,6 @@ _CUES = phone_cues.CUES | account_words.CUES | _SSN_CUES
 def find_numbers(text: str) -> list[Span]:
     """``(kind, start, end)`` of every number that identifies someone; spans may overlap."""
     found: list[Span] = []
-    phone: Span | None = None
     words: list[bytes] | None = None
     for run in _DIGIT_RUN.finditer(text):
         start, end = run.span()
@@ -57,14 +55,8 @@ def find_numbers(text: str) -> list[Span]:
             words = split_words(Window(text, start, end).join_text())
         elif words is None:
             words = split_words(text)
-        if "@" in text or not _CUES.isdisjoint(words):
-            announced = list(_find_announced(text, start, end, words, phone))
-            phone = next((span for span in announced if span[0] == PHONE), phone)
-            found += announced
-            if announced:
-                continue
-        if not is_short:
-            found += find_phones_of_people(text, start, end)
+        if not _CUES.isdisjoint(words):
+            found += _find_announced(text, start, end, words)
     return found
 
 
@@ -85,17 +77,12 @@ def _find_formatted(text: str, value: str, start: int, end: int) -> Iterator[Spa
         yield from find_cards(text, start, end)
 
 
-def _find_announced(
-    text: str, start: int, end: int, words: list[bytes], earlier_phone: Span | None
-) -> Iterator[Span]:
+def _find_announced(text: str, start: int, end: int, words: list[bytes]) -> Iterator[Span]:
     """Numbers that are told by the words around them."""
     phones: list[Span] = []
     is_long = end - start >= _MIN_PHONE_CHARACTERS
-    if is_long and ("@" in text or not phone_cues.CUES.isdisjoint(words)):
-        window = Window(text, start, end)
-        if earlier_phone and start - earlier_phone[2] < BEFORE_CHARACTERS:
-            window.mark_phone(earlier_phone[2] - earlier_phone[1], start - earlier_phone[2])
-        phones = list(find_announced_phones(text, start, end, window))
+    if is_long and not phone_cues.CUES.isdisjoint(words):
+        phones = list(find_announced_phones(text, start, end, Window(text, start, end)))
         yield from phones
     if not phones and not account_words.CUES.isdisjoint(words):
         yield from find_announced_accounts(text, start, end)

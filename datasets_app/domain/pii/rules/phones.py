@@ -1,8 +1,7 @@
-"""Telephone numbers, by how they are written or by the words around them.
+"""Telephone numbers, by how they are written or by a word before them.
 
-In a clear national or international form, one counts by itself. Any other counts where a word says that it is
-one: before it, behind it, or on the line above or below; the farther the word, the more the number must
-look like one.
+In a clear national or international form, one counts by itself. Any other counts where a word before it, or
+on the line above, says that it is one; what other words say is for the network.
 """
 
 import re
@@ -10,10 +9,8 @@ from collections.abc import Iterator
 
 from datasets_app.domain import lazy_re
 from datasets_app.domain.pii.detector import PHONE
-from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.rules.cues import Window
-from datasets_app.domain.pii.rules.phone_cues import EMAIL_CUE, NO_CUE, STRONG_CUE, WEAK_CUE, rate_phone_words
-from datasets_app.domain.pii.rules.phone_plans import has_national_grouping, is_mobile
+from datasets_app.domain.pii.rules.phone_cues import announces_phone
 
 Span = tuple[str, int, int]  # kind, start, end
 
@@ -89,8 +86,6 @@ _PLAIN_NUMBER = re.compile(
     rf"(?<![{_W}$€£¥-])(?<!\d[.,:])\+?\(?\d[\d ().\-/]{{4,20}}\d{_EXTENSION}(?![{_W}]|[-.,:]\d| ?[%€$£])"
 )
 _MIN_DIGITS, _MAX_DIGITS = 6, 15
-_MIN_DIGITS_FROM_ZERO, _MAX_DIGITS_FROM_ZERO = 8, 13
-_MIN_BARE_DIGITS, _MIN_GROUPED_DIGITS, _MIN_DIGITS_BESIDE_EMAIL = 10, 8, 8
 _BARE_DATE = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])")
 _DECIMAL = re.compile(r"(?!0\d)\d+\.\d+")
 # Also ranges of amounts: 13.000-20.000.
@@ -103,9 +98,7 @@ _UNIT = re.compile(
     r" ?(?:[mµn]?s|secs?|seconds?|minutes?|[kmgt]?b|bytes?|k?m|km/h|kg|usd|eur|gbp|rs|inr|dollars?|euros?)\b",
     re.IGNORECASE,
 )
-_EPOCH_OR_AMOUNT = re.compile(r"1[4-9]\d{8}(?:\d{3})?|[1-9]\d{0,2}(?:\.\d{3})+")
 _FOURS = re.compile(r"\d{4}\.\d{4}")
-_GROUP = re.compile(r"\d+")
 # "reach 1000000 users" counts something.
 _MAX_COUNTED_DIGITS = 8
 _COUNTED_NOUN = lazy_re.compile(
@@ -117,8 +110,7 @@ _COUNTED_NOUN = lazy_re.compile(
 
 def find_announced_phones(text: str, start: int, end: int, window: Window) -> Iterator[Span]:
     """Numbers in ``text[start:end]`` that words in its window say are telephone numbers."""
-    cue = rate_phone_words(window)
-    if cue == NO_CUE:
+    if not announces_phone(window):
         return
     for match in _PLAIN_NUMBER.finditer(text, max(0, start - 2), end + LOOKAHEAD_CHARACTERS):
         first, last = match.span()
@@ -126,54 +118,18 @@ def find_announced_phones(text: str, start: int, end: int, window: Window) -> It
             return
         if match[0][0] == "(" and ")" not in match[0]:
             first += 1
-        if _is_said_to_be_phone(text[first:last], text[last : last + 40], cue):
+        if _is_said_to_be_phone(text[first:last], text[last : last + 40]):
             yield PHONE, first, last
 
 
-# Behind "Jane Roe, " or "Jane (wife): ".
-_PERSON_BEFORE = re.compile(r"(?<!\w)([A-Z][^\W\d_]{2,20})(?: \([a-z ]{1,20}\))?(?:[ ,:(–-]{1,3})\Z")
-_MAX_PERSON_CHARACTERS = 50
-
-
-def find_phones_of_people(text: str, start: int, end: int) -> Iterator[Span]:
-    """What looks like a telephone number right behind somebody's name."""
-    person = _PERSON_BEFORE.search(text, max(0, start - _MAX_PERSON_CHARACTERS), start)
-    if person is None:
-        return
-    facts = look_up_word(person[1])
-    if facts.common or not facts.first + facts.last:
-        return
-    for match in _PLAIN_NUMBER.finditer(text, start, end + LOOKAHEAD_CHARACTERS):
-        if match.start() < end and _is_said_to_be_phone(
-            match[0], text[match.end() : match.end() + 40], WEAK_CUE
-        ):
-            yield PHONE, *match.span()
-
-
-def _is_said_to_be_phone(value: str, after: str, cue: int) -> bool:
+def _is_said_to_be_phone(value: str, after: str) -> bool:
     number = re.split("[ex#]", value)[0].strip(" ,")
     digits = _NOT_DIGITS.sub("", number)
     if not _MIN_DIGITS <= len(digits) <= _MAX_DIGITS or DATE.match(number):
         return False
     if _VERSION_OR_TIMES.fullmatch(number) or _UNIT.match(after):
         return False
-    if _BARE_DATE.fullmatch(number) or (cue < STRONG_CUE and _EPOCH_OR_AMOUNT.fullmatch(number)):
+    if _BARE_DATE.fullmatch(number) or (_DECIMAL.fullmatch(number) and not _FOURS.fullmatch(number)):
         return False
-    if _DECIMAL.fullmatch(number) and not (cue == STRONG_CUE and _FOURS.fullmatch(number)):
-        return False
-    is_bare = number.isdigit()
-    if is_bare and len(digits) <= _MAX_COUNTED_DIGITS and digits[0] != "0" and _COUNTED_NOUN.match(after):
-        return False
-    if cue == EMAIL_CUE:
-        return len(digits) >= _MIN_DIGITS_BESIDE_EMAIL
-    return cue == STRONG_CUE or _looks_like_phone(number, digits, is_bare)
-
-
-def _looks_like_phone(number: str, digits: str, is_bare: bool) -> bool:
-    """For a number whose words are far: it must be written, or be grouped, as people do somewhere."""
-    if digits[0] == "0" or number[0] in "(+":
-        return _MIN_DIGITS_FROM_ZERO <= len(digits) <= _MAX_DIGITS_FROM_ZERO
-    if is_bare:
-        return len(digits) >= _MIN_BARE_DIGITS and is_mobile(digits)
-    groups = _GROUP.findall(number)
-    return len(digits) >= _MIN_GROUPED_DIGITS and has_national_grouping(groups)
+    is_count = number.isdigit() and len(digits) <= _MAX_COUNTED_DIGITS and digits[0] != "0"
+    return not (is_count and _COUNTED_NOUN.match(after))

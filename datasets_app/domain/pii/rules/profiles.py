@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from datasets_app.domain.pii.detector import Span
 from datasets_app.domain.pii.rules.cue_words import has_ascii_variants
-from datasets_app.domain.pii.rules.handle_shapes import OF_NAMES, UNMISTAKABLE, rank
 
 _NAME = r"(?P<name>[@$~]?_{0,3}[^\W_](?:[\w.%-]{0,60}\w)?)"
 # Whatever stands behind the address is a person's, or a team's, page.
@@ -34,37 +33,12 @@ _AT_PROFILE = re.compile(
     r"|deno|jsr)\.)(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,12}/(?:profile/)?(?P<name>@\w(?:[\w.-]{0,60}\w)?)",
     re.IGNORECASE,
 )
-_CODE_HOST = re.compile(
-    r"(?<![\w@.-])(?:https?://)?(?:www\.)?(?:github|gitlab|bitbucket)\.(?:com|org)/"
-    r"(?P<name>\w[\w-]{0,38})/?(?![\w/-])",
-    re.IGNORECASE,
-)
 # jane.tumblr.com
 _OWN_SITE = re.compile(
     r"(?<![\w.@-])(?:https?://)?(?!(?:www|api|docs?|blog|help|support|assets|static|cdn|mail|status|shop|about|m|dev|app|engineering"
     r"|community|forums?|news|media|images?|img|pages|developers?)\.)(?P<name>[a-z0-9][a-z0-9_-]{1,40})\.(?:tumblr|substack"
     r"|itch|deviantart|bandcamp|wordpress|blogspot|livejournal|carrd|artstation|newgrounds|github|gitlab|neocities)"
     r"\.(?:com|io|co|net|org)(?![\w-]|\.\w)",
-    re.IGNORECASE,
-)
-_REPOSITORY = re.compile(
-    r"(?:github|gitlab|bitbucket)\.(?:com|org)[/:](?P<name>\w[\w-]{0,38})(?=/[\w.-])", re.IGNORECASE
-)
-# What people keep for themselves, and companies hardly do.
-_PERSONAL_REPOSITORY = re.compile(
-    r"/(?:dotfiles|\.?notes|blog|portfolio|resume|cv|homepage|playground|advent-?of-?code\w{0,6}|aoc\w{0,6})"
-    r"(?:\.git)?(?![\w-])",
-    re.IGNORECASE,
-)
-_OWN_REPOSITORY = re.compile(
-    r"\bmy (?:own |public |private )?(?:repo(?:sitory)?|fork|gists?|code|project)s?\b[^\n.!?]{0,30}\Z",
-    re.IGNORECASE,
-)
-_IS_OWN = re.compile(
-    r"/?[ ,)–-]{1,3}(?:is (?:me|mine|my)|(?:that['’]?s|its|it['’]s) (?:me|mine|my))\b", re.IGNORECASE
-)
-_SAID_TO_BE_OWN = re.compile(
-    r"\b(?:my|his|her|their|your|follow|profile|portfolio|i['’]m|i am|account)\b[^\n.!?]{0,40}\Z",
     re.IGNORECASE,
 )
 # Pages of the sites themselves, and kinds of pages that belong to no one.
@@ -90,7 +64,7 @@ _SITE_HINT = re.compile(
     rb"|paypal|letterboxd"
     rb"|strava|last|goodreads|codepen|trello|gravatar|linkedin|reddit|youtube|steamcommunity|discord"
     rb"|ycombinator|stackoverflow"
-    rb"|github|gitlab|bitbucket|telegram|instagr|spotify|bsky)\.(?:com|tv|me|net|io|app|ee|fm|ru|am)/"
+    rb"|telegram|instagr|spotify|bsky)\.(?:com|tv|me|net|io|app|ee|fm|ru|am)/"
     rb"|\b(?:t|fb|m|about|wa)\.me/|[a-z]/@|[a-z]/profile/@",
     re.IGNORECASE,
 )
@@ -136,13 +110,6 @@ def _may_be_at_site(text: str) -> bool:
     return any(part.rpartition(".")[0].endswith(_SITE_NAMES) for part in parts)
 
 
-def _may_be_at_code_host(text: str) -> bool:
-    if has_ascii_variants(text):
-        return True
-    lower = text.lower()
-    return "github." in lower or "gitlab." in lower or "bitbucket." in lower
-
-
 def find_profiles(text: str) -> Iterator[Span]:
     """Addresses of pages, with everything before the name, to the end of the name."""
     if _OWN_SITE_HINT.search(text):
@@ -158,22 +125,6 @@ def find_profiles(text: str) -> Iterator[Span]:
         for match in pattern.finditer(text):
             if is_name_on_site(match["name"]):
                 yield match.span()
-    if not _may_be_at_code_host(text):
-        return
-    for match in _CODE_HOST.finditer(text):
-        if is_name_on_site(match["name"]) and (
-            rank(match["name"].lower()) >= OF_NAMES
-            or _SAID_TO_BE_OWN.search(text, max(0, match.start() - 60), match.start())
-            or _IS_OWN.match(text, match.end())
-        ):
-            yield match.span()
-    for match in _REPOSITORY.finditer(text):
-        if (
-            rank(match["name"]) >= UNMISTAKABLE
-            or _PERSONAL_REPOSITORY.match(text, match.end())
-            or _OWN_REPOSITORY.search(text, max(0, match.start() - 60), match.start())
-        ):
-            yield match.span("name")
 
 
 def is_name_on_site(name: str) -> bool:

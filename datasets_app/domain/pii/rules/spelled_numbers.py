@@ -3,10 +3,9 @@
 import re
 
 from datasets_app.domain.pii.detector import ACCOUNT, PHONE, Match
-from datasets_app.domain.pii.rules.accounts import NO_CUE as NO_ACCOUNT_CUE
-from datasets_app.domain.pii.rules.accounts import rate_account_words
+from datasets_app.domain.pii.rules.accounts import NO_CUE, rate_account_words
 from datasets_app.domain.pii.rules.cues import Window
-from datasets_app.domain.pii.rules.phone_cues import NO_CUE, rate_phone_words
+from datasets_app.domain.pii.rules.phone_cues import announces_phone
 
 _DIGIT = r"(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)"
 # Spelled-out digits, with a few figures among them perhaps, and "double" or "triple" before one.
@@ -26,8 +25,8 @@ def search_folded(text: str) -> list[Match]:
     found = []
     for match in SPELLED_DIGITS.finditer(text):
         window = Window(text, *match.span())
-        if rate_account_words(window) > NO_ACCOUNT_CUE:
+        if rate_account_words(window) > NO_CUE:
             found.append(Match(ACCOUNT, *match.span()))
-        elif rate_phone_words(window) > NO_CUE:
+        elif announces_phone(window):
             found.append(Match(PHONE, *match.span()))
     return found

@@ -23,7 +23,7 @@ from datasets_app.api import (
     releases,
     runs,
 )
-from datasets_app.api.problems import CONTENT_TYPE, ApiError, make_problem
+from datasets_app.api.problems import CONTENT_TYPE, ApiError, make_problem, not_found
 from datasets_app.api.serving import serve
 from datasets_app.core.errors import UserError
 from datasets_app.downloads import FileGone
@@ -118,7 +118,7 @@ for _module in (
 
 @api.exception_handler(ApiError)
 def _answer_api_error(request: HttpRequest, error: Any) -> HttpResponse:
-    return make_problem(error.status, error.code, error.detail, headers=error.headers, **error.more)
+    return error.response
 
 
 @api.exception_handler(FileGone)
@@ -145,7 +145,7 @@ def _answer_permission_denied(request: HttpRequest, error: Any) -> HttpResponse:
 
 @api.exception_handler(Http404)
 def _answer_not_found(request: HttpRequest, error: Any) -> HttpResponse:
-    return make_problem(404, "not_found", "There is nothing at this address, or you can't see it.")
+    return not_found().response
 
 
 @api.exception_handler(HttpError)

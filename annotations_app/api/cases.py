@@ -16,10 +16,11 @@ from annotations_app.cases.drafts import count_drafts, decide_draft, list_drafts
 from annotations_app.cases.make_case import CaseOptions, draft_by_rules, make_case
 from annotations_app.cases.parameters import CaseParameters, VariantParameters
 from datasets_app.api.datasets import READ_TURNS
-from datasets_app.api.jobs import job_route, read_number, start_job
+from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import not_found
 from datasets_app.api.routing import get_dataset, require_permissions, route
 from datasets_app.catalog import raw_access
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.domain.generation.families import Variant
 from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.models import Session
@@ -42,7 +43,7 @@ def make_test_case(request: Any, name: str, session: str, options: CaseIn) -> An
     """Make a test case of a reply of the session (its number): a job then scrubs it and, with `annotators`,
     opens a campaign for them. Without `variants`, they are drafted by rules."""
     dataset = get_dataset(request, name)
-    found = Session.objects.filter(dataset=dataset, pk=read_number(session)).select_related("dataset").first()
+    found = Session.objects.filter(dataset=dataset, pk=parse_pk(session)).select_related("dataset").first()
     if found is None:
         raise not_found()
     if options.annotators:
@@ -86,5 +87,5 @@ def list_case_drafts(request: Any, name: str) -> Any:
 def decide_case_draft(request: Any, name: str, session: str, options: DraftDecisionIn) -> Any:
     """Keep a draft, whose answer must stay the `same` or `change`; a null `answer` discards it."""
     dataset = get_dataset(request, name)
-    case = decide_draft(dataset, read_number(session), options.answer, actor=request.person)
+    case = decide_draft(dataset, parse_pk(session) or 0, options.answer, actor=request.person)
     return {"case": case, "left": count_drafts(dataset)}

@@ -34,7 +34,7 @@ from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.models import Campaign, FailureMode
 from datasets_app.api.datasets import After, Limit
 from datasets_app.api.problems import not_found
-from datasets_app.api.routing import make_page, read_cursor, route
+from datasets_app.api.routing import page_latest, route
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import parse_pk
 
@@ -94,15 +94,13 @@ def list_campaign_notes(request: Any, name: str, after: str = After, limit: int 
     """Labels with notes, the latest first, with the failure mode that each is in."""
     campaign = find_campaign(request, name)
     check_may_read_replies(request.person, campaign)
-    notes = list_notes(campaign).filter(turn__dataset=campaign.dataset_id).order_by("-pk")
-    if after:
-        notes = notes.filter(pk__lt=read_cursor(after))
-    rows = list(notes[: limit + 1])
-    if rows:
+    notes = list_notes(campaign).filter(turn__dataset=campaign.dataset_id)
+    page = page_latest(notes, after, limit, _describe_note)
+    if turns := len(page["items"]):
         raw_access.record_access(
-            campaign.dataset, request.person, place="api", campaign=campaign.pk, turns=len(rows[:limit])
+            campaign.dataset, request.person, place="api", campaign=campaign.pk, turns=turns
         )
-    return make_page(rows, limit, _describe_note)
+    return page
 
 
 @route(router, "GET", "/campaigns/{name}/failure-modes", FailureModesOut, needs=VIEW_LABELS, errors=(409,))

@@ -26,7 +26,7 @@ from annotations_app.models.campaign import (
     MAX_SHARE,
 )
 from annotations_app.models.querysets import STALE_CAUSES
-from datasets_app.api.schemas import NAME_PATTERN, Input, JobOut
+from datasets_app.api.schemas import NAME_PATTERN, Input, JobOut, page_of
 from datasets_app.domain.generation.families import MAX_VARIANTS
 from datasets_app.domain.model_calls.endpoint import DEFAULT_CONCURRENCY, MAX_CONCURRENCY
 from datasets_app.model_calls.parameters import MODEL_PREFIX
@@ -62,9 +62,7 @@ class CampaignOut(Schema):
     closed_at: datetime | None
 
 
-class CampaignPage(Schema):
-    items: list[CampaignOut]
-    next: str | None
+CampaignPage = page_of(CampaignOut)
 
 
 class CampaignIn(Input):
@@ -136,9 +134,7 @@ class NoteOut(Schema):
     mode: str | None
 
 
-class NotePage(Schema):
-    items: list[NoteOut]
-    next: str | None
+NotePage = page_of(NoteOut)
 
 
 class GroupedNotesIn(Input):

@@ -7,11 +7,10 @@ from ninja import Query, Router
 
 from datasets_app.api.datasets import After, Limit
 from datasets_app.api.problems import ApiError
-from datasets_app.api.routing import make_page, read_cursor, route
-from datasets_app.api.schemas import AuditEventOut, AuditPage
+from datasets_app.api.routing import page_latest, route
+from datasets_app.api.schemas import AuditPage
 from datasets_app.auditing.events import filter_events
 from datasets_app.auditing.parameters import AuditExportParameters
-from datasets_app.models import AuditEvent
 from datasets_app.models.dataset_queryset import get_token_datasets
 
 router = Router(tags=["Audit log"])
@@ -33,20 +32,5 @@ def list_events(
     """The latest first. The log names all datasets, so a token that is limited to some can't read it."""
     if get_token_datasets(request.person) is not None:
         raise ApiError(403, "outside_token", "This token is limited to datasets, and the log is of all.")
-    events = filter_events(
-        AuditExportParameters(action=action, dataset=dataset, actor=actor, since=since, until=until)
-    )
-    if after:
-        events = events.filter(pk__lt=read_cursor(after))
-    return make_page(list(events.order_by("-id")[: limit + 1]), limit, _describe)
-
-
-def _describe(event: AuditEvent) -> dict[str, Any]:
-    return AuditEventOut(
-        id=event.pk,
-        at=event.at,
-        actor=event.actor,
-        action=event.action,
-        dataset=event.dataset_name or None,
-        details=event.details,
-    ).dict()
+    chosen = AuditExportParameters(action=action, dataset=dataset, actor=actor, since=since, until=until)
+    return page_latest(filter_events(chosen), after, limit)

@@ -22,6 +22,7 @@ from datasets_app.api.routing import (
 from datasets_app.api.schemas import DatasetOut, DatasetPage, SessionPage, Split, TurnPage
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.rows.turn_reader import Selection
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.exporting.export_dataset import export_dataset
 from datasets_app.jobs.runs import request_text_scan
 from datasets_app.models import Dataset, JobRun, Session, Turn
@@ -53,24 +54,11 @@ def get_one_dataset(request: Any, name: str) -> Any:
     return _describe(dataset, gates.is_raw(dataset), may_read=gates.can_read_raw(request.person))
 
 
-def _describe(dataset: Dataset, raw: bool, *, may_read: bool) -> dict[str, Any]:
-    withheld = raw and not may_read
-    return {
-        "name": dataset.name,
-        "origin": dataset.origin,
-        "status": dataset.status,
-        "raw": raw,
-        "withheld": withheld,
-        "license": dataset.license,
-        "source": None if withheld else dataset.source,
-        "attribution": None if withheld else dataset.attribution,
-        "restricted": dataset.restricted,
-        "legal_hold": dataset.legal_hold,
-        "sessions": dataset.session_count,
-        "turns": dataset.turn_count,
-        "created_at": dataset.created_at,
-        "updated_at": dataset.updated_at,
-    }
+def _describe(dataset: Any, raw: bool, *, may_read: bool) -> Dataset:
+    dataset.raw, dataset.withheld = raw, raw and not may_read
+    if dataset.withheld:
+        dataset.source = dataset.attribution = None
+    return dataset
 
 
 @route(router, "GET", "/datasets/{name}/sessions", SessionPage, needs=READ_SESSIONS)
@@ -88,16 +76,10 @@ def list_sessions(
     return {**page, "withheld": withheld}
 
 
-def _describe_session(session: Session, withheld: bool) -> dict[str, Any]:
+def _describe_session(session: Session, withheld: bool) -> Session:
     if withheld:
         raw_access.withhold_session(session)
-    return {
-        "id": session.pk,
-        "session_id": session.session_id,
-        "persona_id": session.persona_id,
-        "split": session.split,
-        "turns": session.turn_count,
-    }
+    return session
 
 
 @route(router, "GET", "/datasets/{name}/sessions/{session}/turns", TurnPage, needs=READ_TURNS)
@@ -105,7 +87,7 @@ def list_turns(request: Any, name: str, session: str, after: str = After, limit:
     """The conversation of one session, by its number. Texts are withheld without `raw:read` if they are raw;
     with it, each page is recorded in the audit log."""
     dataset = get_dataset(request, name)
-    number = int(session) if session.isascii() and session.isdigit() and len(session) < 19 else 0
+    number = parse_pk(session)
     if not Session.objects.filter(dataset=dataset, pk=number).exists():
         raise not_found()
     first = min(read_cursor(after), 2**31 - 1)
@@ -120,17 +102,11 @@ def list_turns(request: Any, name: str, session: str, after: str = After, limit:
     return {**page, "withheld": withheld}
 
 
-def _describe_turn(turn: Turn, withheld: bool) -> dict[str, Any]:
+def _describe_turn(turn: Any, withheld: bool) -> Turn:
     if withheld:
         raw_access.withhold_turn(turn)
-    return {
-        "turn_index": turn.turn_index,
-        "role": turn.role,
-        "text": None if withheld else turn.text,
-        "tags": turn.tags,
-        "timestamp": turn.timestamp,
-        "metadata": turn.metadata,
-    }
+        turn.text = None
+    return turn
 
 
 def _refuse_unsearched(dataset: Dataset, person: Any) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 from django.http import HttpResponse, UnreadablePostError
 from ninja import Header, Router
 
-from datasets_app.api.jobs import describe_job, job_route, read_number
+from datasets_app.api.jobs import describe_job, job_route
 from datasets_app.api.problems import ApiError, check_form, not_found
 from datasets_app.api.routing import require_permissions, route
 from datasets_app.api.schemas import FinishIn, ImportIn, ImportOut, ImportPreviewOut
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.domain.conversations.lines import UnreadableFile
 from datasets_app.domain.traces.convert import check_columns, read_convert_options
 from datasets_app.domain.traces.table_columns import format_columns
@@ -148,7 +149,7 @@ def _get_upload(request: Any, number: str) -> JobRun:
     """An upload that isn't finished, for who may read it. Raises ApiError."""
     require_permissions(request, *IMPORT)
     imports = JobRun.objects.visible_to(request.person).filter(operation="import_dataset")
-    job: JobRun | None = imports.filter(pk=read_number(number)).first()
+    job: JobRun | None = imports.filter(pk=parse_pk(number)).first()
     if job is None or not can_read_upload(job, request.person):
         raise not_found()
     if job.state != JobRun.State.PREPARED:

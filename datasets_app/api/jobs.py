@@ -9,9 +9,10 @@ from datasets_app.admin.job_facts import WITHHELD_ERROR, withhold_result
 from datasets_app.api.datasets import After, Limit
 from datasets_app.api.file_answers import answer_with_file
 from datasets_app.api.problems import ApiError, forbidden, not_found
-from datasets_app.api.routing import F, make_page, read_cursor, require_permissions, route
+from datasets_app.api.routing import F, page_latest, require_permissions, route
 from datasets_app.api.schemas import JobOut, JobPage
 from datasets_app.catalog import raw_access
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.core.web.redaction import get_hidden_names, redact_json
 from datasets_app.downloads import find_job_file, open_job_file
 from datasets_app.jobs import runs
@@ -35,10 +36,7 @@ def list_jobs(request: Any, dataset: str = "", after: str = After, limit: int = 
     jobs = JobRun.objects.visible_to(request.person).select_related("actor", "dataset")
     if dataset:
         jobs = jobs.filter(dataset_name=dataset)
-    if after:
-        jobs = jobs.filter(pk__lt=read_cursor(after))
-    rows = list(jobs.prefetch_related("files").order_by("-id")[: limit + 1])
-    return make_page(rows, limit, lambda job: describe_job(request, job))
+    return page_latest(jobs.prefetch_related("files"), after, limit, lambda job: describe_job(request, job))
 
 
 @route(router, "GET", "/jobs/{number}", JobOut)
@@ -68,7 +66,7 @@ def cancel_job(request: Any, number: str) -> Any:
 def download_file(request: Any, number: str, file: str) -> Any:
     """A file that a job made, or a part of it (`Range`). The header `ETag` is its SHA-256."""
     job = _get_job(request, number)
-    found = find_job_file(request.person, read_number(file))
+    found = find_job_file(request.person, parse_pk(file))
     if found.job_run_id != job.pk:
         raise not_found()
     return answer_with_file(request, found, lambda: open_job_file(found, request.person))
@@ -96,7 +94,7 @@ def start_job(
 
 def _get_job(request: Any, number: str) -> JobRun:
     visible = JobRun.objects.visible_to(request.person).select_related("actor", "dataset")
-    job: JobRun | None = visible.filter(pk=read_number(number)).first()
+    job: JobRun | None = visible.filter(pk=parse_pk(number)).first()
     if job is None:
         raise not_found()
     own = job.actor_id == request.person.pk and request.person.has_perm(start_permission(job.operation))
@@ -104,11 +102,6 @@ def _get_job(request: Any, number: str) -> JobRun:
         require_permissions(request, *VIEW_JOBS)
         raise forbidden(VIEW_JOBS[0], "")
     return job
-
-
-def read_number(text: str) -> int:
-    """A primary key; 0, which no row has, for anything else."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
 def describe_job(request: Any, job: JobRun) -> dict[str, Any]:
@@ -137,17 +130,5 @@ def describe_job(request: Any, job: JobRun) -> dict[str, Any]:
         "created_at": job.created_at,
         "started_at": job.started_at,
         "finished_at": job.finished_at,
-        "files": [
-            {
-                "id": row.pk,
-                "kind": row.kind,
-                "name": row.name,
-                "size": row.size,
-                "sha256": row.sha256,
-                "available": bool(row.file) and not row.is_expired,
-                "expires_at": row.expires_at,
-            }
-            for row in files
-            if row.kind != "part"
-        ],
+        "files": [row for row in files if row.kind != "part"],
     }

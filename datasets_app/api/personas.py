@@ -19,7 +19,7 @@ VIEW_PERSONAS = ("datasets_app.view_persona",)
 @route(router, "GET", "/personas", PersonaPage, needs=VIEW_PERSONAS)
 def list_personas(request: Any, after: str = After, limit: int = Limit) -> Any:
     personas = Persona.objects.filter(persona_id__gt=after).order_by("persona_id")
-    return make_page(list(personas[: limit + 1]), limit, _describe, key="persona_id")
+    return make_page(list(personas[: limit + 1]), limit, key="persona_id")
 
 
 @route(router, "GET", "/personas/{persona_id}", PersonaOut, needs=VIEW_PERSONAS)
@@ -27,7 +27,7 @@ def get_persona(request: Any, persona_id: str) -> Any:
     persona = Persona.objects.filter(persona_id=persona_id).first()
     if persona is None:
         raise not_found()
-    return _describe(persona)
+    return persona
 
 
 @route(
@@ -45,15 +45,4 @@ def save_persona(request: Any, options: PersonaIn) -> Any:
         {"code": finding.code, "field": finding.field or "", "message": finding.message}
         for finding in saved.findings
     ]
-    return {"persona": _describe(saved.persona), "change": saved.change, "findings": findings}
-
-
-def _describe(persona: Persona) -> dict[str, Any]:
-    return {
-        "persona_id": persona.persona_id,
-        "display_name": persona.display_name,
-        "description": persona.description,
-        "sha256": persona.digest,
-        "yaml": persona.yaml,
-        "updated_at": persona.updated_at,
-    }
+    return {"persona": saved.persona, "change": saved.change, "findings": findings}

@@ -1,7 +1,7 @@
 """Errors of the API: problem+json (RFC 9457)."""
 
 import json
-from http import HTTPStatus
+from http.client import responses as PHRASES
 from typing import Any
 
 from django.http import HttpResponse
@@ -16,8 +16,7 @@ class ApiError(Exception):
         self, status: int, code: str, detail: str, *, headers: dict[str, str] | None = None, **more: Any
     ) -> None:
         super().__init__(detail)
-        self.status, self.code, self.detail = status, code, detail
-        self.headers, self.more = headers or {}, more
+        self.response = make_problem(status, code, detail, headers=headers, **more)
 
 
 def make_problem(
@@ -25,7 +24,7 @@ def make_problem(
 ) -> HttpResponse:
     body: dict[str, Any] = {
         "type": "about:blank",
-        "title": _title(status),
+        "title": PHRASES.get(status, "Error"),
         "status": status,
         "code": code,
         "detail": detail,
@@ -33,13 +32,6 @@ def make_problem(
     body |= {name: value for name, value in more.items() if value not in (None, "", [], {})}
     content = json.dumps(body)
     return HttpResponse(content, content_type=CONTENT_TYPE, status=status, headers=headers or {})
-
-
-def _title(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Error"
 
 
 def check_form(form: Any) -> None:

@@ -7,7 +7,7 @@ from ninja import Query, Router
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError, check_form, not_found
-from datasets_app.api.routing import get_dataset, make_page, read_cursor, route
+from datasets_app.api.routing import get_dataset, make_page, page_latest, read_cursor, route
 from datasets_app.api.schemas import CheckReportOut, FindingPage, ScrubIn, ScrubPage, SplitIn, SplitsOut
 from datasets_app.catalog import gates, raw_access
 from datasets_app.catalog.rows.attach_sessions import attach_sessions
@@ -38,16 +38,8 @@ def get_check_report(request: Any, name: str) -> Any:
     report = dataset.check_reports.first()
     if report is None:
         raise not_found()
-    return {
-        "id": report.pk,
-        "created_at": report.created_at,
-        "turns": report.turn_count,
-        "errors": report.error_count,
-        "warnings": report.warning_count,
-        "totals": report.totals,
-        "names_detected": report.names_looked_for,
-        "outdated": why_outdated(report, dataset),
-    }
+    report.outdated = why_outdated(report, dataset)
+    return report
 
 
 @route(router, "GET", "/datasets/{name}/checks/latest/findings", FindingPage, needs=VIEW_DATASET)
@@ -70,14 +62,10 @@ def list_findings(
     return {**page, "withheld": withheld}
 
 
-def _describe_finding(finding: CheckFinding, withheld: bool) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "message": None if withheld else finding.message,
-        "session": finding.session_id,
-        "turn_index": finding.turn_index,
-        "field": None if withheld else finding.field,
-    }
+def _describe_finding(finding: Any, withheld: bool) -> CheckFinding:
+    if withheld:
+        finding.message = finding.field = None
+    return finding
 
 
 @job_route(router, "/datasets/{name}/scrubs", needs=(*VIEW_SCRUBS, "datasets_app.scrub_dataset"))
@@ -113,27 +101,13 @@ def create_scrub(request: Any, name: str, options: ScrubIn) -> Any:
 @route(router, "GET", "/datasets/{name}/scrubs", ScrubPage, needs=VIEW_SCRUBS)
 def list_scrubs(request: Any, name: str, after: str = After, limit: int = Limit) -> Any:
     """Scrubs and previews, the latest first. They hold counts, never a value."""
-    runs = ScrubRun.objects.filter(dataset=get_dataset(request, name)).order_by("-id")
-    if after:
-        runs = runs.filter(pk__lt=read_cursor(after))
-    return make_page(list(runs[: limit + 1]), limit, _describe_scrub)
+    runs = ScrubRun.objects.filter(dataset=get_dataset(request, name))
+    return page_latest(runs, after, limit, _describe_scrub)
 
 
-def _describe_scrub(run: ScrubRun) -> dict[str, Any]:
-    return {
-        "id": run.pk,
-        "job": run.job_run_id,
-        "dry_run": run.dry_run,
-        "sample": run.sample,
-        "sessions": run.session_count,
-        "turns": run.turn_count,
-        "changed_turns": run.changed_turns,
-        "totals": run.totals,
-        "policy": policy_to_json(parse_policy(run.policy), run.key_fingerprint),
-        "verified_at": run.verified_at,
-        "created_at": run.created_at,
-        "finished_at": run.finished_at,
-    }
+def _describe_scrub(run: ScrubRun) -> ScrubRun:
+    run.policy = policy_to_json(parse_policy(run.policy), run.key_fingerprint)
+    return run
 
 
 @job_route(router, "/datasets/{name}/splits", needs=(*VIEW_DATASET, "datasets_app.split_dataset"))

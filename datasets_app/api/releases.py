@@ -6,13 +6,14 @@ from ninja import Router
 
 from datasets_app.api.datasets import VIEW_DATASET, After, Limit
 from datasets_app.api.file_answers import answer_with_file
-from datasets_app.api.jobs import job_route, read_number, start_job
+from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError, not_found
 from datasets_app.api.routing import get_dataset, make_page, route
 from datasets_app.api.schemas import CompareIn, ReleaseIn, ReleaseOut, ReleasePage
 from datasets_app.catalog import raw_access
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core.errors import UserError
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.downloads import find_release_file, open_release_file
 from datasets_app.models import Dataset, Release
 from datasets_app.releasing.parameters import CompareParameters, ReleaseParameters
@@ -41,12 +42,12 @@ def list_releases(request: Any, name: str, after: str = After, limit: int = Limi
 def get_release(request: Any, name: str, version: str) -> Any:
     dataset = get_dataset(request, name)
     release = find_or_404(dataset, version)
-    described = _describe(request, release, with_texts=True)
-    if not described["withheld"] and release.changelog:
+    _describe(request, release, with_texts=True)
+    if release.changelog:
         raw_access.record_access(
             dataset, request.person, place="api release", versions=(release,), release=release.version
         )
-    return described
+    return release
 
 
 def find_or_404(dataset: Dataset, version: str) -> Release:
@@ -56,36 +57,11 @@ def find_or_404(dataset: Dataset, version: str) -> Release:
         raise not_found() from None
 
 
-def _describe(request: Any, release: Release, *, with_texts: bool) -> dict[str, Any]:
-    withheld = not raw_access.may_read_release(request.person, release)
-    shown = with_texts and not withheld
-    return {
-        "version": release.version,
-        "sessions": release.session_count,
-        "turns": release.turn_count,
-        "splits": release.splits,
-        "sha256": release.sha256,
-        "content_digest": release.content_digest,
-        "notes": release.notes if shown else None,
-        "changelog": release.changelog if shown else None,
-        "raw": release.raw,
-        "withheld": withheld,
-        "released_by": release.created_by_name,
-        "created_at": release.created_at,
-        "destroyed_at": release.destroyed_at,
-        "verified_at": release.verified_at,
-        "files": [
-            {
-                "id": row.pk,
-                "kind": row.kind,
-                "name": row.name,
-                "size": row.size,
-                "sha256": row.sha256,
-                "available": bool(row.file),
-            }
-            for row in release.files.all()
-        ],
-    }
+def _describe(request: Any, release: Any, *, with_texts: bool) -> Release:
+    release.withheld = not raw_access.may_read_release(request.person, release)
+    if release.withheld or not with_texts:
+        release.notes = release.changelog = None
+    return release
 
 
 @route(
@@ -101,7 +77,7 @@ def download_release_file(request: Any, name: str, version: str, file: str) -> A
     """A file as it was released, or a part of it (`Range`); takes `exports:write` or `releases:write`. The
     header `ETag` is its SHA-256."""
     release = find_or_404(get_dataset(request, name), version)
-    found = find_release_file(request.person, read_number(file))
+    found = find_release_file(request.person, parse_pk(file))
     if found.release_id != release.pk:
         raise not_found()
     return answer_with_file(request, found, lambda: open_release_file(found, request.person))

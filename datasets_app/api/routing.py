@@ -5,12 +5,14 @@ from functools import wraps
 from http.client import responses as PHRASES
 from typing import Any, TypeVar
 
+from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from ninja import Router, Schema
 from ninja.responses import Status
 
 from datasets_app.access.scopes import find_scope
 from datasets_app.api.problems import ApiError, forbidden, not_found
+from datasets_app.core.web.pages import parse_pk
 from datasets_app.models import Dataset
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -106,14 +108,23 @@ def get_dataset(request: Any, name: str) -> Dataset:
 
 def read_cursor(after: str) -> int:
     """Raises ApiError for a cursor that no page gave."""
-    if not after:
-        return 0
-    if not (after.isascii() and after.isdigit() and len(after) < 19):
+    number = parse_pk(after or "0")
+    if number is None:
         raise ApiError(422, "invalid", "Invalid cursor in after.", errors=[{"loc": ["query", "after"]}])
-    return int(after)
+    return number
 
 
-def make_page(rows: list[Any], limit: int, convert: Callable[[Any], Any], key: str = "pk") -> dict[str, Any]:
+def page_latest(
+    rows: QuerySet[Any], after: str, limit: int, convert: Callable[[Any], Any] = lambda row: row
+) -> dict[str, Any]:
+    """A page of rows, the latest first."""
+    rows = rows.filter(pk__lt=read_cursor(after)) if after else rows
+    return make_page(list(rows.order_by("-pk")[: limit + 1]), limit, convert)
+
+
+def make_page(
+    rows: list[Any], limit: int, convert: Callable[[Any], Any] = lambda row: row, key: str = "pk"
+) -> dict[str, Any]:
     """A page of up to ``limit`` + 1 rows; the extra row tells that there are more."""
     shown = rows[:limit]
     following = str(getattr(shown[-1], key)) if len(rows) > limit else None

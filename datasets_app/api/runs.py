@@ -40,6 +40,10 @@ class RunOut(Schema):
     missing_replies: int
     is_new: bool = False
 
+    @staticmethod
+    def resolve_replies(run: EvaluationRun) -> int:
+        return len(run.reply_scores)
+
 
 @route(router, "GET", "/datasets/{name}/releases/{version}/runs", list[RunOut], needs=VIEW_RELEASES)
 def list_runs(request: Any, name: str, version: str) -> Any:
@@ -64,24 +68,16 @@ def push_run(request: Any, name: str, version: str, report: RunIn) -> Any:
         run, is_new = import_run(release, read_report(report.manifest, report.results), actor=request.person)
     except InvalidReport as error:
         raise explain_invalid(error) from None
-    return {**_describe_run(request, run), "is_new": is_new}
+    run.is_new = is_new
+    return _describe_run(request, run)
 
 
-def _describe_run(request: Any, run: EvaluationRun) -> dict[str, Any]:
+def _describe_run(request: Any, run: EvaluationRun) -> EvaluationRun:
     release = run.release
     withheld = not raw_access.may_read_release(request.person, release)
     if not withheld and run.groups:
         raw_access.record_access(
             release.dataset, request.person, place="api", versions=(release,), release=release.version
         )
-    return {
-        "id": run.pk,
-        "run_id": run.run_id,
-        "model": run.model,
-        "ran_at": run.ran_at,
-        "package_version": run.package_version,
-        "whole": run.whole,
-        "groups": None if withheld else run.groups,
-        "replies": len(run.reply_scores),
-        "missing_replies": run.missing_replies,
-    }
+    run.groups = None if withheld else run.groups
+    return run

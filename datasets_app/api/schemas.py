@@ -1,10 +1,13 @@
-"""What the API takes and returns. Times are ISO 8601 with a time zone, sizes are bytes."""
+"""What the API takes and returns. Times are ISO 8601 with a time zone, sizes are bytes.
+
+What is returned is read from rows: fields have the name of their column, or name it with ``column``.
+"""
 
 from datetime import datetime
 from typing import Any, Literal
 
 from ninja import Schema
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, create_model
 
 from datasets_app.domain.traces.convert import MAX_COLUMNS_CHARACTERS
 
@@ -16,6 +19,19 @@ class Input(Schema):
     """Refuses fields that don't exist, which are mostly misspelled."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+def column(name: str) -> Any:
+    return Field(validation_alias=name)
+
+
+def page_of(item: type[Schema], **more: Any) -> type[Schema]:
+    """``DatasetOut`` → ``DatasetPage``: a part of a list, and the cursor of the next."""
+    name = f"{item.__name__.removesuffix('Out')}Page"
+    return create_model(name, __base__=Schema, items=(list[item], ...), next=(str | None, ...), **more)
+
+
+WITHHELD: Any = {"withheld": (bool, ...)}
 
 
 class DatasetOut(Schema):
@@ -31,15 +47,13 @@ class DatasetOut(Schema):
     attribution: str | None
     restricted: bool
     legal_hold: bool
-    sessions: int
-    turns: int
+    sessions: int = column("session_count")
+    turns: int = column("turn_count")
     created_at: datetime
     updated_at: datetime
 
 
-class DatasetPage(Schema):
-    items: list[DatasetOut]
-    next: str | None
+DatasetPage = page_of(DatasetOut)
 
 
 class SessionOut(Schema):
@@ -49,13 +63,10 @@ class SessionOut(Schema):
     session_id: str
     persona_id: str | None
     split: str | None
-    turns: int
+    turns: int = column("turn_count")
 
 
-class SessionPage(Schema):
-    items: list[SessionOut]
-    next: str | None
-    withheld: bool
+SessionPage = page_of(SessionOut, **WITHHELD)
 
 
 class TurnOut(Schema):
@@ -67,19 +78,23 @@ class TurnOut(Schema):
     metadata: dict[str, Any] | None
 
 
-class TurnPage(Schema):
-    items: list[TurnOut]
-    next: str | None
-    withheld: bool
+TurnPage = page_of(TurnOut, **WITHHELD)
 
 
-class FileOut(Schema):
+class ReleaseFileOut(Schema):
     id: int
     kind: str
     name: str
     size: int
     sha256: str
     available: bool
+
+    @staticmethod
+    def resolve_available(row: Any) -> bool:
+        return bool(row.file) and not getattr(row, "is_expired", False)
+
+
+class FileOut(ReleaseFileOut):
     expires_at: datetime | None
 
 
@@ -104,9 +119,7 @@ class JobOut(Schema):
     files: list[FileOut]
 
 
-class JobPage(Schema):
-    items: list[JobOut]
-    next: str | None
+JobPage = page_of(JobOut)
 
 
 class ImportIn(Input):
@@ -188,26 +201,23 @@ class CheckReportOut(Schema):
 
     id: int
     created_at: datetime
-    turns: int
-    errors: int
-    warnings: int
+    turns: int = column("turn_count")
+    errors: int = column("error_count")
+    warnings: int = column("warning_count")
     totals: dict[str, int]
-    names_detected: bool
+    names_detected: bool = column("names_looked_for")
     outdated: str
 
 
 class FindingOut(Schema):
     code: str
     message: str | None
-    session: int | None
+    session: int | None = column("session_id")
     turn_index: int | None
     field: str | None
 
 
-class FindingPage(Schema):
-    items: list[FindingOut]
-    next: str | None
-    withheld: bool
+FindingPage = page_of(FindingOut, **WITHHELD)
 
 
 class ScrubIn(Input):
@@ -229,11 +239,11 @@ class ScrubOut(Schema):
     """`totals` counts findings by class. `verified_at` is set once no match remains."""
 
     id: int
-    job: int | None
+    job: int | None = column("job_run_id")
     dry_run: bool
     sample: int | None
-    sessions: int
-    turns: int
+    sessions: int = column("session_count")
+    turns: int = column("turn_count")
     changed_turns: int
     totals: dict[str, int]
     policy: dict[str, Any]
@@ -242,9 +252,7 @@ class ScrubOut(Schema):
     finished_at: datetime | None
 
 
-class ScrubPage(Schema):
-    items: list[ScrubOut]
-    next: str | None
+ScrubPage = page_of(ScrubOut)
 
 
 class SplitIn(Input):
@@ -268,21 +276,12 @@ class ReleaseIn(Input):
     notes: str = Field("", max_length=10_000)
 
 
-class ReleaseFileOut(Schema):
-    id: int
-    kind: str
-    name: str
-    size: int
-    sha256: str
-    available: bool
-
-
 class ReleaseOut(Schema):
     """`content_digest` is that of Alignmenter's manifest. `notes` and `changelog` may be withheld."""
 
     version: str
-    sessions: int
-    turns: int
+    sessions: int = column("session_count")
+    turns: int = column("turn_count")
     splits: dict[str, int]
     sha256: str
     content_digest: str
@@ -290,16 +289,14 @@ class ReleaseOut(Schema):
     changelog: str | None
     raw: bool
     withheld: bool
-    released_by: str
+    released_by: str = column("created_by_name")
     created_at: datetime
     destroyed_at: datetime | None
     verified_at: datetime | None
     files: list[ReleaseFileOut]
 
 
-class ReleasePage(Schema):
-    items: list[ReleaseOut]
-    next: str | None
+ReleasePage = page_of(ReleaseOut)
 
 
 class CompareIn(Input):
@@ -315,14 +312,12 @@ class PersonaOut(Schema):
     persona_id: str
     display_name: str
     description: str
-    sha256: str
+    sha256: str = column("digest")
     yaml: str
     updated_at: datetime
 
 
-class PersonaPage(Schema):
-    items: list[PersonaOut]
-    next: str | None
+PersonaPage = page_of(PersonaOut)
 
 
 class SavedPersonaOut(Schema):
@@ -340,6 +335,10 @@ class AuditEventOut(Schema):
     action: str
     dataset: str | None
     details: dict[str, Any]
+
+    @staticmethod
+    def resolve_dataset(event: Any) -> str | None:
+        return event.dataset_name or None
 
 
 class AuditPage(Schema):

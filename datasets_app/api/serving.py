@@ -48,9 +48,7 @@ def serve(view: View, find_refusal: FindRefusal) -> View:
             _check_body(request)
             response = _answer(request, lambda: view(request, *args, **kwargs))
         except ApiError as error:
-            response = make_problem(
-                error.status, error.code, error.detail, headers=error.headers, **error.more
-            )
+            response = error.response
         except Http404:
             response = make_problem(404, "not_found", "There is nothing at this address.")
         return _finish(request, response)

@@ -43,6 +43,10 @@ class Client:
         """Any request of the API's reference, such as ``request("GET", "/personas")``."""
         return self._connection.request(method, path, **options)
 
+    def _ask(self, method: str, path: str, **options: Any) -> Json:
+        answer: Json = self._connection.request(method, path, **options)
+        return answer
+
     def pages(self, path: str, **query: Any) -> Iterator[Json]:
         """The items of all pages of a list."""
         asked = {name: value for name, value in query.items() if value is not None}
@@ -62,8 +66,7 @@ class Client:
 
     def dataset(self, name: str) -> Json:
         """Its origin, state and counts (``datasets:read``)."""
-        found: Json = self._connection.request("GET", _dataset(name))
-        return found
+        return self._ask("GET", _dataset(name))
 
     def sessions(self, name: str, *, split: str | None = None) -> Iterator[Json]:
         """Its sessions, in the order of their import (``datasets:read``)."""
@@ -108,12 +111,7 @@ class Client:
         ``options``: ``format`` (``turns``, ``openai``, ``sharegpt``, ``sessions``, ``csv``, ``parquet``),
         ``version``, ``package``, ``split``, ``persona``, ``tag``, ``gzip``.
         """
-        job = self.wait(self._start_export(name, options)["id"])
-        return self.download(job, path)
-
-    def _start_export(self, name: str, options: Json) -> Json:
-        job: Json = self._connection.request("POST", f"{_dataset(name)}/exports", json=options)
-        return job
+        return self.download(self.start(f"{_dataset(name)}/exports", **options), path)
 
     def download(self, job: Json, path: str | Path) -> transfers.Pulled:
         """The file that a job made."""
@@ -142,8 +140,7 @@ class Client:
     def check(self, name: str) -> Json:
         """Run the checks; returns the report (``datasets:read``, ``checks:write``)."""
         self.start(f"{_dataset(name)}/checks")
-        report: Json = self._connection.request("GET", f"{_dataset(name)}/checks/latest")
-        return report
+        return self._ask("GET", f"{_dataset(name)}/checks/latest")
 
     def scrub(self, name: str, **options: Any) -> Json:
         """Scrub the dataset; returns the job (``datasets:read``, ``scrubs:write``)."""
@@ -161,30 +158,25 @@ class Client:
             raise ClientError(f"{folder}: no report of a finished alignmenter run.") from None
         path = f"{_dataset(dataset)}/releases/{quote(version, safe='')}/runs"
         kept = _keep_numbers(results)
-        run: Json = self._connection.request("POST", path, json={"manifest": manifest, "results": kept})
-        return run
+        return self._ask("POST", path, json={"manifest": manifest, "results": kept})
 
     def agreement(self, name: str, **query: Any) -> Json:
         """How far annotators agree (``labels:read``)."""
-        found: Json = self._connection.request("GET", f"{_dataset(name)}/agreement", params=query)
-        return found
+        return self._ask("GET", f"{_dataset(name)}/agreement", params=query)
 
     def quality(self, name: str) -> Json:
         """Certificates of judges with whether they hold, and rates with intervals (``labels:read``)."""
-        found: Json = self._connection.request("GET", f"{_dataset(name)}/quality")
-        return found
+        return self._ask("GET", f"{_dataset(name)}/quality")
 
     def jobs(self, dataset: str | None = None) -> Iterator[Json]:
         """The latest first (``datasets:read``)."""
         return self.pages("/jobs", dataset=dataset)
 
     def job(self, number: int) -> Json:
-        found: Json = self._connection.request("GET", f"/jobs/{number}")
-        return found
+        return self._ask("GET", f"/jobs/{number}")
 
     def cancel(self, number: int) -> Json:
-        found: Json = self._connection.request("POST", f"/jobs/{number}/cancel")
-        return found
+        return self._ask("POST", f"/jobs/{number}/cancel")
 
     def wait(self, number: int, on_job: Callable[[Json], None] | None = None) -> Json:
         """Ask until a job has ended; raises JobFailed unless it is done."""

@@ -65,7 +65,7 @@ def valkey_url(var_dir: Path) -> str:
 def ensure_postgres(var_dir: Path, *, recheck: bool = False) -> str:
     """Start PostgreSQL unless it runs, and keep it for as long as this process and its forks live.
 
-    Costs nothing after the first time in a process; `again` makes sure afresh, for when a connection
+    Costs nothing after the first time in a process; `recheck` makes sure afresh, for when a connection
     was refused. The answer is its URL. Raises EmbeddedServiceError.
     """
     ensure_service("postgres", var_dir, recheck=recheck)

@@ -120,7 +120,8 @@ def _find_datasets(request: HttpRequest, words: str) -> Iterator[Result]:
     """By part of a name, names that begin with it first; without words the latest."""
     visible = Dataset.objects.visible_to(request.user)
     if words:
-        rows = [*_starting_with(visible, "name", words), *_only_containing(visible, "name", words)]
+        others = visible.filter(name__icontains=words).exclude(name__istartswith=words).order_by("name")
+        rows = [*_starting_with(visible, words), *others[:MAX_PER_GROUP]]
     else:
         rows = list(visible.order_by("-updated_at")[:MAX_PER_GROUP])
     for dataset in rows:
@@ -133,13 +134,8 @@ def _find_datasets(request: HttpRequest, words: str) -> Iterator[Result]:
         )
 
 
-def _starting_with(rows: Any, field: str, words: str) -> Any:
-    return rows.filter(**{f"{field}__istartswith": words}).order_by(field)[:MAX_PER_GROUP]
-
-
-def _only_containing(rows: Any, field: str, words: str) -> Any:
-    start = {f"{field}__istartswith": words}
-    return rows.filter(**{f"{field}__icontains": words}).exclude(**start).order_by(field)[:MAX_PER_GROUP]
+def _starting_with(datasets: Any, words: str) -> Any:
+    return datasets.filter(name__istartswith=words).order_by("name")[:MAX_PER_GROUP]
 
 
 def _find_tabs(request: HttpRequest, words: str) -> Iterator[Result]:
@@ -147,7 +143,7 @@ def _find_tabs(request: HttpRequest, words: str) -> Iterator[Result]:
     name, _, tab = words.rpartition(" ")
     if not name:
         return
-    for dataset in _starting_with(Dataset.objects.visible_to(request.user), "name", name)[:2]:
+    for dataset in _starting_with(Dataset.objects.visible_to(request.user), name)[:2]:
         pages = [page for group in build_dataset_tabs(request, dataset, "") for page in group["pages"]]
         for page in pages:
             if page["title"].lower().startswith(tab.lower()):

@@ -14,6 +14,7 @@ from annotations_app.cases.drafts import count_drafts
 from annotations_app.cases.make_case import check_holds_cases, insert_sessions, read_turns
 from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.scrubbers import make_default_policy
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
@@ -42,7 +43,6 @@ from datasets_app.model_calls.endpoints import require_endpoint
 from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.model_calls.requests import check_request, make_model
 from datasets_app.models import Dataset, JobRun, Session, Turn
-from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 
 

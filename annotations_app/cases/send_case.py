@@ -8,12 +8,12 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.cases.make_case import check_holds_cases
 from annotations_app.criteria.rubrics import ask_rubrics, write_guidelines
 from annotations_app.models import Campaign
+from datasets_app.catalog.scrubbers import make_default_policy
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.cases import read_rubrics
 from datasets_app.domain.generation.families import CASE_TAG, GROUP_TAG
 from datasets_app.models import Dataset, JobRun, Persona, Turn
-from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.scrub_dataset import scrub_dataset
 
 OVERLAP = 2

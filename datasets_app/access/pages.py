@@ -21,7 +21,7 @@ from datasets_app.access.who_can_see import (
 from datasets_app.core.errors import UserError
 from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset
-from datasets_app.core.web.paging import Page, paginate_by, parse_page_request
+from datasets_app.core.web.paging import Page, paginate_by_field_and_id, parse_page_request
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, DatasetGrant
@@ -77,7 +77,7 @@ def _people_context(request: HttpRequest, dataset: Dataset) -> dict[str, Any]:
     accounts = list_accounts(dataset).filter(sees__in=VISIBILITY_CHOICES[who][1])
     if name:
         accounts = accounts.filter(username__icontains=name)
-    page = paginate_by(accounts, "username", parse_page_request(request.GET))
+    page = paginate_by_field_and_id(accounts, "username", parse_page_request(request.GET))
     return {
         "page": Page(explain_viewers(dataset, page.rows), page.previous, page.next),
         "who": who,

@@ -70,13 +70,8 @@ def preview_import(request: Any, number: str) -> Any:
     options = read_parameters(job, ImportParameters)
     with uploads.open_received(job) as file:
         preview = preview_upload(file, _get_file_name(job), options)
-    raw_access.record_upload_access(
-        job,
-        request.person,
-        origins={options.origin, options.prepared_origin},
-        place="import preview",
-        turns=0,
-    )
+    origins = {options.origin, options.prepared_origin}
+    raw_access.record_upload_access(job, request.person, origins=origins, turns=0)
     return {
         "format": preview.format,
         "summary": preview.summary,

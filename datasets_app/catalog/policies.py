@@ -116,11 +116,15 @@ EXEMPT = Gate("exempt", "exempt a value that looks like personal data")
 SHARE = Gate("share", "share data without a complete sharing checklist")
 
 
-def decide_override(gate: Gate, request: OverrideRequest, closed: str) -> Verdict:
-    """Whether ``request`` opens a closed gate; ``closed`` says why it is closed."""
+def decide_override(
+    gate: Gate, request: OverrideRequest, closed: str, unmet: Sequence[Blocker] = ()
+) -> Verdict:
+    """Whether ``request`` opens a closed gate; ``closed`` says why it is closed, ``unmet`` lists it."""
     reason = normalize_reason(request.reason)
     if not reason:
-        return Refused(f"{closed} Or give a reason, which takes the permission to override.", Remedy.OVERRIDE)
+        message = f"{closed} Or give a reason, which takes the permission to override."
+        details = {"unmet": [str(each) for each in unmet]} if unmet else None
+        return Refused(message, Remedy.OVERRIDE, details)
     if not request.permitted:
         return Refused(f"You don't have permission to {gate.action}; ask a privacy officer.")
     if len(reason) > MAX_REASON_CHARACTERS:
@@ -173,8 +177,7 @@ def decide_judge(
     if base_url not in allowed:
         return Refused(
             f"{facts.name} doesn't allow its texts to be sent to {base_url}. Add this endpoint to the "
-            "metadata of the dataset, under the endpoints of judges.",
-            Remedy.NONE,
+            "metadata of the dataset, under the endpoints of judges."
         )
     return decide_gate(JUDGE, facts, request)
 
@@ -223,10 +226,7 @@ def decide_release(facts: DatasetFacts, blockers: Sequence[Blocker], request: Ov
         return Allowed()
     listed = " ".join(f"{each.title}: {each.reason[:1].lower()}{each.reason[1:]}" for each in blockers)
     closed = f"{facts.name} can't be released because of {format_count(len(blockers), 'blocker')}. {listed}"
-    verdict = decide_override(RELEASE, request, closed)
-    if isinstance(verdict, Refused) and verdict.remedy == Remedy.OVERRIDE:
-        return Refused(verdict.message, verdict.remedy, {"unmet": [str(each) for each in blockers]})
-    return verdict
+    return decide_override(RELEASE, request, closed, blockers)
 
 
 def decide_import_origin(facts: DatasetFacts, origin: str | None) -> Verdict:
@@ -303,10 +303,7 @@ def decide_package(name: str, unmet: Sequence[Blocker], request: OverrideRequest
     """A package is made for people outside: it needs the whole sharing checklist, or an override."""
     if not unmet:
         return Allowed()
-    verdict = decide_override(SHARE, request, _describe_unmet(name, unmet))
-    if isinstance(verdict, Refused) and verdict.remedy == Remedy.OVERRIDE:
-        return Refused(verdict.message, verdict.remedy, {"unmet": [str(blocker) for blocker in unmet]})
-    return verdict
+    return decide_override(SHARE, request, _describe_unmet(name, unmet), unmet)
 
 
 def decide_release_copy(

@@ -134,12 +134,12 @@ def record_access(
     raw even after a later scrub of the dataset.
     """
     if any(version and is_release_raw(version) for version in versions) or gates.is_raw(dataset):
-        record_raw_access(dataset, actor, place=place, **counts)
+        record_raw_access(dataset.name, actor, place=place, **counts)
 
 
-def record_raw_access(dataset: Dataset, actor: Any, *, place: str, **counts: int | str) -> None:
+def record_raw_access(dataset_name: str, actor: Any, *, place: str, **counts: int | str) -> None:
     """The same where the text is known to be raw."""
-    audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, **counts)
+    audit.record(ACTION, actor=actor, dataset_name=dataset_name, place=place, **counts)
 
 
 def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, **counts: Any) -> None:
@@ -148,24 +148,18 @@ def record_turn_access(datasets: Iterable[Dataset], actor: Any, *, place: str, *
     raw = find_raw(turns)
     for dataset, count in turns.items():
         if dataset.pk in raw:
-            audit.record(ACTION, actor=actor, dataset_name=dataset.name, place=place, turns=count, **counts)
+            record_raw_access(dataset.name, actor, place=place, turns=count, **counts)
 
 
 def record_job_access(job: JobRun, actor: Any, *, problems: int) -> None:
     """The same for problems of an import, which quote lines that no check has examined."""
-    audit.record(
-        ACTION, actor=actor, dataset_name=job.dataset_name, place="job", job_run=job.pk, problems=problems
-    )
+    record_raw_access(job.dataset_name, actor, place="job", job_run=job.pk, problems=problems)
 
 
-def record_upload_access(
-    job: JobRun, actor: Any, *, origins: Collection[str | None], place: str, **counts: int | str
-) -> None:
+def record_upload_access(job: JobRun, actor: Any, *, origins: Collection[str | None], turns: int) -> None:
     """The same for a file before its import: production data is raw then, if any of the ``origins`` that
     were stated for it is production, or if none was stated yet."""
     production = Dataset.Origin.PRODUCTION
     existing = Dataset.objects.filter(name=job.dataset_name, origin=production)
     if production in origins or not any(origins) or existing.exists():
-        audit.record(
-            ACTION, actor=actor, dataset_name=job.dataset_name, place=place, job_run=job.pk, **counts
-        )
+        record_raw_access(job.dataset_name, actor, place="import preview", job_run=job.pk, turns=turns)

@@ -49,7 +49,7 @@ def _open_scan(dataset: Dataset) -> TextScan:
     """The dataset's row, without what earlier rules have found."""
     scan, _ = TextScan.objects.get_or_create(dataset=dataset, defaults={"rules": DETECTION_VERSION})
     if scan.rules != DETECTION_VERSION:
-        _reset(dataset, rules=DETECTION_VERSION)
+        discard_scan(dataset, rules=DETECTION_VERSION)
         scan.refresh_from_db()
     return scan
 
@@ -167,29 +167,24 @@ def record_deletion(dataset: Dataset, *, turns: int) -> None:
     """Sessions were deleted. If something was found, the rest has to be searched again."""
     clean = TextScan.objects.filter(dataset=dataset, found={}, exempt={})
     if not clean.update(turn_count=Greatest(F("turn_count") - turns, 0)):
-        _reset(dataset)
-
-
-def discard_scan(dataset: Dataset) -> None:
-    """What is exempt has changed: all text has to be searched again."""
-    _reset(dataset)
+        discard_scan(dataset)
 
 
 def discard_scans_of_kinds(*, found: Iterable[str] = (), exempt: Iterable[str] = ()) -> list[Dataset]:
-    """The same for all datasets in which a value of these classes was ``found``, or stayed by an exemption.
-    Returns them."""
+    """Have all datasets searched again in which a value of these classes was ``found``, or stayed by an
+    exemption. Returns them."""
     affected = TextScan.objects.filter(
         Q(found__has_any_keys=list(found)) | Q(exempt__has_any_keys=list(exempt))
     )
     datasets = [scan.dataset for scan in affected.select_related("dataset").order_by("dataset")]
     for dataset in datasets:
-        _reset(dataset)
+        discard_scan(dataset)
     return datasets
 
 
 def record_text_change(dataset: Dataset) -> None:
     """Stored text is about to change: forget what was found, and end the attestation that covered it."""
-    _reset(dataset, scrubbed_to=0)
+    discard_scan(dataset, scrubbed_to=0)
     _end_attestations(dataset)
 
 
@@ -197,7 +192,8 @@ def _end_attestations(dataset: Dataset) -> None:
     Attestation.objects.filter(dataset=dataset, ended_at=None).update(ended_at=timezone.now())
 
 
-def _reset(dataset: Dataset, **fields: Any) -> None:
+def discard_scan(dataset: Dataset, **fields: Any) -> None:
+    """All text has to be searched again, such as when what is exempt has changed."""
     TextScan.objects.filter(dataset=dataset).update(
         revision=F("revision") + 1, scanned_to=0, turn_count=0, found={}, exempt={}, canary=None, **fields
     )

@@ -96,15 +96,17 @@ def bury_sessions(dataset: Dataset, sessions: Iterable[Session], erased_at: date
         turns = read_turns(dataset, Selection(sessions=[session.session_id]))
         if content := digest_content(((turn.role, turn.text) for turn in turns), key):
             digests.append(content)
-    rows = [Tombstone(digest=digest, erased_at=erased_at) for digest in digests]
-    Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
-    transaction.on_commit(lambda: append(rows), robust=True)
+    _bury(digests, erased_at)
 
 
 def bury_datasets(names: Iterable[str], deleted_at: datetime) -> None:
     """Store the digests of ``names``, in the transaction from which on the datasets count as deleted."""
     key = hash_key()
-    rows = [Tombstone(digest=digest_dataset(name, key), erased_at=deleted_at) for name in names]
+    _bury((digest_dataset(name, key) for name in names), deleted_at)
+
+
+def _bury(digests: Iterable[str], erased_at: datetime) -> None:
+    rows = [Tombstone(digest=digest, erased_at=erased_at) for digest in digests]
     Tombstone.objects.bulk_create(rows, ignore_conflicts=True)
     transaction.on_commit(lambda: append(rows), robust=True)
 

@@ -26,10 +26,6 @@ def approved_by(name: str) -> Iterator[None]:
         _approver.reset(token)
 
 
-def current_approver() -> str:
-    return _approver.get()
-
-
 def require_second_person() -> None:
     """Call it in whatever needs four eyes. Raises UserError unless a second person has approved it, or the
     installation doesn't ask for that."""
@@ -128,7 +124,7 @@ def record(action: str, *, actor: Any, dataset_name: str = "", **details: Any) -
         details["source_address"] = address
     if token := current_token():
         details["api_token"] = token
-    if approver := current_approver():
+    if approver := _approver.get():
         details["approved_by"] = approver
     AuditEvent.objects.create(
         action=action, actor=actor_name(actor), dataset_name=dataset_name, details=details

@@ -178,13 +178,8 @@ def preview(request: HttpRequest, job_pk: int) -> HttpResponse:
     if request.method == "POST":
         options = _apply_entered(options, form)
     preview_result = _preview_upload(job_file, options)
-    raw_access.record_upload_access(
-        job,
-        request.user,
-        origins={options.origin, options.prepared_origin},
-        place="import preview",
-        turns=len(preview_result.turns),
-    )
+    origins, shown = {options.origin, options.prepared_origin}, len(preview_result.turns)
+    raw_access.record_upload_access(job, request.user, origins=origins, turns=shown)
     context = {
         **_describe_preview(preview_result, options, form),
         "job": job,

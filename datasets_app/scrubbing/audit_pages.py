@@ -15,8 +15,8 @@ from datasets_app.core.web.dataset_page import render_dataset_page
 from datasets_app.core.web.pages import dataset_url, get_visible_dataset, parse_pk
 from datasets_app.core.web.refusals import show_refusal, show_refusal_in
 from datasets_app.models import AuditedTurn, Dataset, ScrubAudit, Turn
-from datasets_app.scrubbing import audits, marks
-from datasets_app.scrubbing.mark_pages import find_words, kind_choices
+from datasets_app.scrubbing import audits
+from datasets_app.scrubbing.mark_pages import kind_choices, mark_words
 from datasets_app.scrubbing.pages import start_scrub
 
 TURNS_BEFORE = 3
@@ -74,13 +74,8 @@ def _mark_leak(request: HttpRequest, audit: ScrubAudit, item: AuditedTurn) -> No
     turn = get_object_or_404(
         Turn, dataset=audit.dataset_id, session_id=item.session_id, turn_index=item.turn_index
     )
-    words = " ".join(request.POST.get("words", "").replace("\0", "").split())
-    field, start, end = find_words(words, turn)
-    kind = request.POST.get("kind", "")
     with transaction.atomic():
-        marks.mark_missed(
-            audit.dataset, turn=turn, field=field, start=start, end=end, kind=kind, actor=request.user
-        )
+        mark_words(request, audit.dataset, turn)
         audits.record_verdict(item, AuditedTurn.Verdict.LEAK, actor=request.user)
 
 

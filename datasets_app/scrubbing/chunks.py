@@ -197,7 +197,7 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
         if claimed is None:
             return False
         stored = scrub_rows.read_sessions(scrub.dataset_id, claimed.session_keys)
-        said = _Said(scrub.dataset_id, claimed.session_keys)
+        said = Said(scrub.dataset_id, claimed.session_keys)
         stated = session_ids.is_key_stated(scrubber.key, _anonymization(scrub))
         texts = [
             SessionInput(
@@ -272,14 +272,9 @@ def _list_changed_turns(before: StoredSession, after: ScrubbedSession) -> Iterat
 
 
 def _make_session_change(before: StoredSession, after: ScrubbedSession) -> SessionChange | None:
-    old, new = before.turns[0], after.turns[0]
-    if (old.session_id, old.persona_id, before.id_hashed) == (
-        after.session_id,
-        new.persona_id,
-        after.id_hashed,
-    ):
-        return None
-    return SessionChange(before.key, after.session_id, new.persona_id, after.id_hashed)
+    old = before.turns[0].session_id, before.turns[0].persona_id, before.id_hashed
+    new = after.session_id, after.turns[0].persona_id, after.id_hashed
+    return None if old == new else (before.key, *new)
 
 
 def _store_findings(scrub: ScrubRun, pairs: list[_SessionPair]) -> None:
@@ -298,7 +293,7 @@ def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) 
     )
 
 
-class _Said:
+class Said:
     """Reads and writes what people say of the sessions of a chunk."""
 
     def __init__(self, dataset_id: int, session_keys: list[int]) -> None:

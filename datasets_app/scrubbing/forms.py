@@ -6,14 +6,13 @@ from typing import Any
 from django import forms
 from django.conf import settings
 
-from datasets_app.catalog.scrubbers import add_recognizer_files
+from datasets_app.catalog.scrubbers import add_recognizer_files, make_default_policy
 from datasets_app.core.web import fields
 from datasets_app.domain.pii.custom_patterns import ParsedPattern, parse_pattern
 from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import ALL_KINDS, MAX_FUZZ_SECONDS, Policy, PolicyError
 from datasets_app.jobs.parameters import read_parameters
 from datasets_app.models import Dataset, ScrubRun
-from datasets_app.scrubbing.defaults import make_default_policy
 from datasets_app.scrubbing.parameters import ScrubParameters
 from datasets_app.templatetags.datasets_display import KIND_LABELS
 

@@ -63,20 +63,10 @@ def mark_missed(request: HttpRequest, pk: int) -> HttpResponse:
     dataset = get_visible_dataset(request, pk, "scrub_dataset", "view_scrubfinding", "view_turn")
     turns = Turn.objects.filter(dataset=dataset)
     turn = get_object_or_404(turns, pk=parse_pk(request.POST.get("turn", "")))
-    words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
     with show_refusal(request):
         # The answer tells whether the turn contains the words.
         raw_access.check_may_read(request.user, dataset)
-        field, start, end = find_words(words, turn)
-        marks.mark_missed(
-            dataset,
-            turn=turn,
-            field=field,
-            start=start,
-            end=end,
-            kind=request.POST.get("kind", ""),
-            actor=request.user,
-        )
+        mark_words(request, dataset, turn)
         messages.success(request, f"Marked as missed. {NEXT_SCRUB_NOTE}")
     return redirect(turn_url(turn.session_id, turn.turn_index))
 
@@ -89,6 +79,14 @@ def remove_mark(request: HttpRequest, pk: int, mark_pk: int) -> HttpResponse:
     request_text_scan(dataset, actor=request.user)
     messages.success(request, "Removed the correction. The next preview or scrub ignores it.")
     return redirect(dataset_url(dataset, "scrub") + "#marks")
+
+
+def mark_words(request: HttpRequest, dataset: Dataset, turn: Turn) -> None:
+    """Mark "words" of the turn as missed, as of the "kind"."""
+    words = " ".join(request.POST.get("words", "")[: MAX_CHARACTERS + 1].replace("\0", "").split())
+    field, start, end = find_words(words, turn)
+    kind = request.POST.get("kind", "")
+    marks.mark_missed(dataset, turn=turn, field=field, start=start, end=end, kind=kind, actor=request.user)
 
 
 def find_words(words: str, turn: Turn) -> tuple[str, int, int]:

@@ -25,7 +25,7 @@ from datasets_app.domain.pii.proposals import (
     speaks_of_person,
 )
 from datasets_app.domain.quality.text_tally import KINDS_BY_CODE
-from datasets_app.models import Dataset, ScrubFinding, ScrubMark, ScrubRun, Turn
+from datasets_app.models import Dataset, ScrubMark, ScrubRun, Turn
 
 # Findings with the text around them, and the values of a preview, for people who may read raw text.
 #
@@ -55,7 +55,7 @@ FROM (
         substring(t.text FROM f.start + 1 FOR least(f.length, %(value)s)) AS value
     FROM datasets_app_scrubfinding f
     JOIN datasets_app_turn t
-  ON t.dataset_id = %(dataset)s AND t.session_id = f.session_id AND t.turn_index = f.turn_index
+      ON t.dataset_id = %(dataset)s AND t.session_id = f.session_id AND t.turn_index = f.turn_index
     WHERE f.scrub_id = %(scrub)s AND f.field = 'text' AND (%(kind)s = '' OR f.kind = %(kind)s)
 ) found
 GROUP BY kind, lower(value)
@@ -82,10 +82,9 @@ class FoundValues(NamedTuple):
     finding: int
 
 
-def load_snippets(dataset_id: int, findings: Iterable[ScrubFinding]) -> dict[int, Snippet]:
+def load_snippets(dataset_id: int, findings: Iterable[int]) -> dict[int, Snippet]:
     """The snippets of a dataset's findings in texts, by primary key; findings elsewhere have none."""
-    keys = [finding.pk for finding in findings]
-    rows = _query(_SNIPPETS, dataset=dataset_id, findings=keys, context=CONTEXT_CHARACTERS)
+    rows = _query(_SNIPPETS, dataset=dataset_id, findings=list(findings), context=CONTEXT_CHARACTERS)
     return {key: Snippet(*parts) for key, *parts in rows}
 
 
@@ -182,7 +181,7 @@ def find_proposals(scrub: ScrubRun) -> list[list[int]]:
     }
     rows: list[tuple[Any, ...]] = fetch_all(_CANDIDATES, values)
     read = [finding for _, findings, *_ in rows for finding in findings]
-    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(pk__in=read))
+    snippets = load_snippets(scrub.dataset_id, read)
     wanted = []
     for value, findings, *counts in rows:
         said = [_read_words(snippets[finding]) for finding in findings if finding in snippets]
@@ -217,7 +216,7 @@ def find_preview(dataset: Dataset) -> ScrubRun | None:
 def list_proposals(scrub: ScrubRun) -> list[Proposal]:
     """The proposed terms that nobody has decided, with raw text: only for people who may read it."""
     rows = {finding: TermCount(*count) for finding, *count in scrub.proposals or ()}
-    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(scrub=scrub, pk__in=rows))
+    snippets = load_snippets(scrub.dataset_id, rows)
     decided = _Decisions(scrub)
     return [
         Proposal(finding, count, snippet, may_be_name(snippet.value))
@@ -231,8 +230,7 @@ def read_missed_values(scrub: ScrubRun) -> dict[str, str]:
     text, only for people who may read it."""
     marks = ScrubMark.objects.applied_to(scrub.dataset).exclude(digest="")
     missed = set(marks.values_list("digest", flat=True))
-    keys = [finding for finding, *_ in scrub.proposals or ()]
-    snippets = load_snippets(scrub.dataset_id, ScrubFinding.objects.filter(scrub=scrub, pk__in=keys))
+    snippets = load_snippets(scrub.dataset_id, (finding for finding, *_ in scrub.proposals or ()))
     values = {snippet.value for snippet in snippets.values()} if missed else set()
     named = {mark.digest: value for value in values if (mark := make_missed_mark(NAME, value, hash_key()))}
     return {digest: value for digest, value in named.items() if digest in missed}

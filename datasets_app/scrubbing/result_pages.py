@@ -152,7 +152,7 @@ def result_context(scrub: ScrubRun, query: QueryDict, *, withheld: bool, may_lis
     if withheld:
         _withhold_findings(page.rows)
     elif not by_value:
-        found = proposals.load_snippets(scrub.dataset_id, page.rows)
+        found = proposals.load_snippets(scrub.dataset_id, (row.pk for row in page.rows))
         for row in page.rows:
             row.snippet, row.placeholder = found.get(row.pk), format_placeholder(row.kind)
     policy = Policy.from_json(scrub.policy)

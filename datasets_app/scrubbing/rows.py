@@ -61,13 +61,8 @@ class StoredSession(NamedTuple):
     turns: list[TurnRecord]
 
 
-class SessionChange(NamedTuple):
-    """New values for the row of a session."""
-
-    key: int
-    session_id: str
-    persona_id: str | None
-    id_hashed: bool
+# New values for the row of a session: its primary key, session_id, persona_id and id_hashed.
+SessionChange = tuple[int, str, str | None, bool]
 
 
 def read_sessions(dataset_id: int, keys: Sequence[int]) -> list[StoredSession]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from datasets_app.catalog import activity, gates
+from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
 from datasets_app.catalog.rows.partitions import list_tables
 from datasets_app.catalog.scrubbers import apply_marks, make_scrubber
@@ -17,6 +17,7 @@ from datasets_app.core.disk_space import require_room_to_rewrite
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.core.purge import remove_traces
+from datasets_app.core.queries import execute
 from datasets_app.domain.pii import session_ids
 from datasets_app.domain.pii.policy import Policy, PolicyError
 from datasets_app.domain.pii.scrubber import Scrubber
@@ -29,6 +30,8 @@ from datasets_app.scrubbing.verify import verify_scrub
 
 # Imports lock the dataset's row while they write; everything else only for a moment.
 LOCK_TIMEOUT = timedelta(seconds=5)
+# PostgreSQL's code for it.
+_LOCK_TIMED_OUT = "55P03"
 
 # Called with the scrub and the number of its open chunks; starts jobs that let other workers help.
 StartHelpers = Callable[[ScrubRun, int], None]
@@ -72,6 +75,22 @@ def scrub_dataset(
     return _build_result(scrub, policy)
 
 
+def scrub_part(scrub_pk: int, *, report_progress: ProgressCallback = ignore_progress) -> dict[str, Any]:
+    """Help with a running scrub: process chunks until none is left; returns how many.
+
+    An error is stored with the scrub, and the job that started it reports it.
+    """
+    scrub = ScrubRun.objects.filter(pk=scrub_pk, finished_at=None, error="").first()
+    if scrub is None:
+        return {"chunks": 0}
+    make = partial(make_scrubber, Policy.from_json(scrub.policy), scrub.dataset)
+    try:
+        return {"chunks": scrub_chunks.process_chunks(scrub, make, report_progress)}
+    except PatternMatchesRemain as found:
+        ScrubRun.objects.filter(pk=scrub_pk).update(error=str(found))
+        return {"chunks": 0}
+
+
 def parse_policy(value: Any) -> Policy:
     """The policy that a job's row keeps, or the default. Raises UserError."""
     try:
@@ -94,7 +113,7 @@ def _prepare_scrub(
         require_room_to_rewrite(list_tables([dataset.pk]))
     try:
         with transaction.atomic():
-            activity.set_lock_timeout(LOCK_TIMEOUT)
+            set_lock_timeout(LOCK_TIMEOUT)
             lock_dataset(dataset.pk)
             gates.check_can_use(dataset)
             scrub = _find_unfinished(dataset, scrubber, job_run) or _find_resumable(
@@ -106,7 +125,7 @@ def _prepare_scrub(
             if scrub.verified_at is None and scrub.sample is None:
                 scrub_chunks.make_chunks(scrub)
     except OperationalError as error:
-        if activity.is_lock_timeout(error):
+        if getattr(error.__cause__, "sqlstate", None) == _LOCK_TIMED_OUT:
             raise UserError(
                 f"An import into {dataset.name} is running. Start the scrub when it has finished."
             ) from None
@@ -114,6 +133,11 @@ def _prepare_scrub(
     if not dry_run:
         _refuse_concurrent_jobs(dataset, scrub)
     return scrub
+
+
+def set_lock_timeout(limit: timedelta) -> None:
+    """For the rest of the transaction, fail if a lock takes longer than ``limit``."""
+    execute("SELECT set_config('lock_timeout', %s, true)", [f"{limit.total_seconds() * 1000:.0f}"])
 
 
 def _find_finished(job_run: JobRun | None) -> ScrubRun | None:
@@ -143,7 +167,9 @@ def _find_resumable(
 ) -> ScrubRun | None:
     """The unfinished scrub of an earlier job with the same policy. Deletes all other unfinished ones."""
     others = ScrubRun.objects.filter(dataset=dataset)
-    active = activity.active_scrubs(dataset).exclude(job_run=job_run).first()
+    # The facts of a dataset name the same scrub (``fact_rows``).
+    jobs = JobRun.objects.active().filter(operation="scrub_dataset")
+    active = others.filter(finished_at=None, job_run__in=jobs).exclude(job_run=job_run).first()
     if active is not None:
         raise UserError(f"{active} of {dataset.name} is already running (job {active.job_run_id}).")
     if not dry_run:

@@ -42,7 +42,7 @@ def scrub_dataset(job: RunningJob[ScrubParameters]) -> dict[str, Any]:
 
 @task(ScrubPartParameters, commits_itself=True, permission="datasets_app.scrub_dataset", unit="turns")
 def scrub_part(job: RunningJob[ScrubPartParameters]) -> dict[str, Any]:
-    from datasets_app.scrubbing.scrub_part import scrub_part
+    from datasets_app.scrubbing.scrub_dataset import scrub_part
 
     return scrub_part(job.parameters.scrub, report_progress=job.report_progress)
 

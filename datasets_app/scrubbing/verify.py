@@ -13,8 +13,7 @@ from datasets_app.domain.pii.exemptions import ExemptionCounter
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.models import Dataset, Session
-from datasets_app.models.session_data import list_said
-from datasets_app.scrubbing.chunks import MAX_PLACES, MAX_TURNS_PER_CHUNK, describe_place
+from datasets_app.scrubbing.chunks import MAX_PLACES, MAX_TURNS_PER_CHUNK, Said, describe_place
 from datasets_app.scrubbing.rows import read_sessions
 
 
@@ -77,12 +76,8 @@ def _read_batches(dataset: Dataset) -> Iterator[list[int]]:
 
 def _load_texts(dataset: Dataset, keys: list[int]) -> list[SessionInput]:
     with transaction.atomic():  # what is read is locked
-        said = [data.read_said(dataset.pk, keys) for data in list_said()]
+        said = Said(dataset.pk, keys)
     return [
-        SessionInput(
-            session.turns,
-            [value for rows in said for _, value in rows.get(session.key, ())],
-            session.id_hashed,
-        )
+        SessionInput(session.turns, said.list_objects(session.key), session.id_hashed)
         for session in read_sessions(dataset.pk, keys)
     ]

@@ -1,7 +1,7 @@
 """Filters that format values for people."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -257,13 +257,15 @@ def _fits_summary(item: Any) -> bool:
 @register.filter
 def fact_rows(value: Any) -> list[tuple[str, str]]:
     """A JSON object as (label, value) pairs for a definition list."""
-    return list(iter_fact_rows(value))
+    if not isinstance(value, dict):
+        return []
+    return [(column_label(str(key)), _format_fact(str(key), item)) for key, item in value.items()]
 
 
 @register.filter
 def short_fact_rows(value: Any) -> list[tuple[str, str]]:
     """Like ``fact_rows``, with digests shortened."""
-    return list(iter_fact_rows(_shorten_hashes(value)))
+    return fact_rows(_shorten_hashes(value))
 
 
 def _shorten_hashes(value: Any) -> Any:
@@ -272,13 +274,6 @@ def _shorten_hashes(value: Any) -> Any:
     if isinstance(value, list):
         return [_shorten_hashes(item) for item in value]
     return shorten_hash(value) if isinstance(value, str) else value
-
-
-def iter_fact_rows(value: Any) -> Iterator[tuple[str, str]]:
-    if not isinstance(value, dict):
-        return
-    for key, item in value.items():
-        yield column_label(str(key)), _format_fact(str(key), item)
 
 
 def _format_fact(key: str, item: Any) -> str:
@@ -327,7 +322,6 @@ def as_markdown(text: str) -> SafeString:
     return mark_safe(render_markdown(text, top_heading=4))  # sanitized by nh3 # nosec B308 B703
 
 
-@register.filter
 def kind_label(kind: str) -> str:
     """EMAIL → E-mail addresses; custom patterns have only their own label."""
     return KIND_LABELS.get(kind, "Custom pattern")

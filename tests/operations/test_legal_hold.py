@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from annotations_app.cases.draft_variants import draft_variants
 from annotations_app.cases.send_case import send_case
-from datasets_app.catalog import activity
 from datasets_app.core.errors import UserError
 from datasets_app.domain.generation.families import ORIGIN
 from datasets_app.domain.pii.policy import Policy
@@ -25,8 +24,7 @@ from datasets_app.retention.apply import apply_retention
 from datasets_app.retention.erase_session import erase_session
 from datasets_app.retention.holds import change_hold
 from datasets_app.scrubbing import chunks as scrub_chunks
-from datasets_app.scrubbing.scrub_dataset import scrub_dataset
-from datasets_app.scrubbing.scrub_part import scrub_part
+from datasets_app.scrubbing.scrub_dataset import scrub_dataset, scrub_part, set_lock_timeout
 from tests.factories import make_dataset, make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -188,7 +186,7 @@ def test_a_hold_waits_for_the_chunk_that_is_being_written(held: Dataset) -> None
 def hold_without_waiting(dataset: Dataset) -> str:
     try:
         with transaction.atomic():
-            activity.set_lock_timeout(timedelta(milliseconds=50))
+            set_lock_timeout(timedelta(milliseconds=50))
             change_hold(dataset, "Case 8-2026", held=True)
     except OperationalError as error:
         return str(getattr(error.__cause__, "sqlstate", ""))

@@ -189,7 +189,7 @@ def record_raw_read(member: CampaignMember, is_raw: bool, **counts: int) -> None
         campaign = member.campaign
         for dataset in campaign.datasets:
             raw_access.record_raw_access(
-                dataset, member.user, place="annotation queue", campaign=campaign.pk, **counts
+                dataset.name, member.user, place="annotation queue", campaign=campaign.pk, **counts
             )
 
 

@@ -24,7 +24,7 @@ TEXT_FIELDS = (
     "canary",
 )
 _JSON_FIELDS = ("found", "written", "exempt", "unmeasured", "audit", "canary")
-# The job of a scrub in progress is the one that ``active_scrubs`` finds.
+# The job of a scrub in progress is the one that another scrub would find.
 _FACTS_SQL = """
 SELECT d.id AS pk, d.name, d.origin, d.status, d.turn_count, d.legal_hold, d.hold_reason, d.expired_at,
     p.last_session,

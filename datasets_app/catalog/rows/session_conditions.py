@@ -30,6 +30,10 @@ _TURN_HITS = """
     SELECT DISTINCT t.session_id FROM datasets_app_turn t WHERE t.dataset_id = %(dataset)s AND {condition}"""
 
 
+def _of_turn(condition: str, values: dict[str, Any]) -> Condition:
+    return Condition(_HAS_TURN.format(condition=condition), values, _TURN_HITS.format(condition=condition))
+
+
 def with_words(words: str) -> Condition:
     """A turn has all these words; see :func:`match_words`."""
     matches, text = match_words(words)
@@ -45,10 +49,7 @@ def with_words(words: str) -> Condition:
 
 def with_tag(tag: str) -> Condition:
     """A turn has this tag."""
-    condition = "t.tags @> ARRAY[%(tag)s]::text[]"
-    return Condition(
-        _HAS_TURN.format(condition=condition), {"tag": tag}, _TURN_HITS.format(condition=condition)
-    )
+    return _of_turn("t.tags @> ARRAY[%(tag)s]::text[]", {"tag": tag})
 
 
 def with_date(since: str, until: str) -> Condition:
@@ -60,7 +61,7 @@ def with_date(since: str, until: str) -> Condition:
     if until:
         # A day's times begin with "T" or a space, both of which come before "U".
         condition, values["until"] = f"{condition} AND t.timestamp < %(until)s", f"{until}U"
-    return Condition(_HAS_TURN.format(condition=condition), values, _TURN_HITS.format(condition=condition))
+    return _of_turn(condition, values)
 
 
 def with_id_prefix(prefix: str) -> Condition:
@@ -93,8 +94,7 @@ def with_length(at_least: int | None, at_most: int | None) -> Condition:
 def with_reply(at_least: int | None, at_most: int | None) -> Condition:
     """A reply has so many characters. No index knows."""
     condition = "t.role = 'assistant' AND length(t.text) BETWEEN %(at_least)s AND %(at_most)s"
-    values = _limits(at_least, at_most)
-    return Condition(_HAS_TURN.format(condition=condition), values, _TURN_HITS.format(condition=condition))
+    return _of_turn(condition, _limits(at_least, at_most))
 
 
 def _limits(at_least: int | None, at_most: int | None) -> dict[str, int]:
@@ -143,11 +143,7 @@ def with_metadata(key: str, value: str) -> Condition:
         if value
         else "(t.metadata ? %(key)s OR t.extra ? %(key)s)"
     )
-    return Condition(
-        _HAS_TURN.format(condition=condition),
-        {"key": key, "value": value},
-        _TURN_HITS.format(condition=condition),
-    )
+    return _of_turn(condition, {"key": key, "value": value})
 
 
 def any_of(conditions: Sequence[Condition]) -> Condition:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
 from django.http import QueryDict
 
@@ -51,17 +50,6 @@ def make_page(rows: Sequence[Any], page_request: PageRequest, make_cursor: Calla
     )
 
 
-def paginate_by(queryset: QuerySet[Any], field: str, page_request: PageRequest) -> Page:
-    """A page in the order of one unique field. Ignores an invalid cursor."""
-    return _paginate(
-        queryset,
-        (field,),
-        page_request,
-        lambda text: _parse_field_value(queryset, field, text),
-        lambda row: str(getattr(row, field)),
-    )
-
-
 def paginate_newest_first(queryset: QuerySet[Any], query: QueryDict) -> Page:
     """A page in falling order of the id."""
     return _paginate(
@@ -85,7 +73,8 @@ def paginate_latest_first(queryset: QuerySet[Any], query: QueryDict) -> Page:
 
 
 def paginate_by_field_and_id(queryset: QuerySet[Any], field: str, page_request: PageRequest) -> Page:
-    """A page in the order of a text field and the id, from an index over both. A cursor is "E301.17"."""
+    """A page in the order of a text field and the id, from an index over both. A cursor is "E301.17"; an
+    invalid one is ignored."""
     return _paginate(
         queryset,
         (field, "id"),
@@ -134,17 +123,9 @@ def _parse_time_and_id(text: str) -> tuple[datetime, int] | None:
 
 
 def _parse_word_and_id(text: str) -> tuple[str, int] | None:
-    word, _, pk = text.partition(".")
+    word, _, pk = text.rpartition(".")
     numbers = parse_numbers(pk, 1)
     return (word, numbers[0]) if numbers else None
-
-
-def _parse_field_value(queryset: QuerySet[Any], field: str, text: str) -> tuple[Any] | None:
-    try:
-        value = queryset.model._meta.get_field(field).to_python(text or None)
-    except ValidationError:
-        return None
-    return None if value is None else (value,)
 
 
 def parse_numbers(text: str, count: int) -> tuple[int, ...] | None:

@@ -8,15 +8,11 @@ from django.utils.safestring import SafeString
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 
-def suggest_nothing() -> Iterable[str]:
-    return ()
-
-
 class SuggestingInput(UnfoldAdminTextInputWidget):
     """``suggest`` is called when the field is shown; picker.js makes a list to choose from of it."""
 
     def __init__(
-        self, suggest: Callable[[], Iterable[str]] = suggest_nothing, attrs: dict[str, Any] | None = None
+        self, suggest: Callable[[], Iterable[str]] = tuple, attrs: dict[str, Any] | None = None
     ) -> None:
         super().__init__(attrs={"autocomplete": "off", **(attrs or {})})
         self.suggest = suggest

@@ -2,6 +2,7 @@ from argparse import BooleanOptionalAction
 from typing import Any
 
 from datasets_app.catalog.facts import get_dataset
+from datasets_app.catalog.scrubbers import make_default_policy
 from datasets_app.command_line.conversion import READING_OPTIONS
 from datasets_app.command_line.options import option
 from datasets_app.domain.pii.policy import PLACEHOLDER_STYLES, Policy
@@ -11,7 +12,6 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.format_options import mapping_options
 from datasets_app.management.policy_options import DETECTION_OPTIONS, build_policy
 from datasets_app.management.terminal import command_error
-from datasets_app.scrubbing.defaults import make_default_policy
 
 
 class Command(BaseCommand):

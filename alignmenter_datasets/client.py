@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -178,14 +178,12 @@ class Client:
     def cancel(self, number: int) -> Json:
         return self._ask("POST", f"/jobs/{number}/cancel")
 
-    def wait(self, number: int, on_job: Callable[[Json], None] | None = None) -> Json:
+    def wait(self, number: int) -> Json:
         """Ask until a job has ended; raises JobFailed unless it is done."""
         pause, longest = POLL_SECONDS
         with show_progress("Waiting", enabled=self._progress, unit="") as on_share:
             while True:
                 job = self.job(number)
-                if on_job:
-                    on_job(job)
                 if job["state"] in ENDED:
                     break
                 on_share(job["done"], job["total"] or 0)

@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -39,12 +39,6 @@ class Connection:
 
     def close(self) -> None:
         self._http.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def request(self, method: str, path: str, **options: Any) -> Any:
         """The JSON of the answer; None if it has none. Raises ClientError. Every request can be repeated:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
@@ -49,8 +49,8 @@ class ProcessPool:
     """
 
     def __init__(self, count: int, begin: Callable[[Any], TaskHandler], argument: Any) -> None:
-        self.count, self._make_handler, self._argument = count, begin, argument
-        self._inline_handler: TaskHandler | None = None
+        self.count, self._begin, self._argument = count, begin, argument
+        self._here = _Worker(begin, argument)
         self._idle_processes: SimpleQueue[_WorkerProcess] = SimpleQueue()
         self._all_processes: list[_WorkerProcess] = []
         self._closed, self._starting = False, Lock()
@@ -77,26 +77,16 @@ class ProcessPool:
         tasks = iter(tasks)
         first = list(islice(tasks, 2))
         if self.count == 1 or (len(first) < 2 and self._threads is None):
-            for task in _chain_tasks(first, tasks):
-                yield self._run_inline((kind, task))
+            for task in chain(first, tasks):
+                yield _unwrap(self._here.work((kind, task)))
             return
         ahead: deque[Future[Any]] = deque()
-        for task in _chain_tasks(first, tasks):
+        for task in chain(first, tasks):
             ahead.append(self._submit((kind, task)))
             if len(ahead) >= MAX_TASKS_PER_PROCESS * self.count:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
-
-    def _run_inline(self, task: Any) -> Any:
-        try:
-            if self._inline_handler is None:
-                self._inline_handler = self._make_handler(self._argument)
-            return self._inline_handler(task)
-        except WorkerStartError as error:
-            raise ProcessPoolError(str(error)) from None
-        except Exception as error:
-            raise ProcessPoolError(f"It failed: {_describe_place(error)}.") from None
 
     def _submit(self, task: Any) -> "Future[Any]":
         if self._threads is None:
@@ -114,19 +104,44 @@ class ProcessPool:
             process = self._idle_processes.get_nowait()
         except Empty:
             process = self._start_process()
-        done, result = process.work(task)
+        answer = process.work(task)
         self._idle_processes.put(process)
-        if not done:
-            raise ProcessPoolError(result)
-        return result
+        return _unwrap(answer)
 
     def _start_process(self) -> "_WorkerProcess":
         with self._starting:
             if self._closed:
                 raise ProcessPoolError("It was stopped.")
-            process = _WorkerProcess(self._make_handler, self._argument)
+            process = _WorkerProcess(self._begin, self._argument)
             self._all_processes.append(process)
             return process
+
+
+Answer = tuple[bool, Any]  # whether a task was worked off, and its result or the message of its error
+
+
+def _unwrap(answer: Answer) -> Any:
+    done, result = answer
+    if not done:
+        raise ProcessPoolError(result)
+    return result
+
+
+class _Worker:
+    """Works off tasks in this process; begins with the first."""
+
+    def __init__(self, begin: Callable[[Any], TaskHandler], argument: Any) -> None:
+        self._begin, self._argument = begin, argument
+        self._handler: TaskHandler | None = None
+
+    def work(self, task: Any) -> Answer:
+        try:
+            self._handler = self._handler or self._begin(self._argument)
+            return True, self._handler(task)
+        except WorkerStartError as error:
+            return False, str(error)
+        except Exception as error:
+            return False, f"It failed: {_describe_place(error)}."
 
 
 class _WorkerProcess:
@@ -139,10 +154,10 @@ class _WorkerProcess:
         self._process.start()
         theirs.close()
 
-    def work(self, task: Any) -> tuple[bool, Any]:
+    def work(self, task: Any) -> Answer:
         try:
             self._pipe.send(task)
-            answer: tuple[bool, Any] = self._pipe.recv()
+            answer: Answer = self._pipe.recv()
             return answer
         except (EOFError, OSError):
             self._process.join(timeout=5)
@@ -159,27 +174,13 @@ class _WorkerProcess:
 def _serve_tasks(pipe: Connection, begin: Callable[[Any], TaskHandler], argument: Any) -> None:
     """The life of a process: answer tasks until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    work: TaskHandler | None = None
+    worker = _Worker(begin, argument)
     with suppress(EOFError, OSError):
         while True:
-            task = pipe.recv()
-            try:
-                work = work or begin(argument)
-                answer = True, work(task)
-            except WorkerStartError as error:
-                answer = False, str(error)
-            except Exception as error:
-                answer = False, f"It failed: {_describe_place(error)}."
-            pipe.send(answer)
+            pipe.send(worker.work(pipe.recv()))
 
 
 def _describe_place(error: Exception) -> str:
     """Type and place, without the message, which may quote a text."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {last.name} ({os.path.basename(last.filename)}:{last.lineno})"
-
-
-def _chain_tasks(first: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
-    while first:
-        yield first.pop(0)
-    yield from rest

@@ -9,12 +9,11 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from typing import Any
 
 from django.db import DatabaseError, connection
 
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.core.queries import fetch_value
+from datasets_app.core.queries import execute, fetch_value
 from datasets_app.models.session_data import list_tables
 
 log = logging.getLogger(__name__)
@@ -78,21 +77,17 @@ def remove_traces(
 
 
 def _wait_for_older_transactions(report_progress: ProgressCallback) -> list[str]:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_current_xact_id()::xid::text")
-        ours = cursor.fetchone()[0]
-        deadline = time.monotonic() + MAX_SNAPSHOT_WAIT_SECONDS
-        while True:
-            cursor.execute(_OLDER_TRANSACTIONS, [ours])
-            if not cursor.fetchone()[0]:
-                return []
-            if time.monotonic() > deadline:
-                return [
-                    "Old row versions are still on the disk: an older transaction is still open. When it has "
-                    "ended, run VACUUM (FULL) on the tables to remove them."
-                ]
-            report_progress(0, None)
-            time.sleep(0.2)
+    ours = fetch_value("SELECT pg_current_xact_id()::xid::text")
+    deadline = time.monotonic() + MAX_SNAPSHOT_WAIT_SECONDS
+    while fetch_value(_OLDER_TRANSACTIONS, [ours]):
+        if time.monotonic() > deadline:
+            return [
+                "Old row versions are still on the disk: an older transaction is still open. When it has "
+                "ended, run VACUUM (FULL) on the tables to remove them."
+            ]
+        report_progress(0, None)
+        time.sleep(0.2)
+    return []
 
 
 def _rewrite_tables(tables: list[str], report_progress: ProgressCallback) -> list[str]:
@@ -115,10 +110,10 @@ def _rewrite_table(table: str) -> bool:
     """Whether VACUUM has replaced the table's file; a refusal may show only as a warning."""
     for _ in range(MAX_LOCK_TRIES):
         before = _table_filenode(table)
-        with suppress(DatabaseError), connection.cursor() as cursor, _lock_timeout(cursor):
+        with suppress(DatabaseError), _lock_timeout():
             # A table name can't be a parameter; these come from the code, not from users.
             analyze = "" if table in STATISTICS_TABLES else ", ANALYZE"
-            cursor.execute(f"VACUUM (FULL{analyze}) {table}")
+            execute(f"VACUUM (FULL{analyze}) {table}")
         if _table_filenode(table) != before:
             return True
     return False
@@ -126,12 +121,10 @@ def _rewrite_table(table: str) -> bool:
 
 def _clear_empty_statistics(tables: list[str]) -> None:
     """Clear the planner's statistics of empty tables."""
-    with connection.cursor() as cursor:
-        for table in tables:
-            cursor.execute(f"SELECT EXISTS (SELECT FROM {table})")  # a table's name, from the code # nosec B608
-            if not cursor.fetchone()[0]:
-                with suppress(DatabaseError):
-                    cursor.execute(_CLEAR_STATISTICS, {"table": table})
+    for table in tables:
+        if not fetch_value(f"SELECT EXISTS (SELECT FROM {table})"):  # a table's name, from the code # nosec B608
+            with suppress(DatabaseError):
+                execute(_CLEAR_STATISTICS, {"table": table})
 
 
 def _table_filenode(table: str) -> int:
@@ -139,12 +132,12 @@ def _table_filenode(table: str) -> int:
 
 
 @contextmanager
-def _lock_timeout(cursor: Any) -> Iterator[None]:
-    cursor.execute(f"SET lock_timeout = {int(LOCK_TIMEOUT.total_seconds() * 1000)}")
+def _lock_timeout() -> Iterator[None]:
+    execute(f"SET lock_timeout = {int(LOCK_TIMEOUT.total_seconds() * 1000)}")
     try:
         yield
     finally:
-        cursor.execute("RESET lock_timeout")
+        execute("RESET lock_timeout")
 
 
 # --- write-ahead log -------------------------------------------------------------------------------
@@ -152,13 +145,12 @@ def _lock_timeout(cursor: Any) -> Iterator[None]:
 
 def _remove_old_logs() -> list[str]:
     try:
-        with connection.cursor() as cursor:
-            if _remove_logs(cursor):
-                return []
-            return [
-                "Old write-ahead logs are still on the disk: the server keeps them (archiving, replication, "
-                "wal_recycle or wal_keep_size) until it needs them no longer."
-            ]
+        if _remove_logs():
+            return []
+        return [
+            "Old write-ahead logs are still on the disk: the server keeps them (archiving, replication, "
+            "wal_recycle or wal_keep_size) until it needs them no longer."
+        ]
     except DatabaseError:
         return [
             "Old write-ahead logs are still on the database server's disk: the application's role can't "
@@ -166,16 +158,15 @@ def _remove_old_logs() -> list[str]:
         ]
 
 
-def _remove_logs(cursor: Any) -> bool:
+def _remove_logs() -> bool:
     """Switch to new log files until the server has removed all older ones, including those that it keeps
     for reuse, which still have their contents."""
     fewest, failures = MAX_WAL_FILES, 0
     while failures < MAX_WAL_TRIES:
-        cursor.execute("SELECT pg_logical_emit_message(true, '', '')")
-        cursor.execute("SELECT pg_switch_wal()")
-        cursor.execute("CHECKPOINT")
-        cursor.execute(_COUNT_OTHER_WAL)
-        left = int(cursor.fetchone()[0])
+        execute("SELECT pg_logical_emit_message(true, '', '')")
+        execute("SELECT pg_switch_wal()")
+        execute("CHECKPOINT")
+        left = fetch_value(_COUNT_OTHER_WAL)
         if not left:
             return True
         failures = 0 if left < fewest else failures + 1

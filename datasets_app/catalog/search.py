@@ -69,12 +69,11 @@ class SearchResult(NamedTuple):
 
 def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role: str = "") -> SearchResult:
     """Turns of these datasets with the words (see :func:`match_words`), the tag and the role."""
-    words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
-    if not dataset_ids or not (words or tag):
+    words = words.replace("\0", " ").strip()
+    has_words, others, values = _build_conditions(words, tag, role)
+    if not dataset_ids or not (words or values["tag"]):
         return SearchResult([], False)
-    has_words, query_text = match_words(words)
-    values: dict[str, Any] = {"datasets": list(dataset_ids), "words": query_text, "tag": tag, "role": role}
-    others = [condition for condition, value in ((_HAS_TAG, tag), (_HAS_ROLE, role)) if value]
+    values["datasets"] = list(dataset_ids)
     turns: list[TurnKey] = []
     if _PLAIN_WORD.fullmatch(words.lower()) and _count_turns(dataset_ids) >= MIN_TURNS_FOR_FIRST:
         is_prefix = len(words) >= MIN_PREFIX_CHARACTERS
@@ -84,7 +83,7 @@ def search_turns(dataset_ids: Sequence[int], words: str, *, tag: str = "", role:
         )
         turns = _fetch_keys(query, values)
     if len(turns) <= MAX_HITS:
-        conditions = [_IN_DATASETS, *([has_words] if words else []), *others]
+        conditions = [_IN_DATASETS, *has_words, *others]
         turns = _fetch_keys(_MATCHES.format(conditions=" AND ".join(conditions)), values)
     return SearchResult(turns[:MAX_HITS], len(turns) > MAX_HITS)
 
@@ -94,19 +93,19 @@ def list_turn_keys(
 ) -> list[tuple[int, int]]:
     """(session, turn) of up to ``limit`` turns of a dataset with the words, the tag and the role; without
     any, of all."""
-    words, tag = words.replace("\0", " ").strip(), tag.replace("\0", "")
-    has_words, query_text = match_words(words)
-    given = ((has_words, words), (_HAS_TAG, tag), (_HAS_ROLE, role))
-    conditions = " AND ".join([_IN_DATASETS, *(condition for condition, value in given if value)])
-    values: dict[str, Any] = {
-        "datasets": [dataset_id],
-        "words": query_text,
-        "tag": tag,
-        "role": role,
-        "limit": limit,
-    }
+    has_words, others, values = _build_conditions(words.replace("\0", " ").strip(), tag, role)
+    conditions = " AND ".join([_IN_DATASETS, *has_words, *others])
+    values |= {"datasets": [dataset_id], "limit": limit}
     query = f"SELECT t.session_id, t.id FROM datasets_app_turn t WHERE {conditions} LIMIT %(limit)s"  # nosec B608
     return fetch_all(query, values)
+
+
+def _build_conditions(words: str, tag: str, role: str) -> tuple[list[str], list[str], dict[str, Any]]:
+    """(the condition on words if there are any, those on tag and role, their values)."""
+    tag = tag.replace("\0", "")
+    has_words, query_text = match_words(words)
+    others = [condition for condition, value in ((_HAS_TAG, tag), (_HAS_ROLE, role)) if value]
+    return [has_words] if words else [], others, {"words": query_text, "tag": tag, "role": role}
 
 
 def match_words(words: str) -> tuple[str, str]:

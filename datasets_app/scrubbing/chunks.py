@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q, Sum
@@ -57,8 +57,7 @@ FROM datasets_app_scrubchunk WHERE scrub_id = %s
 """
 # Skips scrubs that must not continue: the job was canceled or has failed, or a worker has stored an error.
 _CLAIM_CHUNK = """
-SELECT c.id, c.session_keys, c.totals, c.changed_turns
-FROM datasets_app_scrubchunk c
+SELECT c.id FROM datasets_app_scrubchunk c
 JOIN datasets_app_scrubrun r ON r.id = c.scrub_id
 LEFT JOIN datasets_app_jobrun j ON j.id = r.job_run_id
 WHERE c.scrub_id = %s AND NOT c.done AND r.error = ''
@@ -105,13 +104,6 @@ def describe_place(session_key: int, value: RemainingValue) -> str:
         f"session #{session_key}{turn}, {value.kind} in {value.field} at column {value.start + 1} "
         f"({format_count(value.length, 'character')})"
     )
-
-
-class _ClaimedChunk(NamedTuple):
-    pk: int
-    session_keys: list[int]
-    totals: dict[str, int]
-    changed_turns: int
 
 
 _SessionPair = tuple[StoredSession, ScrubbedSession]
@@ -221,12 +213,9 @@ def _process_next_chunk(scrub: ScrubRun, scrubber: Scrubber) -> bool:
     return True
 
 
-def _claim_chunk(scrub: ScrubRun) -> _ClaimedChunk | None:
+def _claim_chunk(scrub: ScrubRun) -> ScrubChunk | None:
     row = fetch_one(_CLAIM_CHUNK, [scrub.pk])
-    if row is None:
-        return None
-    chunk = ScrubChunk.objects.get(pk=row[0])
-    return _ClaimedChunk(chunk.pk, chunk.session_keys, chunk.totals, chunk.changed_turns)
+    return ScrubChunk.objects.get(pk=row[0]) if row else None
 
 
 def _anonymization(scrub: ScrubRun) -> list[str]:
@@ -284,7 +273,7 @@ def _store_findings(scrub: ScrubRun, pairs: list[_SessionPair]) -> None:
         scrub_rows.delete_outdated_findings(scrub.pk, [session.key for session, _ in pairs])
 
 
-def _mark_done(claimed: _ClaimedChunk, pairs: list[_SessionPair], changed: int) -> None:
+def _mark_done(claimed: ScrubChunk, pairs: list[_SessionPair], changed: int) -> None:
     """Mark the chunk as done and add to the counts of earlier passes over it."""
     totals = Counter(claimed.totals)
     totals.update(found.kind for _, result in pairs for found in result.findings)

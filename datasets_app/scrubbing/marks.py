@@ -52,14 +52,17 @@ def mark_not_personal(
     return mark
 
 
-def remove_mark(mark: ScrubMark, *, actor: Any) -> None:
-    """From the next scrub on the detectors alone decide again."""
+def remove_mark(mark: ScrubMark, *, actor: Any) -> list[Dataset]:
+    """From the next scrub on the detectors alone decide again. Returns the datasets to search again."""
+    dataset = mark.dataset
     with transaction.atomic():
-        name = mark.dataset.name if mark.dataset else ""
+        name = dataset.name if dataset else ""
         audit.record("remove_scrub_mark", actor=actor, dataset_name=name, **_audit_details(mark))
-        if mark.dataset is not None:
-            discard_scan(mark.dataset)
         mark.delete()
+        if dataset is None:
+            return discard_scans_of_kinds(exempt=[mark.kind] if mark.kind else [])
+        discard_scan(dataset)
+    return [dataset]
 
 
 def mark_missed(
@@ -175,12 +178,3 @@ def keep_terms(
             return [dataset]
         kinds = sorted({mark.kind for mark in marks if mark.kind})
         return discard_scans_of_kinds(found=kinds)
-
-
-def remove_term(mark: ScrubMark, *, actor: Any) -> list[Dataset]:
-    """From the next scrub on the detectors alone decide again. Returns the datasets to search again."""
-    with transaction.atomic():
-        remove_mark(mark, actor=actor)
-        if mark.dataset is not None:
-            return [mark.dataset]
-        return discard_scans_of_kinds(exempt=[mark.kind] if mark.kind else [])

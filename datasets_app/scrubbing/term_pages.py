@@ -183,7 +183,7 @@ def remove_term(request: HttpRequest, mark_pk: int) -> HttpResponse:
     mark = get_object_or_404(ScrubMark.objects.filter(dataset=None), pk=mark_pk)
     if mark.kind and not gates.can_override(request.user):
         raise PermissionDenied
-    _request_scans(marks.remove_term(mark, actor=request.user), request.user)
+    _request_scans(marks.remove_mark(mark, actor=request.user), request.user)
     messages.success(request, "Removed the term. The next preview or scrub ignores it.")
     return redirect("admin:datasets_app_dataset_terms")
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from datasets_app.models import AuditEvent, Dataset, JobRun, ScrubMark, ScrubRun, TextScan, Turn
-from datasets_app.scrubbing.marks import keep_terms, mark_not_personal, remove_term
+from datasets_app.scrubbing.marks import keep_terms, mark_not_personal, remove_mark
 from datasets_app.scrubbing.proposals import count_open_proposals, find_preview, list_proposals
 from datasets_app.scrubbing.scrub_dataset import parse_policy, scrub_dataset
 from tests.factories import make_dataset, make_turn
@@ -71,7 +71,7 @@ def test_terms_of_all_datasets(stored: Dataset) -> None:
     assert list_terms(stored) == []
     [mark] = ScrubMark.objects.all()
     assert (mark.dataset, mark.kind, mark.term) == (None, "", "Fredo")
-    assert remove_term(mark, actor=None) == []
+    assert remove_mark(mark, actor=None) == []
     assert list_terms(stored) == ["Fredo"]
     events = AuditEvent.objects.filter(action__endswith="scrub_mark").order_by("pk")
     assert [event.action for event in events] == ["add_scrub_mark", "remove_scrub_mark"]
@@ -93,7 +93,7 @@ def test_a_pattern_that_stays_everywhere_opens_and_closes_what_it_concerns(
     assert Turn.objects.get(session__dataset=other).text == "Mail help@acme-shop.org"
     [mark] = ScrubMark.objects.all()
     assert (mark.kind, mark.reason) == ("EMAIL", "our own address")
-    assert remove_term(mark, actor=None) == [other]
+    assert remove_mark(mark, actor=None) == [other]
     assert JobRun.objects.count() == 0
 
 

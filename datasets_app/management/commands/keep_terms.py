@@ -8,7 +8,7 @@ from datasets_app.management.base import BaseCommand
 from datasets_app.management.kept_terms import read_kept_terms
 from datasets_app.management.terminal import command_error
 from datasets_app.models import ScrubMark
-from datasets_app.scrubbing.marks import keep_terms, remove_term
+from datasets_app.scrubbing.marks import keep_terms, remove_mark
 
 
 class Command(BaseCommand):
@@ -47,7 +47,7 @@ exit codes:
                 dataset=dataset, verdict=ScrubMark.Verdict.NOT_PERSONAL, kind="", term__in=terms
             )
             found = list(marks)
-            datasets = [changed for mark in found for changed in remove_term(mark, actor=None)]
+            datasets = [changed for mark in found for changed in remove_mark(mark, actor=None)]
             said = f"{format_count(len(found), 'term')} no longer kept in {where}"
         for changed in set(datasets):
             request_text_scan(changed, actor=None)

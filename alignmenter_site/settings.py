@@ -124,7 +124,13 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "alignmenter_site.help.topics.help_context",
-            ]
+            ],
+            # What nearly every template needs.
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.static",
+                "datasets_app.templatetags.datasets_display",
+            ],
         },
     }
 ]

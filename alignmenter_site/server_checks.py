@@ -6,7 +6,7 @@ A Unix socket is protected by the permissions of its folder; everything else is 
 import os
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -33,35 +33,29 @@ def check_database_connections(app_configs: Any, **_: Any) -> list[CheckMessage]
 def check_queue_connection(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """TLS and a password for REDIS_URL."""
     parts = urlsplit(settings.RQ_QUEUES["default"]["URL"])
-    if parts.scheme == "unix":
-        return []
+    return [] if parts.scheme == "unix" else list(_check_queue(parts))
+
+
+def _check_queue(parts: SplitResult) -> Iterator[CheckMessage]:
     options = parse_qs(parts.query)
-    messages: list[CheckMessage] = []
     if parts.scheme != "rediss":
-        messages.append(
-            Error(
-                "REDIS_URL connects without TLS, so others on the network can read and send messages.",
-                hint=f"Write rediss://, as in {_REDIS_EXAMPLE}. {_SOCKET_HINT} unix:///path/to.sock",
-                id="alignmenter.E003",
-            )
+        yield Error(
+            "REDIS_URL connects without TLS, so others on the network can read and send messages.",
+            hint=f"Write rediss://, as in {_REDIS_EXAMPLE}. {_SOCKET_HINT} unix:///path/to.sock",
+            id="alignmenter.E003",
         )
     elif options.get("ssl_cert_reqs", ["required"])[-1].lower() not in {"required", "cert_required"}:
-        messages.append(
-            Error(
-                "REDIS_URL does not verify the server's certificate.",
-                hint="Remove ssl_cert_reqs from REDIS_URL; name your own authority with ssl_ca_certs=/path.",
-                id="alignmenter.E003",
-            )
+        yield Error(
+            "REDIS_URL does not verify the server's certificate.",
+            hint="Remove ssl_cert_reqs from REDIS_URL; name your own authority with ssl_ca_certs=/path.",
+            id="alignmenter.E003",
         )
     if not (parts.password or options.get("password")):
-        messages.append(
-            Error(
-                "REDIS_URL has no password, so anyone who reaches the server can use the job queue.",
-                hint=f"Set requirepass or a user on the server, and write {_REDIS_EXAMPLE}",
-                id="alignmenter.E004",
-            )
+        yield Error(
+            "REDIS_URL has no password, so anyone who reaches the server can use the job queue.",
+            hint=f"Set requirepass or a user on the server, and write {_REDIS_EXAMPLE}",
+            id="alignmenter.E004",
         )
-    return messages
 
 
 _ONE_ROLE = Warning(

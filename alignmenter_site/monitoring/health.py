@@ -3,11 +3,12 @@
 from collections.abc import Callable, Collection
 from functools import cache
 
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError
 from django.db.migrations.loader import MigrationLoader
 
 from alignmenter_site.embedded import EmbeddedServiceError
 from datasets_app.core.disk_space import measure_room
+from datasets_app.core.queries import execute, fetch_all
 from datasets_app.jobs import queue
 
 
@@ -24,16 +25,13 @@ def _passes(check: Callable[[], bool]) -> bool:
 
 
 def is_database_reachable() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return True
+    return bool(execute("SELECT 1"))
 
 
 def list_missing_migrations() -> list[str]:
     """Migrations of this version that the database lacks."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT app, name FROM django_migrations")
-        return sorted(f"{app}.{name}" for app, name in _known_migrations() - set(cursor.fetchall()))
+    applied = set(fetch_all("SELECT app, name FROM django_migrations"))
+    return sorted(f"{app}.{name}" for app, name in _known_migrations() - applied)
 
 
 @cache
@@ -44,13 +42,9 @@ def _known_migrations() -> frozenset[tuple[str, str]]:
     return frozenset(key for key, one in on_disk.items() if on_disk.keys().isdisjoint(one.replaces))
 
 
-def _are_migrations_applied() -> bool:
-    return not list_missing_migrations()
-
-
 CHECKS: dict[str, Callable[[], bool]] = {
     "database": is_database_reachable,
-    "migrations": _are_migrations_applied,
+    "migrations": lambda: not list_missing_migrations(),
     "queue": queue.is_reachable,
     "workers": lambda: queue.worker_count() > 0,
     "scheduler": queue.is_scheduler_alive,

@@ -24,10 +24,10 @@ def create_campaign(job: RunningJob[CampaignParameters]) -> Campaign:
 @task(AddToCampaignParameters, permission="annotations_app.change_campaign")
 def add_to_campaign(job: RunningJob[AddToCampaignParameters]) -> dict[str, Any]:
     from annotations_app.campaigns.add_replies import add_replies
-    from datasets_app.catalog.selections import read_selected_turns
+    from datasets_app.catalog.selections import read_selection
 
     campaign = Campaign.objects.filter(pk=job.parameters.campaign, dataset=job.dataset).first()
     if campaign is None:
         raise UserError("The campaign was deleted, so nothing can be added to it.")
-    sessions, turns = read_selected_turns(job.dataset, job.parameters.selection)
+    sessions, turns = read_selection(job.dataset, job.parameters.selection)
     return add_replies(campaign, sessions, turns=turns, override=job.override, actor=job.actor)

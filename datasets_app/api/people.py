@@ -8,7 +8,7 @@ from pydantic import Field
 from datasets_app.api.jobs import job_route, start_job
 from datasets_app.api.problems import ApiError
 from datasets_app.api.routing import route
-from datasets_app.api.schemas import Input
+from datasets_app.api.schemas import Input, column
 from datasets_app.catalog import raw_access
 from datasets_app.domain.wording import format_count
 from datasets_app.models.dataset_queryset import get_token_datasets
@@ -46,10 +46,14 @@ class PersonMatchesOut(Schema):
     cases, and the same in other versions, that don't name the person are "made of their
     conversations"."""
 
-    dataset: str
+    dataset: str = column("dataset.name")
     sessions: int
     places: dict[str, int]
-    legal_hold: bool
+    legal_hold: bool = column("dataset.legal_hold")
+
+    @staticmethod
+    def resolve_places(row: DatasetMatches) -> dict[str, int]:
+        return dict(row.places)
 
 
 class PersonFileOut(Schema):
@@ -84,10 +88,10 @@ def find_person(request: Any, person: PersonIn) -> Any:
     found = _find(request, person.person)
     return {
         "sessions": len(found.sessions),
-        "datasets": [_describe(row) for row in group_by_dataset(found.sessions)],
+        "datasets": group_by_dataset(found.sessions),
         "waiting_spans": {name: len(keys) for name, keys in found.waiting.items()},
         "other_datasets": found.hidden,
-        "files": [match._asdict() for match in found.files],
+        "files": found.files,
         "unsearched_files": found.unsearched_files,
         "not_searched": found.not_searched,
     }
@@ -115,12 +119,3 @@ def _find(request: Any, value: str) -> FoundPerson:
     for row in group_by_dataset(found.sessions):
         raw_access.record_access(row.dataset, request.person, place="api people", sessions=row.sessions)
     return found
-
-
-def _describe(row: DatasetMatches) -> dict[str, Any]:
-    return {
-        "dataset": row.dataset.name,
-        "sessions": row.sessions,
-        "places": dict(row.places),
-        "legal_hold": row.dataset.legal_hold,
-    }

@@ -149,7 +149,8 @@ def _answer(request: Any, answer: Callable[[], HttpResponseBase]) -> HttpRespons
             if not transaction.get_rollback():
                 stored.delete()
         else:
-            stored.status, stored.body = response.status_code, _read_json(response)
+            stored.status = response.status_code
+            stored.body = json.loads(response.content) if response.content else None
             stored.save(update_fields=["status", "body"])
         return response
 
@@ -163,10 +164,6 @@ def _repeat_answer(stored: ApiAnswer, digest: str) -> HttpResponse:
     return HttpResponse(
         content, "application/json", status=stored.status, headers={"Idempotent-Replayed": "true"}
     )
-
-
-def _read_json(response: Any) -> Any:
-    return json.loads(response.content) if response.content else None
 
 
 # --- the answer -----------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ from datasets_app.jobs.running import RunningJob
 @task(TagParameters, permission="datasets_app.change_dataset")
 def tag_sessions(job: RunningJob[TagParameters]) -> dict[str, Any]:
     from datasets_app.browsing.change_sessions import tag_sessions
-    from datasets_app.catalog.selections import read_selected_turns
+    from datasets_app.catalog.selections import read_selection
 
     options = job.parameters
-    sessions, turns = read_selected_turns(job.dataset, options.selection)
+    sessions, turns = read_selection(job.dataset, options.selection)
     return tag_sessions(
         job.dataset,
         sessions,
@@ -31,9 +31,10 @@ def exclude_sessions(job: RunningJob[ExcludeParameters]) -> dict[str, Any]:
     from datasets_app.browsing.change_sessions import exclude_sessions
     from datasets_app.catalog.selections import read_selection
 
+    sessions, _ = read_selection(job.dataset, job.parameters.selection)
     return exclude_sessions(
         job.dataset,
-        read_selection(job.dataset, job.parameters.selection),
+        sessions,
         include=job.parameters.include,
         actor=job.actor,
         report_progress=job.report_progress,

@@ -24,7 +24,6 @@ from datasets_app.catalog.policies import (
     Overridden,
     OverrideRequest,
     Refused,
-    RunningJob,
     Verdict,
 )
 from datasets_app.catalog.rows.fact_rows import TEXT_FIELDS, fetch_facts
@@ -181,10 +180,10 @@ def check_is_idle(name: str, job_run: JobRun | None, advice: str) -> None:
     check(policies.decide_idle(name, _find_running(others), advice))
 
 
-def _find_running(jobs: Any) -> RunningJob | None:
+def _find_running(jobs: Any) -> tuple[str, int] | None:
     # A search only reads, and keeps no result about text that has changed meanwhile.
     job = jobs.active().filter(state="running").exclude(operation="scan_text").first()
-    return RunningJob(job.get_operation_label(), job.pk) if job else None
+    return (job.get_operation_label(), job.pk) if job else None
 
 
 # --- gates that a reason opens --------------------------------------------------------------------------

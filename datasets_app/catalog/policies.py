@@ -21,11 +21,6 @@ LOCKED_SPLIT = "test"
 # --- facts ----------------------------------------------------------------------------------------------
 
 
-class RunningJob(NamedTuple):
-    label: str
-    number: int
-
-
 class OverrideRequest(NamedTuple):
     """The reason as it was typed, and whether the person has the permission to override."""
 
@@ -270,11 +265,13 @@ def decide_origin_change(facts: DatasetFacts, origin: str, request: OverrideRequ
     return decide_override(CHANGE_ORIGIN, request, closed)
 
 
-def decide_idle(name: str, running: RunningJob | None, advice: str) -> Verdict:
-    """Work that needs the dataset to itself; ``advice`` ends the sentence."""
+def decide_idle(name: str, running: tuple[str, int] | None, advice: str) -> Verdict:
+    """Work that needs the dataset to itself: ``running`` is what another job does, and its number; ``advice``
+    ends the sentence."""
     if running is None:
         return Allowed()
-    return Refused(f"{running.label} is running on {name} (job {running.number}); {advice}", Remedy.WAIT)
+    work, number = running
+    return Refused(f"{work} is running on {name} (job {number}); {advice}", Remedy.WAIT)
 
 
 def decide_deletion(facts: DatasetFacts) -> Verdict:

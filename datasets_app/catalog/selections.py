@@ -30,12 +30,7 @@ def save_selection(
     )
 
 
-def read_selection(dataset: Dataset, pk: int) -> tuple[int, ...]:
-    """Primary keys of sessions. Raises UserError if the selection was deleted."""
-    return read_selected_turns(dataset, pk)[0]
-
-
-def read_selected_turns(dataset: Dataset, pk: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+def read_selection(dataset: Dataset, pk: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """Primary keys of sessions, and of turns if only those are selected. Raises UserError if the selection
     was deleted."""
     found = SessionSelection.objects.filter(pk=pk, dataset=dataset).first()

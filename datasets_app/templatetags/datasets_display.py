@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString, mark_safe
 
 from datasets_app.catalog.dataset_facts import DatasetFacts
 from datasets_app.catalog.gates import load_facts
-from datasets_app.core.web.remedies import REMEDIES
 from datasets_app.domain.labels.on_brand import ON_BRAND, YES_NAME
 from datasets_app.domain.markdown import render_markdown
 from datasets_app.domain.pii.policy import KIND_DESCRIPTIONS
@@ -310,10 +309,24 @@ def check_title(code: str) -> str:
     return CODE_TITLES.get(code, "")
 
 
+# How to fix problems of an import, without the codes whose message says so.
+_REMEDIES = {
+    "E101": "Each line must be one JSON object. Check that the file is complete and in the right format.",
+    "E102": "Choose the format yourself if the wrong one was detected.",
+    "E103": "Choose what each is under “Senders and roles”; without menus, rename roles in the file.",
+    "E107": "Keep one of the two.",
+    "E201": "Select “Renumber turns” to fix this.",
+    "E202": "Keep the right one of the two.",
+    "E204": "Give the session one persona_id, or split it.",
+    "E207": "Select “Skip existing sessions” if they are identical.",
+    "E208": "Remove it from the file, or choose to import only the valid sessions.",
+}
+
+
 @register.filter
 def remedy(code: str) -> str:
     """How to fix a problem of an import; empty if its message says so."""
-    return REMEDIES.get(code, "")
+    return _REMEDIES.get(code, "")
 
 
 @register.filter

@@ -20,7 +20,6 @@ from datasets_app.catalog.policies import (
     Overridden,
     OverrideRequest,
     Refused,
-    RunningJob,
 )
 from datasets_app.domain.pii.exemptions import ExemptCount
 
@@ -199,7 +198,7 @@ def test_deleting_waits_for_holds_and_jobs() -> None:
     assert "(case 12)" in held.message
     assert isinstance(policies.decide_deletion(EXPIRED), Refused)
     assert policies.decide_idle("support", None, "wait.") == Allowed()
-    busy = policies.decide_idle("support", RunningJob("Export", 3), "wait.")
+    busy = policies.decide_idle("support", ("Export", 3), "wait.")
     assert busy == Refused("Export is running on support (job 3); wait.", Remedy.WAIT)
 
 

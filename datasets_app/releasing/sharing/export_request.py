@@ -33,7 +33,7 @@ PACKAGE_OPTION_CONFLICT = (
 
 def selection_of(dataset: Dataset, options: ExportParameters) -> Selection:
     """Raises UserError if the chosen sessions are no longer known."""
-    chosen = None if options.selection is None else read_selection(dataset, options.selection)
+    chosen = None if options.selection is None else read_selection(dataset, options.selection)[0]
     return Selection(options.persona or None, options.tag or None, split=options.split or None, chosen=chosen)
 
 

@@ -3,7 +3,6 @@ import os
 import platform
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 from collections.abc import Callable
@@ -12,11 +11,12 @@ from pathlib import Path
 from .accounts import Account, choose_account, report_child_errors
 from .errors import EmbeddedServiceError
 from .places import OTHER_SERVERS_HINT
-from .server import GREETING_TIMEOUT_SECONDS, Server, clean_environment, extract_failure_reason
+from .server import Server, clean_environment, extract_failure_reason
 
 MAJOR_VERSION = "18"
 PROTOCOL_3 = 196608
 CANNOT_CONNECT_NOW = b"57P03"
+_PARAMETERS = b"user\0alignmenter\0database\0postgres\0\0"
 
 # Written to postgresql.conf once, where a user may change them.
 INITIAL_CONFIG = {
@@ -83,6 +83,8 @@ class Postgres(Server):
     label = "PostgreSQL"
     stop_signal = signal.SIGINT  # fast shutdown: clients are disconnected, everything is written
     last_signal = signal.SIGQUIT  # immediate shutdown, to be followed by recovery
+    greeting = struct.pack("!ii", len(_PARAMETERS) + 8, PROTOCOL_3) + _PARAMETERS
+    goodbye = b"X\0\0\0\4"
     account: Account
 
     @property
@@ -90,9 +92,12 @@ class Postgres(Server):
         return self.data / "postmaster.pid"
 
     @property
+    def socket_path(self) -> Path:
+        return self.places.postgres_socket
+
+    @property
     def socket_files(self) -> list[Path]:
-        listening = self.places.postgres_socket
-        return [listening, listening.with_name(f"{listening.name}.lock")]
+        return [self.socket_path, self.socket_path.with_name(f"{self.socket_path.name}.lock")]
 
     @property
     def data(self) -> Path:
@@ -187,16 +192,6 @@ class Postgres(Server):
 
     def become(self) -> Callable[[], None]:
         return report_child_errors(self.account.become)
-
-    def fetch_greeting(self) -> bytes:
-        parameters = b"user\0alignmenter\0database\0postgres\0\0"
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(GREETING_TIMEOUT_SECONDS)
-            connection.connect(str(self.places.postgres_socket))
-            connection.sendall(struct.pack("!ii", len(parameters) + 8, PROTOCOL_3) + parameters)
-            reply = connection.recv(1000)
-            connection.sendall(b"X\0\0\0\4")
-            return reply
 
     def is_ready_greeting(self, reply: bytes) -> bool:
         return bool(reply) and CANNOT_CONNECT_NOW not in reply

@@ -6,6 +6,7 @@ That, not a process id in a file, tells whether it runs: a process id may have g
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from abc import ABC, abstractmethod
@@ -48,6 +49,8 @@ class Server(ABC):
     label = ""
     stop_signal = signal.SIGTERM
     last_signal = signal.SIGKILL
+    # What a client says first, and last.
+    greeting, goodbye = b"", b""
 
     def __init__(self, places: ServicePaths) -> None:
         self.places = places
@@ -65,7 +68,11 @@ class Server(ABC):
 
     @property
     @abstractmethod
-    def socket_files(self) -> list[Path]: ...
+    def socket_path(self) -> Path: ...
+
+    @property
+    def socket_files(self) -> list[Path]:
+        return [self.socket_path]
 
     @abstractmethod
     def prepare(self, lock: int) -> None:
@@ -79,16 +86,19 @@ class Server(ABC):
         return None
 
     @abstractmethod
-    def fetch_greeting(self) -> bytes:
-        """The server's answer to a client; OSError if it doesn't listen."""
-
-    @abstractmethod
     def is_ready_greeting(self, reply: bytes) -> bool:
         """Whether this is the answer of a server that is ready."""
 
     def _try_greeting(self) -> bytes:
+        """The server's answer to a client; empty if it doesn't listen."""
         try:
-            return self.fetch_greeting()
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(GREETING_TIMEOUT_SECONDS)
+                connection.connect(str(self.socket_path))
+                connection.sendall(self.greeting)
+                reply = connection.recv(1000)
+                connection.sendall(self.goodbye)
+                return reply
         except OSError:
             return b""
 

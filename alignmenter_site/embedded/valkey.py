@@ -1,11 +1,10 @@
 import importlib.util
 import platform
-import socket
 from pathlib import Path
 
 from .errors import EmbeddedServiceError
 from .places import OTHER_SERVERS_HINT, ensure_private_directory
-from .server import GREETING_TIMEOUT_SECONDS, Server
+from .server import Server
 
 
 def find_server_binary() -> Path:
@@ -23,14 +22,15 @@ def find_server_binary() -> Path:
 class Valkey(Server):
     name = "valkey"
     label = "Valkey"
+    greeting = b"PING\r\n"
 
     @property
     def pid_file(self) -> Path:
         return self.places.valkey / "valkey.pid"
 
     @property
-    def socket_files(self) -> list[Path]:
-        return [self.places.valkey_socket]
+    def socket_path(self) -> Path:
+        return self.places.valkey_socket
 
     def prepare(self, lock: int) -> None:
         ensure_private_directory(self.places.valkey)
@@ -56,13 +56,6 @@ class Valkey(Server):
             str(find_server_binary()),
             *(str(part) for key, value in options.items() for part in (f"--{key}", value)),
         ]
-
-    def fetch_greeting(self) -> bytes:
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(GREETING_TIMEOUT_SECONDS)
-            connection.connect(str(self.places.valkey_socket))
-            connection.sendall(b"PING\r\n")
-            return connection.recv(100)
 
     def is_ready_greeting(self, reply: bytes) -> bool:
         return reply.startswith(b"+PONG")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Q, Sum
+from django.db.models import F, Func, Q, QuerySet, Sum, Value
 
 from datasets_app.catalog import gates
 from datasets_app.catalog.facts import lock_dataset
@@ -14,7 +14,6 @@ from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.core.queries import execute
 from datasets_app.domain.batches import batched
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Dataset, JobRun, Session, SessionSelection, Turn
@@ -25,15 +24,6 @@ MAX_SESSIONS_AT_ONCE, MAX_TURNS_AT_ONCE = 100, 20_000
 # Each action and the one that undoes it.
 UNDO = {"tag": "untag", "untag": "tag", "exclude": "include", "include": "exclude"}
 TAG_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/-]{0,99}")
-
-_ADD_TAG = """
-UPDATE datasets_app_turn SET tags = array_append(tags, %(tag)s::text)
-WHERE dataset_id = %(dataset)s AND {column} = ANY(%(keys)s) AND NOT tags @> ARRAY[%(tag)s]::text[]
-"""
-_REMOVE_TAG = """
-UPDATE datasets_app_turn SET tags = array_remove(tags, %(tag)s::text)
-WHERE dataset_id = %(dataset)s AND {column} = ANY(%(keys)s) AND tags @> ARRAY[%(tag)s]::text[]
-"""
 
 
 def check_tag(dataset: Dataset, tag: str) -> None:
@@ -69,12 +59,11 @@ def tag_sessions(
         locked = lock_dataset(dataset.pk)
         gates.check_can_replace_text(locked)
         gates.check_is_idle(locked.name, job_run, "tag sessions when the job has finished.")
-        query = _REMOVE_TAG if remove else _ADD_TAG
-        column, tagged = ("session_id", keys) if turns is None else ("id", turns)
+        rows = _turns_to_tag(dataset, tag, remove=remove)
+        change = Func(F("tags"), Value(tag), function="array_remove" if remove else "array_append")
+        chosen, tagged = ("session__in", keys) if turns is None else ("pk__in", turns)
         for done, batch in _split(tagged):
-            changed += execute(
-                query.format(column=column), {"dataset": dataset.pk, "keys": batch, "tag": tag}
-            )
+            changed += rows.filter(**{chosen: batch}).update(tags=change)
             report_progress(done, len(tagged))
         locked.save(update_fields=["updated_at"])
         # Not which tag: a later deletion could not remove it from here.
@@ -86,6 +75,11 @@ def tag_sessions(
             turns=changed,
         )
     return {"sessions": len(keys), "turns": changed}
+
+
+def _turns_to_tag(dataset: Dataset, tag: str, *, remove: bool) -> QuerySet[Turn]:
+    having = Q(tags__contains=[tag])
+    return Turn.objects.filter(having if remove else ~having, dataset=dataset)
 
 
 def exclude_sessions(
@@ -140,10 +134,7 @@ def change_at_once(dataset: Dataset, keys: Sequence[int], action: str, tag: str,
             exclude_sessions(dataset, found, include=action == "include", actor=actor)
             done = f"{format_count(len(found), 'session')} {action}d"
             return Change(done, save_selection(dataset, found, actor) if found else None)
-        having = Q(tags__contains=[tag])
-        rows = Turn.objects.filter(
-            having if action == "untag" else ~having, dataset=dataset, session__in=keys
-        )
+        rows = _turns_to_tag(dataset, tag, remove=action == "untag").filter(session__in=keys)
         changed = list(rows.values_list("session", "pk"))
         found, tagged = sorted({session for session, _ in changed}), [turn for _, turn in changed]
         tag_sessions(dataset, found, tag, turns=tagged, remove=action == "untag", actor=actor)

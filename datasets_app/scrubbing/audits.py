@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
+from django.contrib.postgres.aggregates import ArrayAgg
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models.functions import Left
 from django.utils import timezone
 
 from datasets_app.catalog import gates, raw_access
@@ -38,12 +40,7 @@ WHERE t.dataset_id = %s
 ORDER BY t.session_id, t.turn_index
 """
 # Enough of a session to tell its language.
-_READ_STARTS = """
-SELECT session_id, array_agg(left(text, 600) ORDER BY turn_index)
-FROM datasets_app_turn
-WHERE dataset_id = %s AND session_id = ANY (%s) AND turn_index <= 6
-GROUP BY session_id
-"""
+_START = ArrayAgg(Left("text", 600), order_by="turn_index")
 
 
 class Part(NamedTuple):
@@ -141,7 +138,8 @@ def _choose_turns(
             chosen.append((session, places[len(chosen)] - until + turns))
     read = fetch_all(_READ_TURNS, [*map(list, zip(*chosen, strict=True)), dataset.pk])
     found = [_ChosenTurn(*row) for row in read]
-    starts = dict(fetch_all(_READ_STARTS, [dataset.pk, [session for session, _ in chosen]]))
+    first = Turn.objects.filter(dataset=dataset, session__in={key for key, _ in chosen}, turn_index__lte=6)
+    starts = dict(first.order_by().values_list("session").annotate(start=_START))
     languages = dict(zip(starts, tell_frequent_languages(list(starts.values())), strict=True))
     return [turn._replace(language=languages.get(turn.session, "")) for turn in found]
 

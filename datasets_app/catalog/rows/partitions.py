@@ -9,13 +9,13 @@ from contextlib import contextmanager
 
 from django.db import DatabaseError, transaction
 
-from datasets_app.core.queries import execute, fetch_column, fetch_one, fetch_value
+from datasets_app.core.queries import execute, fetch_column, fetch_one
 from datasets_app.domain.batches import batched
+from datasets_app.models import DatasetPartition
 
 # Planning takes time for each partition, and a lock on each of their tables and indexes is held.
 MAX_DATASETS_AT_ONCE = 50
 
-_HAS_PARTITION = "SELECT EXISTS (SELECT FROM datasets_app_datasetpartition WHERE dataset_id = %s)"
 _RECORD_KEYS = """
 UPDATE datasets_app_datasetpartition SET (first_session, last_session, first_turn, last_turn) = (
     SELECT (SELECT min(id) FROM {sessions} WHERE dataset_id = {dataset}),
@@ -23,12 +23,6 @@ UPDATE datasets_app_datasetpartition SET (first_session, last_session, first_tur
            (SELECT min(id) FROM {turns} WHERE dataset_id = {dataset}),
            (SELECT max(id) FROM {turns} WHERE dataset_id = {dataset})
 ) WHERE dataset_id = {dataset}
-"""
-# The ranges of datasets that were added to in turn overlap.
-_PLACES_OF_KEY = """
-SELECT dataset_id FROM datasets_app_datasetpartition
-WHERE %(key)s BETWEEN first_{kind} AND last_{kind} AND dataset_id = ANY(%(datasets)s)
-ORDER BY dataset_id DESC
 """
 _FIND_KEY = "SELECT dataset_id FROM datasets_app_{kind} WHERE dataset_id = ANY(%s) AND id = %s"
 # A dataset that was deleted leaves its partitions, which are empty, and so does one that has expired.
@@ -55,7 +49,7 @@ def list_tables(dataset_ids: Iterable[int]) -> list[str]:
 
 
 def has_partition(dataset_id: int) -> bool:
-    return bool(fetch_value(_HAS_PARTITION, [dataset_id]))
+    return DatasetPartition.objects.filter(dataset=dataset_id).exists()
 
 
 @contextmanager
@@ -118,8 +112,10 @@ def find_dataset_of_turn(key: int, dataset_ids: Sequence[int]) -> int | None:
 
 
 def _find_dataset(kind: str, key: int, dataset_ids: Sequence[int]) -> int | None:
-    values = {"key": key, "datasets": list(dataset_ids)}
-    for some in split_datasets(fetch_column(_PLACES_OF_KEY.format(kind=kind), values)):
+    # The ranges of datasets that were added to in turn overlap.
+    has_key = {f"first_{kind}__lte": key, f"last_{kind}__gte": key}
+    places = DatasetPartition.objects.filter(dataset__in=dataset_ids, **has_key).order_by("-dataset")
+    for some in split_datasets(places.values_list("dataset", flat=True)):
         if row := fetch_one(_FIND_KEY.format(kind=kind), [some, key]):
             return int(row[0])
     return None

@@ -12,13 +12,14 @@ def _has_permissions(*permissions: str) -> Callable[[Any], bool]:
     return lambda request: request.user.has_perms(permissions)
 
 
-def _changelist_item(title: str, icon: str, app: str, model: str) -> dict[str, Any]:
-    return {
-        "title": title,
-        "icon": icon,
-        "link": reverse_lazy(f"admin:{app}_{model}_changelist"),
-        "permission": _has_permissions(f"{app}.view_{model}"),
-    }
+def _item(title: str, icon: str, page: str, *permissions: str, **more: Any) -> dict[str, Any]:
+    """For people with all of these permissions. ``active`` tells on which pages they are in it."""
+    allowed = _has_permissions(*permissions)
+    return {"title": title, "icon": icon, "link": reverse_lazy(page), "permission": allowed, **more}
+
+
+def _list_item(title: str, icon: str, app: str, model: str, **more: Any) -> dict[str, Any]:
+    return _item(title, icon, f"admin:{app}_{model}_changelist", f"{app}.view_{model}", **more)
 
 
 def _section_of(request: Any) -> str:
@@ -101,77 +102,63 @@ UNFOLD: dict[str, Any] = {
             {
                 "title": "Conversations",
                 "items": [
-                    {
-                        **_changelist_item("Datasets", "database", "datasets_app", "dataset"),
-                        "active": _is_dataset_page,
-                    },
-                    _changelist_item("Turns", "search", "datasets_app", "turn"),
-                    {
-                        "title": "Generate",
-                        "icon": "auto_awesome",
-                        "link": reverse_lazy("admin:datasets_app_dataset_generate"),
-                        "permission": _has_permissions(
-                            "datasets_app.view_dataset", "datasets_app.generate_dataset"
-                        ),
-                    },
-                    _changelist_item("Sources", "cloud_download", "datasets_app", "source"),
-                    _changelist_item("Webhooks", "webhook", "datasets_app", "webhookendpoint"),
-                    {
-                        **_changelist_item("Jobs", "autoplay", "datasets_app", "jobrun"),
-                        "active": _is_job_page,
-                    },
-                    {
-                        "title": "Requests",
-                        "icon": "approval",
-                        "link": reverse_lazy("admin:datasets_app_jobrun_requests"),
-                        "permission": _uses_four_eyes,
-                    },
+                    _list_item("Datasets", "database", "datasets_app", "dataset", active=_is_dataset_page),
+                    _list_item("Turns", "search", "datasets_app", "turn"),
+                    _item(
+                        "Generate",
+                        "auto_awesome",
+                        "admin:datasets_app_dataset_generate",
+                        "datasets_app.view_dataset",
+                        "datasets_app.generate_dataset",
+                    ),
+                    _list_item("Sources", "cloud_download", "datasets_app", "source"),
+                    _list_item("Webhooks", "webhook", "datasets_app", "webhookendpoint"),
+                    _list_item("Jobs", "autoplay", "datasets_app", "jobrun", active=_is_job_page),
+                    _item(
+                        "Requests",
+                        "approval",
+                        "admin:datasets_app_jobrun_requests",
+                        permission=_uses_four_eyes,
+                    ),
                 ],
             },
             {
                 "title": "Labels",
                 "items": [
-                    {
-                        "title": "Label replies",
-                        "icon": "keyboard",
-                        "link": reverse_lazy("annotate:campaigns"),
-                        "permission": _has_permissions("annotations_app.annotate"),
-                    },
-                    {
-                        **_changelist_item("Campaigns", "how_to_vote", "annotations_app", "campaign"),
-                        "active": _is_campaign_page,
-                    },
-                    _changelist_item("Labels", "label", "annotations_app", "annotation"),
-                    _changelist_item("Personas", "theater_comedy", "datasets_app", "persona"),
+                    _item("Label replies", "keyboard", "annotate:campaigns", "annotations_app.annotate"),
+                    _list_item(
+                        "Campaigns", "how_to_vote", "annotations_app", "campaign", active=_is_campaign_page
+                    ),
+                    _list_item("Labels", "label", "annotations_app", "annotation"),
+                    _list_item("Personas", "theater_comedy", "datasets_app", "persona"),
                 ],
             },
             {
                 "title": "Governance",
                 "items": [
-                    {
-                        "title": "Terms to keep",
-                        "icon": "bookmark_added",
-                        "link": reverse_lazy("admin:datasets_app_dataset_terms"),
-                        "permission": _has_permissions("datasets_app.view_scrubmark"),
-                    },
-                    _changelist_item("Retention rules", "auto_delete", "datasets_app", "retentionpolicy"),
-                    {
-                        "title": "Erase a person",
-                        "icon": "person_remove",
-                        "link": reverse_lazy("admin:datasets_app_dataset_erase_person"),
-                        "permission": _has_permissions(
-                            "datasets_app.erase_session", "datasets_app.view_session"
-                        ),
-                    },
-                    {
-                        "title": "API tokens",
-                        "icon": "key",
-                        "link": reverse_lazy("admin:datasets_app_apitoken_changelist"),
-                        "permission": _has_permissions("datasets_app.limit_access"),
-                    },
-                    _changelist_item("Audit log", "history", "datasets_app", "auditevent"),
-                    _changelist_item("Users", "person", "auth", "user"),
-                    _changelist_item("Roles", "group", "auth", "group"),
+                    _item(
+                        "Terms to keep",
+                        "bookmark_added",
+                        "admin:datasets_app_dataset_terms",
+                        "datasets_app.view_scrubmark",
+                    ),
+                    _list_item("Retention rules", "auto_delete", "datasets_app", "retentionpolicy"),
+                    _item(
+                        "Erase a person",
+                        "person_remove",
+                        "admin:datasets_app_dataset_erase_person",
+                        "datasets_app.erase_session",
+                        "datasets_app.view_session",
+                    ),
+                    _item(
+                        "API tokens",
+                        "key",
+                        "admin:datasets_app_apitoken_changelist",
+                        "datasets_app.limit_access",
+                    ),
+                    _list_item("Audit log", "history", "datasets_app", "auditevent"),
+                    _list_item("Users", "person", "auth", "user"),
+                    _list_item("Roles", "group", "auth", "group"),
                 ],
             },
         ],

@@ -11,7 +11,6 @@ from alignmenter_site.help.library import START_PAGE
 _TOPICS = {
     "index": "guide#home",
     "datasets_app_dataset_changelist": "guide#datasets",
-    "datasets_app_dataset_change": "guide#a-dataset",
     "datasets_app_dataset_import": "guide#import",
     "datasets_app_dataset_import_": "guide#import",
     "datasets_app_dataset_metadata_": "guide#tables",

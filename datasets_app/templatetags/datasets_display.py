@@ -59,22 +59,33 @@ KIND_LABELS = {kind: f"{text[:1].upper()}{text[1:]}" for kind, text in KIND_DESC
     "ID": "Values under keys such as user_id"
 }
 
-_STATE_COLORS = {
-    "prepared": "neutral",
+# What isn't here is neutral.
+_BADGE_COLORS = {
+    # Jobs.
     "queued": "info",
     "running": "info",
     "done": "good",
     "failed": "bad",
-    "cancelled": "neutral",
+    # Texts of datasets.
     "raw": "warn",
     "clear": "info",
     "attested": "info",
-    "empty": "neutral",
     "scrubbed": "info",
     "released": "good",
     "expired": "warn",
+    # The sharing checklist.
+    "yes": "good",
+    "no": "bad",
+    "unknown": "warn",
+    # The split that is locked.
+    "test": "info",
+    # Unfold's kinds of labels.
+    "info": "info",
+    "primary": "info",
+    "danger": "bad",
+    "warning": "warn",
+    "success": "good",
 }
-_ANSWER_COLORS = {"yes": "good", "no": "bad", "unsigned": "neutral"}
 
 
 @register.simple_tag
@@ -151,35 +162,14 @@ def amount(value: int | None, unit: str) -> str:
 
 
 @register.filter
-def state_color(state: str) -> str:
+def badge_color(word: str | None) -> str:
     """The color of a badge, which only repeats what the badge says."""
-    return _STATE_COLORS.get(state, "neutral")
-
-
-_BADGE_COLORS = {"info": "info", "primary": "info", "danger": "bad", "warning": "warn", "success": "good"}
-
-
-@register.filter
-def badge_color(kind: str | None) -> str:
-    """The color of a badge in the admin's lists, by unfold's name of its kind."""
-    return _BADGE_COLORS.get(kind or "", "neutral")
-
-
-@register.filter
-def answer_color(answer: str) -> str:
-    """The color of an item of the sharing checklist."""
-    return _ANSWER_COLORS.get(answer, "warn")
+    return _BADGE_COLORS.get(word or "", "neutral")
 
 
 @register.filter
 def answer_icon(answer: str) -> str:
     return {"yes": "check_circle", "no": "cancel"}.get(answer, "help")
-
-
-@register.filter
-def split_color(split: str) -> str:
-    """The color of a split's badge: the test split, which is locked, stands out."""
-    return "info" if split == "test" else "neutral"
 
 
 @register.simple_tag

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils.functional import cached_property
 
 from datasets_app.catalog import gates, raw_access
-from datasets_app.catalog.rows.partitions import find_dataset_of_turn, split_datasets
+from datasets_app.catalog.rows.partitions import find_dataset, split_datasets
 from datasets_app.core.web.pages import parse_pk
 from datasets_app.models import Dataset, Persona, Turn
 
@@ -73,7 +73,7 @@ def find_turn(user: Any, key: str) -> QuerySet[Any]:
     """The turn with this primary key, if the user may see its dataset."""
     visible = Dataset.objects.visible_to(user).values_list("pk", flat=True)
     number = parse_pk(key)
-    dataset = None if number is None else find_dataset_of_turn(number, list(visible))
+    dataset = None if number is None else find_dataset("turn", number, list(visible))
     return Turn.objects.filter(dataset=dataset)
 
 

@@ -14,7 +14,7 @@ from annotations_app.cases.make_case import CaseOptions, make_case
 from annotations_app.cases.parameters import CaseParameters
 from annotations_app.models import FailureMode
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.partitions import find_dataset_of_session
+from datasets_app.catalog.rows.partitions import find_dataset
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
     dataset_url,
@@ -97,7 +97,7 @@ def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpRespons
 def _get_session(request: HttpRequest, pk: int) -> Session:
     """404 for what the person doesn't see."""
     visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
-    dataset = find_dataset_of_session(pk, visible)
+    dataset = find_dataset("session", pk, visible)
     session = Session.objects.filter(dataset=dataset, pk=pk).select_related("dataset").first()
     if session is None:
         raise Http404("No such session.")

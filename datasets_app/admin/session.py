@@ -13,7 +13,7 @@ from django.urls import reverse
 from datasets_app import hooks
 from datasets_app.browsing.comment_pages import load_comments
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.partitions import find_dataset_of_session
+from datasets_app.catalog.rows.partitions import find_dataset
 from datasets_app.core.web.model_admin import ReadOnlyAdmin
 from datasets_app.core.web.pages import (
     dataset_breadcrumbs,
@@ -52,7 +52,7 @@ class SessionAdmin(ReadOnlyAdmin):
         require_permissions(request, "view_dataset", "view_session", "view_turn")
         visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
         key = parse_pk(object_id)
-        dataset = None if key is None else find_dataset_of_session(key, visible)
+        dataset = None if key is None else find_dataset("session", key, visible)
         sessions = Session.objects.filter(dataset=dataset).select_related("dataset")
         return _render_session(request, get_object_or_404(sessions, pk=key))
 

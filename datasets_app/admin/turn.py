@@ -14,7 +14,7 @@ from datasets_app.browsing.selection_pages import may_select
 from datasets_app.browsing.turn_filter import TurnFilter, parse_turn_filter
 from datasets_app.browsing.views_pages import list_views
 from datasets_app.catalog import raw_access
-from datasets_app.catalog.rows.partitions import find_dataset_of_turn
+from datasets_app.catalog.rows.partitions import find_dataset
 from datasets_app.catalog.rows.turn_pages import PageQuery, TurnKey, page_turns
 from datasets_app.catalog.search import MAX_DATASETS_SEARCHED, MAX_HITS, make_excerpt, search_turns
 from datasets_app.core.web.dataset_page import frame_context
@@ -54,7 +54,7 @@ class TurnAdmin(ReadOnlyAdmin):
         require_permissions(request, "view_dataset", "view_turn")
         visible = list(Dataset.objects.visible_to(request.user).values_list("pk", flat=True))
         key = parse_pk(object_id)
-        dataset_pk = None if key is None else find_dataset_of_turn(key, visible)
+        dataset_pk = None if key is None else find_dataset("turn", key, visible)
         turns = Turn.objects.filter(dataset=dataset_pk).select_related("session__dataset")
         turn = get_object_or_404(turns, pk=key)
         dataset, characters = turn.session.dataset, len(turn.text)

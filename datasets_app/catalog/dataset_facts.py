@@ -240,7 +240,12 @@ class DatasetFacts(NamedTuple):
 
     @property
     def description(self) -> str:
-        return describe_text(self)
+        """What is known about the text, in a sentence or two. Every page, document and event that says
+        something about it says this."""
+        if self.is_expired or not self.text.last_session:
+            return ""
+        said = (_describe_search(self), self.text.survival, describe_audit(self.text.audit))
+        return " ".join(filter(None, said))
 
     @property
     def remedy(self) -> Remedy:
@@ -268,15 +273,6 @@ def say_verified(exceptions: str, where: str) -> str:
     if not exceptions:
         return f"Verified: no pattern matches remain in {where}."
     return f"{exceptions[0].upper()}{exceptions[1:]}: no other pattern matches remain in {where}."
-
-
-def describe_text(facts: DatasetFacts) -> str:
-    """What is known about the text, in a sentence or two. Every page, document and event that says something
-    about it says this."""
-    if facts.is_expired or not facts.text.last_session:
-        return ""
-    said = (_describe_search(facts), facts.text.survival, describe_audit(facts.text.audit))
-    return " ".join(filter(None, said))
 
 
 def describe_audit(audit: AuditFacts | None) -> str:

@@ -6,7 +6,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from datasets_app.catalog import gates, policies
-from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.policies import Allowed, Gate, Verdict
 from datasets_app.catalog.text_scans import scan_new_text
 from datasets_app.catalog.written_text import check_written
@@ -27,7 +26,7 @@ def scan_text_for_gate(dataset: Dataset, report_progress: ProgressCallback = ign
 def scan_and_describe(dataset: Dataset, report_progress: ProgressCallback = ignore_progress) -> str:
     """Search what was added to a dataset, and say what is known about its text now."""
     scan_new_text(dataset, report_progress)
-    return describe_text(gates.load_facts(dataset))
+    return gates.load_facts(dataset).description
 
 
 def check_gate(gate: Gate, dataset: Dataset, *, actor: Any, override: str = "") -> str:

@@ -8,7 +8,6 @@ from django.db import transaction
 from django.db.models import Q
 
 from datasets_app.catalog import gates
-from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.rows.turn_reader import read_turns
 from datasets_app.catalog.searching import open_searching
 from datasets_app.catalog.text_scans import (
@@ -93,7 +92,7 @@ def _record_report(report: CheckReport, dataset: Dataset, actor: Any) -> None:
         turns=report.turn_count,
         errors=report.error_count,
         warnings=report.warning_count,
-        text=describe_text(gates.load_facts(dataset)),
+        text=gates.load_facts(dataset).description,
     )
     outgoing.emit(
         outgoing.Kind.CHECK_FINISHED,

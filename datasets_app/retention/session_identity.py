@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
-from datasets_app.catalog.rows.partitions import find_dataset_of_session, split_datasets
+from datasets_app.catalog.rows.partitions import find_dataset, split_datasets
 from datasets_app.domain.generation.families import ORIGIN as CASE_ORIGIN
 from datasets_app.domain.generation.families import spell_digest
 from datasets_app.domain.pii.session_ids import hash_session_id, is_hashed_id
@@ -28,7 +28,7 @@ def find_session(dataset: Dataset, session_id: str) -> Session | None:
 
 def get_session(key: int) -> Session | None:
     """The session with this primary key, in whichever dataset it is."""
-    dataset = find_dataset_of_session(key, list(Dataset.objects.values_list("pk", flat=True)))
+    dataset = find_dataset("session", key, list(Dataset.objects.values_list("pk", flat=True)))
     return Session.objects.select_related("dataset").filter(dataset=dataset, pk=key).first()
 
 

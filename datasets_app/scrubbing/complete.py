@@ -9,7 +9,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from datasets_app.catalog import facts, gates
-from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.catalog.text_scans import record_scrub
 from datasets_app.core import audit, outgoing
 from datasets_app.domain.pii import session_ids
@@ -66,7 +65,7 @@ def complete_scrub(scrub: ScrubRun, scrubber: Scrubber, verification: dict[str, 
             dropped_evidence=dropped,
             key=scrub.key_fingerprint,
             status=dataset.status,
-            text=describe_text(gates.load_facts(dataset)),
+            text=gates.load_facts(dataset).description,
         )
         outgoing.emit(
             outgoing.Kind.SCRUB_FINISHED,

@@ -8,7 +8,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from datasets_app.catalog import gates
-from datasets_app.catalog.dataset_facts import describe_text
 from datasets_app.models import AuditEvent, ScrubMark, Turn
 from tests.factories import make_dataset, make_turn
 
@@ -74,4 +73,4 @@ def test_terms_are_kept_in_a_dataset_or_in_all(tmp_path: Path) -> None:
     run("sanitize_dataset", "--dataset", "support", "--keep-terms", str(tmp_path / "terms.txt"))
     assert Turn.objects.values_list("text", flat=True)[0] == "Ask Fredo or Jelkmann, and tell [NAME]."
     # They count in the verdict from then on.
-    assert "except 2 ignored terms (6 occurrences)" in describe_text(gates.load_facts(stored))
+    assert "except 2 ignored terms (6 occurrences)" in gates.load_facts(stored).description

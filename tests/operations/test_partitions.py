@@ -16,8 +16,7 @@ from annotations_app.models import Annotation, CampaignItem
 from datasets_app.catalog.rows.partitions import (
     drop_unused_partitions,
     empty_partition,
-    find_dataset_of_session,
-    find_dataset_of_turn,
+    find_dataset,
     has_partition,
     table_names,
 )
@@ -93,11 +92,11 @@ def test_rows_are_found_by_their_key_alone(tmp_path: Path) -> None:
     import_file(write_jsonl(tmp_path / "more.jsonl", make_session("later")), "set0")
     datasets = [dataset.pk for dataset in stored]
     for session in Session.objects.all():
-        assert find_dataset_of_session(session.pk, datasets) == session.dataset_id
-        assert find_dataset_of_session(session.pk, []) is None
+        assert find_dataset("session", session.pk, datasets) == session.dataset_id
+        assert find_dataset("session", session.pk, []) is None
     for turn in Turn.objects.select_related("session"):
-        assert turn.session.dataset_id == turn.dataset_id == find_dataset_of_turn(turn.pk, datasets)
-    assert find_dataset_of_session(0, datasets) is None
+        assert turn.session.dataset_id == turn.dataset_id == find_dataset("turn", turn.pk, datasets)
+    assert find_dataset("session", 0, datasets) is None
 
 
 @pytest.mark.parametrize("at_once", [1, 50])

@@ -11,7 +11,6 @@ from datasets_app.catalog.dataset_facts import (
     DatasetFacts,
     Remedy,
     TextFacts,
-    describe_text,
 )
 from datasets_app.catalog.policies import (
     Allowed,
@@ -109,7 +108,7 @@ EXEMPT = {"CREDENTIAL": ExemptCount(1, 18)}
     ],
 )
 def test_every_statement_comes_from_the_facts_of_the_gate(facts: DatasetFacts, description: str) -> None:
-    assert describe_text(facts) == description
+    assert facts.description == description
 
 
 def test_what_no_scrub_can_vouch_for_takes_an_attestation() -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from datasets_app.catalog import gates, steps, text_gates
-from datasets_app.catalog.dataset_facts import Remedy, describe_text
+from datasets_app.catalog.dataset_facts import Remedy
 from datasets_app.catalog.facts import build_metadata
 from datasets_app.catalog.text_scans import discard_scan, record_text_change, scan_new_text
 from datasets_app.checking.check_dataset import check_dataset
@@ -49,10 +49,10 @@ def test_text_that_only_earlier_rules_have_searched_is_searched_again(tmp_path: 
 def test_text_that_an_earlier_version_verified_says_so_until_the_checks_search_it(tmp_path: Path) -> None:
     dataset = make_mails(tmp_path, "production")
     scrub_dataset(dataset, parse_policy(None))
-    verified = describe_text(gates.load_facts(dataset))
+    verified = gates.load_facts(dataset).description
     TextScan.objects.update(rules=DETECTION_VERSION - 1)
     facts = gates.load_facts(dataset)
-    assert describe_text(facts) == (
+    assert facts.description == (
         f"Raw: it contains text that version {DETECTION_VERSION - 1} of the detection has verified, and "
         f"version {DETECTION_VERSION}, which is here now, has not searched yet."
     )
@@ -60,7 +60,7 @@ def test_text_that_an_earlier_version_verified_says_so_until_the_checks_search_i
     [check] = [step for step in steps.decide_steps(load_step_facts(dataset)) if step.name == "check"]
     assert (check.action, check.state) == ("Run checks", steps.OPEN)
     check_dataset(dataset, actor=None)
-    assert describe_text(gates.load_facts(dataset)) == verified
+    assert gates.load_facts(dataset).description == verified
     assert export(dataset)
 
 
@@ -150,7 +150,7 @@ def test_an_attestation_opens_the_gates_until_a_session_is_added(tmp_path: Path)
     assert event.details == {"purpose": "attest", "reason": "invented addresses"}
     assert b"jo@example.org" in export(dataset)
     assert not assess_readiness(dataset, None).blockers
-    assert "invented addresses" in describe_text(gates.load_facts(dataset))
+    assert "invented addresses" in gates.load_facts(dataset).description
     with pytest.raises(UserError, match="not raw"):
         text_gates.attest(dataset, actor=None, reason="again")
     add(tmp_path, "b", "Nothing in it")
@@ -190,7 +190,7 @@ def test_what_is_exempt_is_part_of_every_statement(keys: Dataset) -> None:
     scrub_dataset(keys, parse_policy(None))
     said = "Verified except 1 ignored term (18 occurrences)"
     facts = gates.load_facts(keys)
-    assert describe_text(facts).startswith(said)
+    assert facts.description.startswith(said)
     keys.refresh_from_db()
     assert "except 1 ignored term (18 occurrences)" in str(keys.provenance["anonymization"])
     [scrubbed] = events("scrub")
@@ -207,7 +207,7 @@ def test_what_is_exempt_is_part_of_every_statement(keys: Dataset) -> None:
     )
     report = check_dataset(keys, actor=None)
     assert "E407" not in report.totals
-    assert describe_text(gates.load_facts(keys)).startswith(said)
+    assert gates.load_facts(keys).description.startswith(said)
     assert not assess_readiness(keys, None).blockers
     [override] = events("override")
     assert override == {"purpose": "exempt", "reason": "a key of the tutorial"}
@@ -228,7 +228,7 @@ def test_a_term_that_is_no_pattern_needs_no_permission_but_is_counted(keys: Data
     mark_not_personal(keys, term="Jordan", actor=None)
     scrub_dataset(keys, parse_policy(None))
     facts = gates.load_facts(keys)
-    assert describe_text(facts).startswith("Verified except 1 ignored term (18 occurrences)")
+    assert facts.description.startswith("Verified except 1 ignored term (18 occurrences)")
     assert b"Jordan" in export(keys)
     assert not events("override")
 
@@ -280,7 +280,7 @@ def test_names_in_a_language_that_nobody_measured_keep_production_text_raw(tmp_p
     scrub_dataset(dataset, parse_policy(None))
     facts = gates.load_facts(dataset)
     assert facts.is_raw
-    assert describe_text(facts) == (
+    assert facts.description == (
         "Raw: it contains text whose scrub was verified except names in Ethiopic script (1 turn)."
     )
     [names] = [item for item in build_checklist(dataset) if item.title == "Names are scrubbed"]

@@ -6,6 +6,7 @@ condition of every table of a query. See docs/decisions/0024-a-partition-for-eac
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Literal
 
 from django.db import DatabaseError, transaction
 
@@ -102,16 +103,8 @@ def drop_unused_partitions() -> int:
     return len(unused)
 
 
-def find_dataset_of_session(key: int, dataset_ids: Sequence[int]) -> int | None:
-    """The one of these datasets that has the session with this primary key."""
-    return _find_dataset("session", key, dataset_ids)
-
-
-def find_dataset_of_turn(key: int, dataset_ids: Sequence[int]) -> int | None:
-    return _find_dataset("turn", key, dataset_ids)
-
-
-def _find_dataset(kind: str, key: int, dataset_ids: Sequence[int]) -> int | None:
+def find_dataset(kind: Literal["session", "turn"], key: int, dataset_ids: Sequence[int]) -> int | None:
+    """The one of these datasets that has the session or turn with this primary key."""
     # The ranges of datasets that were added to in turn overlap.
     has_key = {f"first_{kind}__lte": key, f"last_{kind}__gte": key}
     places = DatasetPartition.objects.filter(dataset__in=dataset_ids, **has_key).order_by("-dataset")

@@ -22,7 +22,7 @@ from datasets_app.domain.personas.persona import PersonaDocument
 # SHA-256 of 60 sessions for the persona of the demonstration. It changes with the phrases and with every
 # other change of what is written: then offline.VERSION (for anything but phrases) and this are to follow.
 EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\u2b50\u2b06]")
-DIGEST = "e2b7de114287b3424112c9c7c656fb99b9fab1a33f5e8b9f77007534ba28f081"
+DIGEST = "d860e31c5da2933f770c0496fd19c2545c8df784755e7dac678772d59f737f35"
 
 ORDINARY = (
     "sorry",

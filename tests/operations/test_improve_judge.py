@@ -261,7 +261,7 @@ def test_where_no_instructions_come_nothing_is_lost_and_the_next_run_goes_on(
     assert (better.judge, better.accepted) == ("brand.draft@2", True)
     # The instructions and what they judge: nothing that was judged before.
     assert len(server.asked) - asked == 1 + Verdict.objects.count() - judged
-    said = json.dumps([failed.as_json(), better.as_json()]) + read_rows() + caplog.text
+    said = json.dumps([failed.facts(), better.as_json()]) + read_rows() + caplog.text
     assert CANARY not in said
     assert "sk-shown-by-the-server" not in said
 

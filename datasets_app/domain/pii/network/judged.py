@@ -39,7 +39,7 @@ _CLASSES = (
     _Class(HANDLE, 0.3, 0.2, 0, "@_.-#", "@"),
     _Class(PHONE, 0.12, 0.08, 5, "+-–./()", "+("),
     _Class(ADDRESS, 0.25, 0.12, 1, ",.-–/ºª'’"),
-    _Class(DATE_OF_BIRTH, 0.13, 0.08, 2, ".-–/,年月日년월일"),
+    _Class(DATE_OF_BIRTH, 0.15, 0.08, 2, ".-–/,年月日년월일"),
     _Class(ID_NUMBER, 0.12, 0.08, 3, ".-–/"),
     _Class(ACCOUNT, 0.12, 0.08, 3, ".-–/"),
 )

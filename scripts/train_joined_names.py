@@ -28,7 +28,7 @@ from datasets_app.domain.pii.names.joined import (
     describe_words,
 )
 from datasets_app.domain.pii.names.name_spans import is_plain_word
-from datasets_app.domain.pii.names.name_words import compute_word_starts, select_words, split_pieces
+from datasets_app.domain.pii.names.name_words import place_words
 from datasets_app.domain.pii.names.names import load_built_in_tagger
 from datasets_app.domain.pii.network.runtime import load_network
 from scripts.network import rows
@@ -88,8 +88,7 @@ def make_examples(weighted: Iterable[tuple[rows.Row, float]]) -> Examples:
 
 def _label(row: rows.Row) -> Any:
     """For each word as the name model cuts them: 1 part of a name, 0 not, -1 unknown."""
-    pieces = split_pieces(row.text)
-    words, starts = select_words(pieces), compute_word_starts(pieces)
+    words, starts = place_words(row.text)
     labels = np.full(len(words), -1, np.int8)
     place = 0
     for number, (word, start) in enumerate(zip(words, starts, strict=True)):

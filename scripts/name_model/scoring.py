@@ -6,12 +6,7 @@ from collections.abc import Iterator, Sequence
 from datasets_app.domain.pii.detector import Match
 from datasets_app.domain.pii.names.name_network import FastTagger
 from datasets_app.domain.pii.names.name_spans import find_name_spans
-from datasets_app.domain.pii.names.name_words import (
-    NAME_COLUMNS,
-    compute_word_starts,
-    select_words,
-    split_pieces,
-)
+from datasets_app.domain.pii.names.name_words import NAME_COLUMNS, place_words
 from scripts.name_model.corpora import NAME, Text
 
 _NAME_WORD = re.compile(r"[^\W\d_]{2,}")
@@ -21,9 +16,8 @@ _ANY_WORD = re.compile(r"\w+")
 def find_names(tagger: FastTagger, texts: Sequence[str]) -> Iterator[list[Match]]:
     """The names that the model finds alone, as it is before it is joined with the network."""
     for text, scores in zip(texts, tagger.score_many(texts), strict=True):
-        pieces = split_pieces(text)
         likely = scores[:, NAME_COLUMNS].sum(axis=1).tolist()
-        yield find_name_spans(text, select_words(pieces), compute_word_starts(pieces), likely)
+        yield find_name_spans(text, *place_words(text), likely)
 
 
 def score_corpus(tagger: FastTagger, corpus: Sequence[Text]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from thinc.api import Adam, Model, NumpyOps, set_dropout_rate, warmup_linear
 from thinc.util import fix_random_seed
 
 from datasets_app.domain.pii.names.name_pipeline import NameTokenizer
-from datasets_app.domain.pii.names.name_words import LABELS, compute_word_starts, select_words, split_pieces
+from datasets_app.domain.pii.names.name_words import LABELS, place_words, select_words, split_pieces
 from scripts.name_model.corpora import NAME, UNSURE, Text
 from scripts.name_model.misspelling import misspell
 
@@ -132,8 +132,7 @@ def _train_step(model: Model, tokenizer: NameTokenizer, batch: list[Text], optim
 
 def _word_labels(text: Text) -> tuple[list[int], list[float]]:
     """The label of each word and how much it counts: what nobody is sure of does not."""
-    cut = split_pieces(text.text)
-    forms, starts = select_words(cut), compute_word_starts(cut)
+    forms, starts = place_words(text.text)
     labels, weights = [_OUTSIDE_LABEL] * len(forms), [text.weight] * len(forms)
     for span in text.spans:
         inside = False

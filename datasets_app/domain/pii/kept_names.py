@@ -23,7 +23,6 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _GAP = re.compile(r"[\s&.'’_/+\-–]{0,3}")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(*•-])\s*$")
 _MAX_CUE_CHARACTERS = 60
-_MIN_TEXT_CHARACTERS = 20  # a text so short may be an answer, and all of it a name
 _MIN_CHARACTERS_AROUND = 6
 _LABELS = "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact"
 _PERSON_BEFORE = re.compile(

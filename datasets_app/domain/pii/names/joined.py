@@ -16,13 +16,7 @@ import numpy as np
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_spans import starts_sentence
-from datasets_app.domain.pii.names.name_words import (
-    LABELS,
-    NAME_COLUMNS,
-    compute_word_starts,
-    select_words,
-    split_pieces,
-)
+from datasets_app.domain.pii.names.name_words import LABELS, NAME_COLUMNS, place_words
 from datasets_app.domain.pii.names.things import is_software
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 
@@ -114,8 +108,7 @@ def _compute(described: Sequence[DescribedText]) -> Iterator[list[float]]:
 
 def describe_words(tagged: TaggedText, reading: Reading, least: float = MIN_LIKELY) -> DescribedText:
     """What is known of the words to which one of the two gives a probability of ``least`` to be of a name."""
-    pieces = split_pieces(tagged.text)
-    words, starts = select_words(pieces), compute_word_starts(pieces)
+    words, starts = place_words(tagged.text)
     likely = np.concatenate([tagged.scores, _align(words, starts, reading)], axis=1)
     said = np.maximum(likely[:, NAME_COLUMNS].sum(axis=1), likely[:, _TAGS + _NAME])
     places = np.flatnonzero(said >= least)

@@ -36,9 +36,7 @@ from datasets_app.domain.pii.names.name_words import (
     GLUED,
     LABELS,
     compute_features,
-    compute_word_starts,
-    select_words,
-    split_pieces,
+    place_words,
 )
 
 ENTITY_LABEL = "PERSON"  # the usual label in spaCy pipelines
@@ -53,8 +51,7 @@ class NameTokenizer:
         self.vocab = vocab
 
     def __call__(self, text: str) -> Doc:
-        cut = split_pieces(text)
-        forms, starts = select_words(cut), compute_word_starts(cut)
+        forms, starts = place_words(text)
         followers = [*starts[1:], len(text)][: len(starts)]
         spaces = [
             start + len(form) < after for form, start, after in zip(forms, starts, followers, strict=True)

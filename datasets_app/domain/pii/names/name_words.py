@@ -72,6 +72,12 @@ def compute_word_starts(pieces: list[str]) -> list[int]:
     return [0, *starts] if pieces[:1] == [" "] else starts
 
 
+def place_words(text: str) -> tuple[list[str], list[int]]:
+    """The words of ``text`` that the model reads, and where each starts."""
+    pieces = split_pieces(text)
+    return select_words(pieces), compute_word_starts(pieces)
+
+
 @lru_cache(maxsize=1 << 15)
 def compute_features(reading: str, hidden: bool = False) -> tuple[int, ...]:
     """The features of a word as numbers; ``hidden``: as if no list of names had it."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from datasets_app.domain.pii.detector import NAME, Match, merge_matches
 from datasets_app.domain.pii.names.model_error import PERSON_LABELS, NameModelError
 from datasets_app.domain.pii.names.name_spans import find_name_spans
-from datasets_app.domain.pii.names.name_words import compute_word_starts, select_words, split_pieces
+from datasets_app.domain.pii.names.name_words import place_words, split_pieces
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.names.name_network import FastTagger
@@ -100,7 +100,7 @@ def find_by_built_in(texts: Sequence[str], judged: JudgedTexts) -> list[list[Mat
     judged = _complete(texts, judged)
     english = [text for text in texts if judged[text].is_english]
     words = zip(english, _score_english(english, judged), strict=True)
-    names = {text: find_name_spans(text, *_split_text(text), scores) for text, scores in words if scores}
+    names = {text: find_name_spans(text, *place_words(text), scores) for text, scores in words if scores}
     return [
         names.get(text, []) if judged[text].is_english else judged[text].find(frozenset({NAME}))
         for text in texts
@@ -126,12 +126,6 @@ def _score_english(texts: Sequence[str], judged: JudgedTexts) -> list[list[float
 
     tagged = map(TaggedText, texts, load_built_in_tagger().score_many(texts))
     return join_scores(list(tagged), {text: judged[text].reading for text in texts})
-
-
-def _split_text(text: str) -> tuple[list[str], list[int]]:
-    """The words of a text as the name model reads them, and their places."""
-    pieces = split_pieces(text)
-    return select_words(pieces), compute_word_starts(pieces)
 
 
 def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts:

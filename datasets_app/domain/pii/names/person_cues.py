@@ -12,8 +12,6 @@ RELATIVES = (
     "|boyfriend|boss|manager|supervisor|colleague|coworker|co-worker|teammate|roommate|flatmate|neighbou?r"
     "|landlord|assistant|agent|doctor|teacher|lawyer|client|customer|guy|gal|lady|man|woman|girl|boy"
 )
-# Before the names of those who have them.
-PROFESSIONS = frozenset("agent chef coach dj manager nurse officer pastor professor sensei trainer".split())
 LABELS = (
     "customer|client|guest|passenger|patient|holder|cardholder|recipient|attn|signed|contact|name|from|cc"
 )
@@ -101,11 +99,6 @@ _BEHIND = lazy_re.compile(
 _INTRODUCED = re.compile(r"\s(?:here|speaking)\b", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|[.!?,:\n]|\b(?:hi|hello|hey))\s{0,3}$", re.IGNORECASE)
 _MAX_BEHIND = 40
-
-
-def has_person_cue(text: str, start: int, end: int) -> bool:
-    """Whether what is directly before or behind ``text[start:end]`` is said of people."""
-    return has_cue_before(text, start) or has_cue_behind(text, start, end)
 
 
 def has_cue_before(text: str, start: int) -> bool:

@@ -138,7 +138,8 @@ def is_complete(report: Report) -> bool:
 def list_problems(name: str, report: Report) -> list[str]:
     """In the format of linters, and how many more there are."""
     listed = [
-        f"{name}:{problem.line}: {problem.code} {append_remedy(problem.code, problem.message)}"
+        f"{name}{f':{problem.line}' * bool(problem.line)}: "
+        f"{problem.code} {append_remedy(problem.code, problem.message)}"
         for problem in report.problems[:MAX_PROBLEMS_KEPT]
     ]
     more = report.problem_total - len(listed)
@@ -174,6 +175,7 @@ def _describe_unreadable(name: str, error: UnreadableFile) -> str:
 def _group(file: ConversationFile, report: Report) -> Conversations:
     """Conversations one at a time; problems of a file that needs no conversion are counted here."""
     converted = isinstance(file, ConvertedFile)
+    counted = set(report.problems) if converted else ()
     for _, group in groupby(
         file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
     ):
@@ -181,7 +183,7 @@ def _group(file: ConversationFile, report: Report) -> Conversations:
         for turn in group:
             if isinstance(turn, TurnRecord):
                 turns.append(turn)
-            elif not converted or turn not in report.problems:
+            elif turn not in counted:
                 _add_problem(report, turn)
         if turns and not converted:
             report.conversations += 1

@@ -17,11 +17,15 @@ from datasets_app.domain.traces.converted_file import open_conversation_file
 from datasets_app.domain.traces.describe import list_warnings
 from datasets_app.domain.traces.messages import read_messages
 from datasets_app.domain.traces.records import (
+    ATTACHED,
+    CUT_TEXTS,
     EMPTY,
     OTHER_EVENTS,
     OTHER_MEMBERS,
+    RENAMED,
     ROUNDED_SESSIONS,
     UNKNOWN_ROLES,
+    UNREAD_TIMES,
     UNREADABLE_FORM,
 )
 from datasets_app.domain.traces.sides import UnknownSender
@@ -604,3 +608,119 @@ def test_damaged_json_in_an_archive_says_what_is_wrong_with_it(tmp_path: Path) -
     assert len(problems) == 1
     assert "02.jsonl: is not valid JSON" in problems[0]
     assert "line 1, column" in problems[0]
+
+
+def test_conversations_of_one_id_in_several_files_are_kept_apart_and_counted(tmp_path: Path) -> None:
+    other = {**chat("a"), "messages": [{"role": "user", "content": "Hello?"}]}
+    found, report = convert(make_zip(tmp_path, {"a.json": [chat("a")], "b.json": [other]}))
+    assert list(found) == ["a", "a-2"]
+    assert report.remarks[RENAMED].total == 1
+
+
+def test_a_bad_line_belongs_to_the_session_of_its_own_file(tmp_path: Path) -> None:
+    said = [
+        {"session_id": "s", "turn_index": index, "role": role, "text": role}
+        for index, role in enumerate(("user", "assistant"), 1)
+    ]
+    bad = [{**said[0], "text": "Hello?"}, {**said[1], "role": "bot?"}]
+    path = make_zip(tmp_path, {"a.jsonl": lines(*said), "b.jsonl": lines(*bad)})
+    file = open_conversation_file(path)
+    assert {turn.session_id for turn in file.turns() if isinstance(turn, LineError)} == {"s-2"}
+
+
+def test_every_problem_of_an_archive_counts(tmp_path: Path) -> None:
+    bad = {f"{number}.json": "{" for number in range(120)}
+    file = open_conversation_file(make_zip(tmp_path, {"a.json": [chat("a")], **bad}))
+    assert sum(isinstance(item, LineError) for item in file.turns()) == 120
+
+
+def test_days_of_slack_without_a_list_of_users(tmp_path: Path) -> None:
+    days = {
+        f"help/2026-01-0{day}.json": [{"type": "message", "user": "U1", "text": "Up?", "ts": f"17676{day}"}]
+        for day in (5, 6)
+    }
+    assert [len(turns) for turns in convert(make_zip(tmp_path, days))[0].values()] == [2]
+
+
+def test_chats_that_somebody_left_are_read(tmp_path: Path) -> None:
+    said = {"type": "message", "date": "2026-01-05T10:00:00", "from": "Ida", "from_id": "user1", "text": "Hi"}
+    lists = {
+        key: {"list": [{"name": key, "id": number, "messages": [said]}]}
+        for number, key in enumerate(("chats", "left_chats"), 1)
+    }
+    assert list(convert(write(tmp_path, lists))[0]) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[05.01.26, 10:00:00] José: Hola\n[05.01.26, 10:01:00] Shop: Sí\n",
+        "<|im_start|>user\nJosé<|im_end|>\n<|im_start|>assistant\nSí<|im_end|>\n",
+    ],
+)
+def test_a_text_in_another_encoding_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match="isn't UTF-8 at line [12]; convert it"):
+        convert(write(tmp_path, text.encode("latin-1"), "chat.txt"))
+
+
+def test_the_caption_of_a_file_is_what_was_said(tmp_path: Path) -> None:
+    sent = "5/1/2026, 14:28 - Minji: IMG-20260105-WA0001.jpg (archivo adjunto)\nIs it this one?\n"
+    found, report = convert(write(tmp_path, f"{sent}5/1/2026, 14:29 - Shop: Yes.\n", "chat.txt"))
+    assert [turn.text for turns in found.values() for turn in turns] == ["Is it this one?", "Yes."]
+    assert report.remarks[ATTACHED].total == 1
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_columns_of_any_name_are_rows_if_a_mapping_names_them(named: bool, tmp_path: Path) -> None:
+    names = ("frage", "antwort") if named else ("question", "answer")
+    path = write(tmp_path, {names[0]: [ASK, "Until when?"], names[1]: [ANSWER, "Six."]})
+    mapping = {"question": names[0], "answer": names[1]} if named else {}
+    assert [len(found) for found in all_texts(path, mapping=mapping)] == [2, 2]
+
+
+def test_columns_of_different_lengths_are_refused(tmp_path: Path) -> None:
+    columns = {"session_id": ["a", "a"], "role": ["user"], "text": [ASK, ANSWER]}
+    with pytest.raises(UnreadableFile, match="columns of different lengths"):
+        convert(write(tmp_path, columns))
+
+
+@pytest.mark.parametrize("end", range(10, 90, 7))
+def test_a_question_that_was_cut_before_its_words_is_counted(end: int, tmp_path: Path) -> None:
+    said = json.dumps([{"role": "system", "content": "Be kind."}, {"role": "user", "content": ASK}])[:end]
+    answer = {"choices": [{"message": PAIR[1]}]}
+    path = write(tmp_path, [{"request": {"messages": said}, "response": answer}], "calls.jsonl")
+    assert convert(path, format="calls")[1].remarks[CUT_TEXTS].total == 1
+
+
+def test_times_of_databases_are_read_and_others_kept_in_their_place(tmp_path: Path) -> None:
+    times = [
+        {"$date": "2026-01-05T10:00:00Z"},
+        {"$date": {"$numberLong": "1767607260000"}},
+        "just now",
+        {"_seconds": 1767607320, "_nanoseconds": 0},
+    ]
+    rows = [
+        {"conversation_id": "a", "role": "user", "content": str(number), "created_at": time}
+        for number, time in enumerate(times)
+    ]
+    found, report = convert(write(tmp_path, rows, "rows.jsonl"))
+    assert [turn.text for turn in found["a"]] == ["0", "1", "2", "3"]
+    assert [turn.timestamp for turn in found["a"]] == [
+        "2026-01-05T10:00:00Z",
+        "2026-01-05T10:01:00Z",
+        None,
+        "2026-01-05T10:02:00Z",
+    ]
+    assert found["a"][2].metadata == {"original_timestamp": "just now"}
+    assert report.remarks[UNREAD_TIMES].total == 1
+
+
+@pytest.mark.parametrize("call", [{"function_call": {"name": "f"}}, {"tool_calls": [{"id": "1"}]}])
+@pytest.mark.parametrize("content", ["", []])
+def test_a_call_without_words_is_no_turn(call: dict[str, Any], content: Any, tmp_path: Path) -> None:
+    asked = {"role": "assistant", "content": content, **call}
+    path = write(tmp_path, [{"id": 7.0, "messages": [PAIR[0], asked, PAIR[1]]}], "chat.jsonl")
+    found, _ = convert(path)
+    assert {name: texts(turns) for name, turns in found.items()} == {
+        "7": [("user", ASK), ("assistant", ANSWER)]
+    }

@@ -98,8 +98,8 @@ def encode_chat(turns: list[TurnRecord], chat: ChatFormat) -> bytes:
 def _read_session_id(value: dict[str, Any]) -> str | None:
     for key in ("session_id", "id", "conversation_id"):
         session_id = value.get(key)
-        if type(session_id) is int:
-            session_id = str(session_id)
+        if type(session_id) is int or (type(session_id) is float and session_id.is_integer()):
+            session_id = str(int(session_id))
         if type(session_id) is str and session_id.strip():
             return check_name(key, session_id)
     return None
@@ -156,7 +156,8 @@ def _parse_message(message: Any, chat: ChatFormat) -> tuple[str, str, dict[str, 
             chat.role,
         )
     content = message.get(chat.text)
-    if role is None or content is None or find_withheld(message):
+    is_call = not content and bool(message.get("tool_calls") or message.get("function_call"))
+    if role is None or content is None or is_call or find_withheld(message):
         return None
     others = {key: item for key, item in message.items() if key not in (chat.role, chat.text)}
     if speaker != chat.written_roles[role]:

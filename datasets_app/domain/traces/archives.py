@@ -16,7 +16,7 @@ from datasets_app.domain.conversations.records import LineError, TurnRecord
 from datasets_app.domain.traces.convert import ConvertOptions
 from datasets_app.domain.traces.documents import read_whole_documents
 from datasets_app.domain.traces.formats.messengers import CHANNEL, USERS
-from datasets_app.domain.traces.records import EMPTY_MEMBERS, OTHER_MEMBERS, SECOND_COPY
+from datasets_app.domain.traces.records import EMPTY_MEMBERS, OTHER_MEMBERS, RENAMED, SECOND_COPY
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.sides import UnknownSender
 from datasets_app.domain.traces.turns import make_session_id
@@ -87,7 +87,11 @@ class ArchiveConversion:
         if sum(member.file_size for member in members) > self.limits.unpacked_bytes:
             raise UnreadableFile("is too large unpacked; split it")
         members.sort(key=lambda member: _order(member.filename))
+        days = (
+            member for member in members if _SLACK_DAY.fullmatch(member.filename) and member.file_size > 2
+        )
         is_slack = any(PurePosixPath(member.filename).name == "users.json" for member in members)
+        is_slack = is_slack or (first := next(days, None)) is not None and _is_slack_day(archive, first)
         for (name, is_data), group in groupby(
             members, key=lambda member: _name_group(member.filename, is_slack)
         ):
@@ -113,14 +117,14 @@ class ArchiveConversion:
             self._add_problem(LineError(0, "E100", f"{name}: {error}"))
 
     def _read_turns(self, file: ConversationFile, name: str) -> Iterator[list[TurnRecord]]:
+        problems: list[LineError] = []
+        names: dict[str | None, str] = {}
         for session, group in groupby(
             file.turns(), key=lambda turn: turn.session_id if isinstance(turn, TurnRecord) else None
         ):
             found = list(group)
             if session is None:
-                for problem in found:
-                    if isinstance(problem, LineError):
-                        self._add_problem(problem._replace(message=f"{name}: {problem.message}"))
+                problems += (problem for problem in found if isinstance(problem, LineError))
                 continue
             turns = [turn for turn in found if isinstance(turn, TurnRecord)]
             key = hash((session, *((turn.role, turn.text) for turn in turns)))
@@ -128,10 +132,15 @@ class ArchiveConversion:
                 self.report.left_out[SECOND_COPY].add()
                 continue
             self._copies.add(key)
-            unique = make_session_id(session, session, self._used)
+            unique = names[session] = make_session_id(session, session, self._used)
+            if unique != session:
+                self.report.remarks[RENAMED].add()
             self.report.conversations += 1
             self.report.turns += len(turns)
             yield [turn._replace(session_id=unique) for turn in turns]
+        for problem in problems:  # of a session that another file has too, the problem is of this one
+            message, own = f"{name}: {problem.message}", names.get(problem.session_id)
+            self._add_problem(problem._replace(message=message, session_id=own))
         self._matched = True
         self._merge(getattr(file, "report", None), file)
 
@@ -163,6 +172,12 @@ def _order(name: str) -> list[tuple[int, str]]:
     """conversations-2.json before conversations-10.json; the files of a folder together."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def _is_slack_day(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    with archive.open(member) as file:
+        head = file.read(4096)
+    return b'"ts"' in head and b'"type"' in head
 
 
 def _name_group(name: str, is_slack: bool) -> tuple[str, bool]:

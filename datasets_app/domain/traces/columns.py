@@ -1,6 +1,6 @@
 """Columns instead of records: what pandas writes in its other orientations, and lists of rows, as records."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from datasets_app.domain.conversations.records import LineError
@@ -14,8 +14,11 @@ from datasets_app.domain.traces.values import as_dict, as_list
 UNEVEN_COLUMNS = "has columns of different lengths, which can't be read as rows"
 
 
-def spread_columns(items: Iterable[Document | LineError]) -> Iterator[Document | LineError]:
-    """Each document that holds columns as its rows; a list of names heads the lists that follow it."""
+def spread_columns(
+    items: Iterable[Document | LineError], chosen: Collection[str] = ()
+) -> Iterator[Document | LineError]:
+    """Each document that holds columns as its rows; a list of names heads the lists that follow it. Columns
+    may have names that nobody knows, if they are ``chosen``."""
     header: list[str] = []
     for item in items:
         if isinstance(item, LineError):
@@ -30,13 +33,13 @@ def spread_columns(items: Iterable[Document | LineError]) -> Iterator[Document |
                 yield LineError(item.number, "E110", cells)
         elif type(item.value) is dict and _are_uneven(item.value):
             yield LineError(item.number, "E110", UNEVEN_COLUMNS)
-        elif type(item.value) is dict and (rows := list_rows(item.value)):
+        elif type(item.value) is dict and (rows := list_rows(item.value, chosen)):
             yield from (Document(item.number, row) for row in rows)
         else:
             yield item
 
 
-def list_rows(value: dict[str, Any]) -> list[dict[str, Any]]:
+def list_rows(value: dict[str, Any], chosen: Collection[str] = ()) -> list[dict[str, Any]]:
     """The rows of columns, in pandas's orientations list, dict, index, split and table; [] for anything
     else."""
     data = as_list(value.get("data"))
@@ -51,7 +54,8 @@ def list_rows(value: dict[str, Any]) -> list[dict[str, Any]]:
     if "fields" in as_dict(value.get("schema")) and data and all(type(row) is dict for row in data):
         return data
     columns = list(value.values())
-    if len(columns) > 1 and names_columns(value) and not _holds_messages(value):
+    names_them = names_columns(value) or any(name in value for name in chosen)
+    if len(columns) > 1 and names_them and not _holds_messages(value):
         if all(type(column) is list for column in columns) and len({len(column) for column in columns}) == 1:
             return [dict(zip(value, cells, strict=True)) for cells in zip(*columns, strict=True)]
         if (
@@ -71,7 +75,7 @@ def _are_uneven(value: dict[str, Any]) -> bool:
     return (
         len(lengths) > 1
         and -1 not in lengths
-        and name_pairs(value)
+        and (name_pairs(value) or bool(guess_mapping(value)))
         and all(type(cell) is str or cell is None for column in value.values() for cell in column[:5])
     )
 

@@ -86,7 +86,7 @@ class Source:
                 1, "E109", f"text is larger than {self.limits.line_bytes:,} bytes; split the file"
             )
             return
-        text = raw.removeprefix(UTF8_BOM).decode(errors="replace").replace("\r\n", "\n")
+        text = _decode(raw.removeprefix(UTF8_BOM), 1).replace("\r\n", "\n")
         yield from (Document(line, piece) for line, piece in split_texts(text))
 
     def _read_files(self) -> Iterator[Document | LineError]:
@@ -106,8 +106,9 @@ class Source:
 
     def lines(self) -> Iterator[tuple[int, str]]:
         for item in read_numbered_lines(self.stream, self.limits, on_block=self._on_block):
-            if not isinstance(item, LineError):
-                yield item[0], item[1].decode(errors="replace")
+            if isinstance(item, LineError):
+                raise UnreadableFile(f"can't be read at line {item.line}: {item.message}")
+            yield item[0], _decode(item[1], item[0])
 
     def head_text(self) -> str:
         return self.head.removeprefix(UTF8_BOM).decode(errors="replace")
@@ -121,6 +122,17 @@ class Source:
             yield from documents
         except (EOFError, zlib.error, OSError):
             raise UnreadableFile("the compressed file is cut off or damaged; transfer it again") from None
+
+
+def _decode(text: bytes, line: int) -> str:
+    """Raises UnreadableFile for another encoding: nobody would see in a text what was lost of it."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        line += text[: error.start].count(b"\n")
+        raise UnreadableFile(
+            f"isn't UTF-8 at line {line}; convert it, for example: iconv -f WINDOWS-1252 -t UTF-8 IN > OUT"
+        ) from None
 
 
 @contextmanager

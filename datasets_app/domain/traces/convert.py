@@ -17,7 +17,7 @@ from datasets_app.domain.traces.assemble import Assembly, Record
 from datasets_app.domain.traces.attached import count_attached
 from datasets_app.domain.traces.columns import UNEVEN_COLUMNS, spread_columns
 from datasets_app.domain.traces.containers import Source, open_source
-from datasets_app.domain.traces.dates import DateReader
+from datasets_app.domain.traces.dates import DateReader, describe_shape, is_written
 from datasets_app.domain.traces.documents import Document, peek_documents
 from datasets_app.domain.traces.formats import whatsapp
 from datasets_app.domain.traces.formats.messages import read as read_lists
@@ -32,11 +32,14 @@ from datasets_app.domain.traces.records import (
     LEFT_OUT,
     NO_ANSWER,
     NO_MESSAGES,
+    ORIGINAL_TIMESTAMP,
+    RENAMED,
     REPEATED_SESSIONS,
     SECOND_COPY,
     TEXT_BETWEEN,
     TOOL_TURNS,
     UNREAD_DATES,
+    UNREAD_TIMES,
     Conversation,
 )
 from datasets_app.domain.traces.registry import ALIASES, FORMATS, recognize
@@ -193,8 +196,12 @@ class Conversion:
             return []
         if self.report.mapping and (line := find_repetition(turns)):
             self.report.remarks[REPEATED_SESSIONS].add(line)
-        if cut := sum("truncated" in (turn.metadata or {}) for turn in turns):
-            self.report.remarks[CUT_TEXTS].add(conversation.line, count=cut)
+        for turn in turns:
+            if cut := sum(key.endswith("truncated") for key in turn.metadata or {}):
+                self.report.remarks[CUT_TEXTS].add(turn.line, count=cut)
+            unread = (turn.metadata or {}).get(ORIGINAL_TIMESTAMP)
+            if unread and "text" not in self.report.mapping and not is_written(unread):  # counted by then
+                self.report.remarks[UNREAD_TIMES].add(turn.line, describe_shape(unread))
         if between := sum(len((turn.metadata or {}).get(TEXT_BETWEEN, ())) for turn in turns):
             self.report.remarks[BETWEEN_TURNS].add(conversation.line, count=between)
         if not has_answer(turns):
@@ -209,6 +216,8 @@ class Conversion:
             return []
         copies.add(key)
         session_id = make_session_id(conversation.id, default, used)
+        if is_named_again:
+            self.report.remarks[RENAMED].add(conversation.line)
         turns = [turn._replace(session_id=session_id) for turn in turns]
         return add_labels(turns, conversation.labels)
 
@@ -218,7 +227,7 @@ class Conversion:
                 self._number_lines(source), self.options.mapping.get("dates", "")
             )
             return
-        documents = self._count(spread_columns(source.documents()))
+        documents = self._count(spread_columns(source.documents(), self.options.mapping.values()))
         if self.format in TABLES:
             yield from self._read_table(documents)
             return
@@ -279,7 +288,7 @@ class Conversion:
     def _read_again(self) -> Iterator[Document | LineError]:
         with open_source(self.path, self.limits) as source:
             source.encoding = self.options.mapping.get("encoding", "")
-            yield from spread_columns(source.documents())
+            yield from spread_columns(source.documents(), self.options.mapping.values())
 
     def _note_date(self, place: int) -> None:
         self.report.remarks[UNREAD_DATES].add(place)

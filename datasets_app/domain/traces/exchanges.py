@@ -56,16 +56,16 @@ def read_input(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
         return [], False
     system = _read_system(value)
     for key in _MESSAGE_LISTS:
-        found_list = decode_json(value.get(key))
-        if (
+        found_list, is_cut = decode_cut(value.get(key))
+        if is_cut or (
             type(found_list) is list
             and found_list
             and (are_messages(found_list) or key in ("messages", "contents"))
         ):
-            return system + read_messages(found_list, "user"), are_messages(found_list)
+            return system + read_messages(value[key], "user"), are_messages(found_list)
     if _is_message(value):
         return system + read_messages(value), True
-    history: Any = next((value[key] for key in HISTORIES if are_messages(decode_json(value.get(key)))), [])
+    history: Any = next((value[key] for key in HISTORIES if are_messages(decode_cut(value.get(key))[0])), [])
     for key in _QUESTIONS:
         if value.get(key) in (None, "", [], {}):
             continue
@@ -105,9 +105,8 @@ def read_output(value: Any, depth: int = 0) -> tuple[list[Message], bool]:
     if "stopReason" in value and type(value.get("output")) is dict:
         return read_output(value["output"], depth + 1)
     for key in ("messages", "output_messages"):
-        found_list = decode_json(value.get(key))
-        if are_messages(found_list):
-            return read_messages(found_list, "assistant"), True
+        if are_messages(decode_cut(value.get(key))[0]):
+            return read_messages(value[key], "assistant"), True
     if _is_message(value) or _has_tool_calls(value):
         return read_messages(value, "assistant"), True
     for key in _ANSWERS:

@@ -11,6 +11,7 @@ from datasets_app.domain.traces.parts import Content, encode_text, read_content
 from datasets_app.domain.traces.records import (
     NO_ROLE,
     NODE,
+    ORIGINAL_TIMESTAMP,
     OTHER_EVENTS,
     TEXT_BETWEEN,
     UNREAD_PARTS,
@@ -28,6 +29,7 @@ from datasets_app.domain.traces.values import (
     drop_empty,
     pick,
     to_seconds,
+    unwrap,
 )
 
 _SIDES = (
@@ -54,6 +56,7 @@ _ITEM_ROLES = {
     "shell_call_output": "tool", "mcp_list_tools": "assistant", "mcp_approval_request": "assistant",
     "mcp_approval_response": "tool",
 }  # fmt: skip
+_STEPS = frozenset(("tool_calls", "tool_results", "reasoning"))
 # What frameworks put under the role of the user.
 _CONTEXT = re.compile(
     r"\s*<([a-z_-]*(?:context|reminder|environment|instructions|caveat|command-name|stdout)[a-z_-]*)\b[^>]*>"
@@ -107,11 +110,14 @@ def _name_users(messages: list[Message]) -> list[Message]:
 
 
 def mark_cut(messages: list[Message], default_role: str) -> list[Message]:
-    """The messages of a value that was cut off: the last one is marked. Of none, only that is kept."""
-    if not messages:
-        return [Message("assistant", "", {f"{default_role}_truncated": True})]
-    last = messages[-1]
-    return [*messages[:-1], last._replace(details={**(last.details or {}), "truncated": True})]
+    """The messages of a value that was cut off: the last one is marked. If it says nothing yet, as it was
+    cut before its words or within its role, only that is kept."""
+    last = messages[-1] if messages else Message("", "")
+    if last.role == "system" and last.text.strip():
+        messages = [*messages, Message("", "")]
+    elif (last.text.strip() and last.speaker not in _SPEAKERS) or (last.details or {}).keys() & _STEPS:
+        return [*messages[:-1], last._replace(details={**(last.details or {}), "truncated": True})]
+    return [*messages[:-1], Message("assistant", "", {f"{default_role}_truncated": True})]
 
 
 def are_messages(value: Any) -> bool:
@@ -302,6 +308,7 @@ def _finish(role: str, content: Content, value: dict[str, Any]) -> Message:
             "tool_results": content.tool_results,
             "reasoning": "\n\n".join(content.reasoning),
             "timestamp": find_time(value),
+            ORIGINAL_TIMESTAMP: _find_unread_time(value),
             NODE: find_node(value) if role != UNKNOWN else None,
             UNREAD_PARTS: content.unread,
         }
@@ -328,11 +335,17 @@ def find_node(value: dict[str, Any]) -> list[Any] | None:
     return [name, as_name(parent), -rank if isinstance(rank, int | float) else find_time(value)]
 
 
+_TIMES = ("timestamp", "created_at", "createdAt", "create_time", "created", "date", "time", "sent_at")
+
+
 def find_time(value: dict[str, Any]) -> float | None:
-    for key in ("timestamp", "created_at", "createdAt", "create_time", "created", "date", "time", "sent_at"):
-        if key in value and (found := to_seconds(value[key])):
-            return found
-    return None
+    return next((found for key in _TIMES if key in value and (found := to_seconds(value[key]))), None)
+
+
+def _find_unread_time(value: dict[str, Any]) -> Any:
+    """A time that can't be read, as it is written; None beside one that can."""
+    found = unwrap(pick(value, *_TIMES))
+    return found if type(found) in (str, int, float) and find_time(value) is None else None
 
 
 def _split_transcript(text: str, default_role: str) -> list[Message]:

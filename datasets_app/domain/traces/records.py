@@ -134,6 +134,9 @@ FAILED = declare_reason("failed calls", "failed call")
 SECOND_COPY = declare_reason(
     "conversations that the file holds twice", "conversation that the file holds twice"
 )
+RENAMED = declare_reason(
+    "conversations", "conversation", "with the ID of another one, kept apart by a number behind it"
+)
 OTHER_BRANCHES = declare_reason("messages of other branches", "message of other branches")
 HIDDEN = declare_reason("hidden messages", "hidden message")
 PRIVATE_NOTES = declare_reason("private notes", "private note")

@@ -7,7 +7,7 @@ from datasets_app.domain.conversations.records import LineError
 
 MAX_LINES_NOTED = 20
 MAX_KINDS_NOTED = 200
-MAX_PROBLEMS_LISTED = 100
+MAX_PROBLEMS_LISTED = 100_000
 
 
 @dataclass
@@ -28,8 +28,8 @@ class Note:
 
 @dataclass
 class Report:
-    """What a conversion has read, made and left out. ``problems`` holds the first hundred lines that are
-    wrong."""
+    """What a conversion has read, made and left out. ``problems`` holds the first lines that are wrong, and
+    all of those that belong to a conversation."""
 
     format: str = ""
     records: int = 0
@@ -56,5 +56,5 @@ class Report:
 
     def add_problem(self, problem: LineError) -> None:
         self.problem_total += 1
-        if len(self.problems) < MAX_PROBLEMS_LISTED:
+        if problem.session_id or len(self.problems) < MAX_PROBLEMS_LISTED:
             self.problems.append(problem)

@@ -7,7 +7,7 @@ from datasets_app.domain.conversations.cases import wrap_context
 from datasets_app.domain.conversations.jsonl import MAX_NAME_CHARACTERS
 from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.traces.parts import encode_text
-from datasets_app.domain.traces.records import Conversation, Message
+from datasets_app.domain.traces.records import ORIGINAL_TIMESTAMP, Conversation, Message
 from datasets_app.domain.traces.table_rows import TURN_TAGS
 from datasets_app.domain.traces.values import decode_json, drop_empty, format_time
 
@@ -24,7 +24,7 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
     system = ""
     for message in conversation.messages:
         details = dict(message.details or {})
-        time = details.pop("timestamp", None)
+        time, unread = details.pop("timestamp", None), details.pop(ORIGINAL_TIMESTAMP, None)
         add_steps(waiting, details, seen)
         text = message.text.strip("\n")
         if message.role == "system":
@@ -43,6 +43,7 @@ def build_turns(conversation: Conversation, session_id: str) -> list[TurnRecord]
         if turns and turns[-1].role == message.role == "assistant" and not conversation.separate:
             turns[-1] = _join(turns[-1], text, metadata)
         else:
+            metadata[ORIGINAL_TIMESTAMP] = unread
             turn = _make_turn(session_id, len(turns) + 1, message, text, metadata, time)
             turns.append(turn._replace(line=message.line or conversation.line))
     if turns and waiting:

@@ -166,9 +166,7 @@ def as_name(value: Any) -> str:
 
     Tables make 7.0 of a 7 beside a gap; databases wrap ids in their types ({"$oid": …}, {"S": …}).
     """
-    for _ in range(MAX_DECODING_DEPTH):
-        if type(value) is dict and len(value) == 1:
-            value = next(iter(value.values()))
+    value = unwrap(value)
     if type(value) is dict and "base64" in value:
         value = _read_binary(value)
     if type(value) is float and isfinite(value):
@@ -182,6 +180,14 @@ def as_name(value: Any) -> str:
         number = Decimal(f"{match[1]}.{match[2] or 0}E{match[3]}")
         return str(int(number)) if number == int(number) else value
     return "" if not value.strip("0") and len(value) > 7 else value
+
+
+def unwrap(value: Any) -> Any:
+    """The value within what databases name its type by."""
+    for _ in range(MAX_DECODING_DEPTH):
+        if type(value) is dict and len(value) == 1:
+            value = next(iter(value.values()))
+    return value
 
 
 def is_boolean(value: Any) -> bool:
@@ -199,7 +205,9 @@ def _read_binary(value: dict[str, Any]) -> str:
 
 
 def to_seconds(value: Any) -> float | None:
-    """Unix seconds of a time in seconds, milli-, micro- or nanoseconds, or of an ISO 8601 string."""
+    """Unix seconds of a time in seconds, milli-, micro- or nanoseconds, or of an ISO 8601 string; databases
+    wrap times as they do ids."""
+    value = unwrap(value if type(value) is not dict else pick(value, "_seconds", "seconds") or value)
     if type(value) is str:
         if not _DIGITS.fullmatch(value):
             return _parse_date(value)

@@ -95,6 +95,7 @@ def read(
     """``join_rows`` puts questions and answers of one conversation together."""
     loose: list[Message] = []
     first, others = 0, False
+    times: dict[str, float] = {}  # of the message before, behind which one without a time stays
     for number, value in _list_rows(documents):
         if type(value) is dict and _is_message(value) and find_list(value) is None:
             message = read_message(value)
@@ -106,8 +107,8 @@ def read(
                 yield Remark(ROUNDED_IDS, number)
             if name := as_name(raw):
                 others = True
-                time = (message.details or {}).get("timestamp") or float(number)
-                yield Call(name, "", time, [], [message], {}, number, separate=True)
+                times[name] = (message.details or {}).get("timestamp") or times.get(name, float(number))
+                yield Call(name, "", times[name], [], [message], {}, number, separate=True)
                 continue
             first = first or number
             loose.append(message)

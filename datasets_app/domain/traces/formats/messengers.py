@@ -54,7 +54,8 @@ def read_telegram(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
 
 def _find_chats(value: Any) -> Iterator[dict[str, Any]]:
     value = as_dict(value)
-    chats = as_list(as_dict(value.get("chats")).get("list"))
+    lists = (as_dict(value.get(key)).get("list") for key in ("chats", "left_chats"))
+    chats = [chat for found in lists for chat in as_list(found)]
     for chat in chats or [value]:
         messages = as_list(as_dict(chat).get("messages"))
         if any("from_id" in as_dict(item) or "date_unixtime" in as_dict(item) or "actor_id" in as_dict(item)

@@ -29,6 +29,12 @@ def is_own_words(text: str) -> bool:
     return bool(_ATTACHED.fullmatch(text)) or _load_phrases().fullmatch(_fold(text)) is not None
 
 
+def find_caption(text: str) -> str | None:
+    """What somebody wrote below the name of a file that they sent; None for any other message."""
+    name, _, caption = text.partition("\n")
+    return caption if caption.strip() and _ATTACHED.fullmatch(name.strip()) else None
+
+
 @cache
 def _load_phrases() -> re.Pattern[str]:
     lines = PHRASES_PATH.read_text(encoding="utf-8").splitlines()

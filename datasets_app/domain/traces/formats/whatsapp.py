@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from datasets_app.domain.traces.dates import DAY_FIRST, MONTH_FIRST
 from datasets_app.domain.traces.formats.messengers import MEDIA, SERVICE_MESSAGES, assign_roles
-from datasets_app.domain.traces.formats.own_words import is_own_words
+from datasets_app.domain.traces.formats.own_words import find_caption, is_own_words
 from datasets_app.domain.traces.records import (
+    ATTACHED,
     BACKWARDS,
     LINES_BEFORE,
     UNCLEAR_DATES,
@@ -77,6 +78,9 @@ def read_whatsapp(
     yield LeftOut(SERVICE_MESSAGES, 0, own)
     media = [line for line in found if is_own_words(line.text)]
     yield LeftOut(MEDIA, 0, len(media))
+    captions = {line.number: caption for line in found if (caption := find_caption(line.text))}
+    if captions:
+        yield Remark(ATTACHED, min(captions), len(captions))
     times, backwards, is_clear = _read_times(found, order)
     if backwards:
         yield Remark(BACKWARDS, found[0].number, backwards)
@@ -84,7 +88,7 @@ def read_whatsapp(
         yield Remark(UNCLEAR_DATES, found[0].number, len(found))
     left = {line.number for line in media}
     spoken = [
-        (line.sender, line.text, time)
+        (line.sender, captions.get(line.number, line.text), time)
         for line, time in zip(found, times, strict=True)
         if line.number not in left and line.text.strip()
     ]

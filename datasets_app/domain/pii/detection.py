@@ -43,7 +43,7 @@ from datasets_app.domain.pii.rules.technical import drop_protected, find_protect
 from datasets_app.domain.pii.rules.user_names import is_numbered_thing, may_be_user_name
 
 if TYPE_CHECKING:
-    from datasets_app.domain.pii.network.judged import JudgedText
+    from datasets_app.domain.pii.network.judged import JudgedText, ReplyHint
 
 # Greetings, tags, metadata: what repeats is short. The memory this takes is bounded by both.
 MAX_CACHED_CHARACTERS = MAX_QUESTION_CHARACTERS = 300
@@ -103,6 +103,7 @@ class Detection:
             self._names = load_name_finder(policy.name_models)
         self._cache: dict[DetectionInput, list[Match]] = {}
         self._answers: dict[tuple[str, str], list[Match]] = {}
+        self._hints: dict[str, ReplyHint] = {}
 
     def find_many(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         """What is found in each of ``inputs``; the lists are shared, and not to be changed."""
@@ -117,7 +118,7 @@ class Detection:
             return [[] for _ in pairs]
 
         def find(new: Sequence[tuple[str, str]]) -> list[list[Match]]:
-            judged = read_replies([(_join(*pair), pair[1]) for pair in new])
+            judged = read_replies([(_join(*pair), pair[1]) for pair in new], self._hints)
             return [_find_in_reply(_join(*pair), pair[1], judged, kinds) for pair in new]
 
         return _look_up(self._answers, pairs, find)
@@ -125,6 +126,7 @@ class Detection:
     def _detect(self, inputs: Sequence[DetectionInput]) -> list[list[Match]]:
         is_judging = self._judged or self._names is not None
         judged = read_texts([item.text for item in inputs if item.is_text]) if is_judging else {}
+        self._keep_hints(judged)
         by_rules = [self._judge(self._find_by_rules(item), item, judged) for item in inputs]
         if self._names is None:
             return by_rules
@@ -136,6 +138,13 @@ class Detection:
             + self._complete_names(found if item.is_text else _keep_full_names(found, item.text), item.text)
             for item, rules, found in zip(inputs, by_rules, names, strict=True)
         ]
+
+    def _keep_hints(self, judged: JudgedTexts) -> None:
+        """What texts may hold behind a question, for :meth:`find_answers`."""
+        if len(self._hints) > MAX_CACHED_TEXTS:
+            self._hints.clear()
+        short = ((text, read) for text, read in judged.items() if len(text) <= MAX_CACHED_CHARACTERS)
+        self._hints.update((text, hint) for text, read in short if (hint := read.hint))
 
     def _judge(self, found: list[Match], item: DetectionInput, judged: JudgedTexts) -> list[Match]:
         text = judged.get(item.text) if item.is_text else None
@@ -228,6 +237,8 @@ def _join(question: str, reply: str) -> str:
 
 def _find_in_reply(text: str, reply: str, judged: JudgedTexts, kinds: frozenset[str]) -> list[Match]:
     """The values of ``kinds`` in the reply that ends the text. English names are for another model."""
+    if text not in judged:
+        return []
     start = len(text) - len(reply)
     found = judged[text].find(kinds - {NAME} if judged[text].is_english else kinds)
     found = [

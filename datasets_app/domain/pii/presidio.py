@@ -122,7 +122,7 @@ def _define_recognizers() -> tuple[type[Any], type[Any]]:
         def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> Any:
             if nlp_artifacts is None:
                 return []
-            judged = read_texts([text], names_only=True)[text]
+            judged = read_texts([text])[text]
             found = _list_english(nlp_artifacts) if judged.is_english else judged.find(frozenset({NAME}))
             names = outside_codes(found, text)
             return self.results([*names, *find_ages(text, names)], entities)

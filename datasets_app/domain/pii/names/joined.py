@@ -16,13 +16,15 @@ import numpy as np
 
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.name_spans import starts_sentence
-from datasets_app.domain.pii.names.name_words import LABELS, NAME_COLUMNS, place_words
+from datasets_app.domain.pii.names.name_words import LABELS, NAME_COLUMNS, place_words, split_pieces
 from datasets_app.domain.pii.names.things import is_software
 from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
 
 WEIGHTS_PATH = Path(__file__).parent / "joined.npz"
 # A word that neither thinks this likely to be of a name is of none.
 MIN_LIKELY = 0.02
+# Nor is any word of a text in which the network thinks none this likely.
+LEAST_OF_TEXT = 0.001
 _NAME = CLASSES.index("NAME")
 _LEAST = 1e-4  # a probability lower than this is as good as none
 _REACH = 2  # words on each side that count
@@ -75,21 +77,35 @@ class DescribedText(NamedTuple):
 
 def join_scores(tagged: Sequence[TaggedText], read: Mapping[str, Reading]) -> list[list[float]]:
     """The probability of each word of each text to be part of a name; no words of a text that has none.
-    ``read`` is what the network has read; what is missing there, it reads now."""
-    wanted = [item for item in tagged if item.likely >= MIN_LIKELY or _is_likely(read.get(item.text))]
-    missing = [item.text for item in wanted if not _is_judged(read.get(item.text))]
+    ``read`` is what the network makes of each; where it judged no words, it does so now."""
+    wanted = [
+        item
+        for item in tagged
+        if may_name(read[item.text]) and max(item.likely, _get_highest(read[item.text])) >= MIN_LIKELY
+    ]
+    missing = [item.text for item in wanted if not len(read[item.text].probabilities)]
     readings = {**read, **dict(zip(missing, load_network().read_many(missing), strict=True))}
     described = [describe_words(item, readings[item.text]) for item in wanted]
     joined = dict(zip((item.text for item in wanted), _compute(described), strict=True))
     return [joined.get(item.text, []) for item in tagged]
 
 
-def _is_likely(reading: Reading | None) -> bool:
-    return reading is not None and float(reading.probabilities[:, _NAME].max(initial=0)) >= MIN_LIKELY
+def may_name(reading: Reading) -> bool:
+    """Whether the name model is asked as well: not where the network is sure that the words name nobody, nor
+    where all are too frequent to be judged and none is a frequent first name or unknown to the lists."""
+    if len(reading.probabilities):
+        return _get_highest(reading) >= LEAST_OF_TEXT
+    return any(map(_may_be_of_name, split_pieces(reading.text)))
 
 
-def _is_judged(reading: Reading | None) -> bool:
-    return reading is not None and len(reading.probabilities) > 0
+@lru_cache(maxsize=1 << 14)
+def _may_be_of_name(piece: str) -> bool:
+    fact = look_up_word(piece)
+    return piece[0].isalpha() and (fact.common < 2 or fact.first == 2)
+
+
+def _get_highest(reading: Reading) -> float:
+    return float(reading.probabilities[:, _NAME].max(initial=0))
 
 
 def _compute(described: Sequence[DescribedText]) -> Iterator[list[float]]:
@@ -130,15 +146,16 @@ def _align(words: Sequence[str], starts: Sequence[int], reading: Reading) -> Any
     result = np.zeros((len(words), len(CLASSES)), np.float32)
     result[:, 0] = 1
     read = reading.words
-    if not read:
-        return result
-    first = np.searchsorted([word.end for word in read], starts, side="right")
-    ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
-    last = np.searchsorted([word.start for word in read], ends, side="left")
-    for number, (low, high) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+    names = reading.probabilities[:, _NAME]
+    low = high = 0
+    for number, (start, word) in enumerate(zip(starts, words, strict=True)):
+        while low < len(read) and read[low].end <= start:
+            low += 1
+        high = max(low, high)
+        while high < len(read) and read[high].start < start + len(word):
+            high += 1
         if low < high:
-            best = low + int(reading.probabilities[low:high, _NAME].argmax())
-            result[number] = reading.probabilities[best]
+            result[number] = reading.probabilities[low + int(names[low:high].argmax())]
     return result
 
 

@@ -16,7 +16,7 @@ from datasets_app.domain.pii.names.name_words import place_words, split_pieces
 
 if TYPE_CHECKING:
     from datasets_app.domain.pii.names.name_network import FastTagger
-    from datasets_app.domain.pii.network.judged import JudgedText
+    from datasets_app.domain.pii.network.judged import JudgedText, ReplyHint
 
 BUILT_IN = "builtin"
 # What may stand before the name of a model; without one it is a spaCy pipeline.
@@ -118,28 +118,30 @@ def score_by_built_in(texts: Sequence[str]) -> list[float]:
 
 
 def _complete(texts: Sequence[str], judged: JudgedTexts) -> JudgedTexts:
-    return {**read_texts([text for text in texts if text not in judged], names_only=True), **judged}
+    return {**read_texts([text for text in texts if text not in judged]), **judged}
 
 
 def _score_english(texts: Sequence[str], judged: JudgedTexts) -> list[list[float]]:
-    from datasets_app.domain.pii.names.joined import TaggedText, join_scores
+    from datasets_app.domain.pii.names.joined import TaggedText, join_scores, may_name
 
-    tagged = map(TaggedText, texts, load_built_in_tagger().score_many(texts))
-    return join_scores(list(tagged), {text: judged[text].reading for text in texts})
+    readings = {text: judged[text].reading for text in texts if may_name(judged[text].reading)}
+    tagged = map(TaggedText, readings, load_built_in_tagger().score_many(list(readings)))
+    scores = dict(zip(readings, join_scores(list(tagged), readings), strict=True))
+    return [scores.get(text, []) for text in texts]
 
 
-def read_texts(texts: Sequence[str], *, names_only: bool = False) -> JudgedTexts:
+def read_texts(texts: Sequence[str]) -> JudgedTexts:
     """Each text as the network reads it; see :func:`judge_texts`."""
     from datasets_app.domain.pii.network.judged import judge_texts
 
-    return dict(zip(texts, judge_texts(texts, names_only=names_only), strict=True))
+    return dict(zip(texts, judge_texts(texts), strict=True))
 
 
-def read_replies(replies: Sequence[tuple[str, str]]) -> JudgedTexts:
+def read_replies(replies: Sequence[tuple[str, str]], hints: "dict[str, ReplyHint]") -> JudgedTexts:
     """Texts that end with a reply (text, reply), as the network reads them; see :func:`judge_replies`."""
     from datasets_app.domain.pii.network.judged import judge_replies
 
-    return judge_replies(replies)
+    return judge_replies(replies, hints)
 
 
 class _InstalledPipeline:

@@ -13,7 +13,7 @@ from datasets_app.domain.pii.detector import (
     PHONE,
     Match,
 )
-from datasets_app.domain.pii.network.runtime import CLASSES, Reading, load_network
+from datasets_app.domain.pii.network.runtime import CLASSES, IsWanted, Reading, load_network
 from datasets_app.domain.pii.network.words import Word, is_placeholder
 
 # Up to this probability of being English the network finds the names of a text, above it the English model.
@@ -54,6 +54,17 @@ _WIDENED: dict[str, tuple[str, Callable[[str], bool]]] = {
 # So many words may be a date without a digit: "the third of May nineteen eighty".
 _SPELLED_WORDS = 3
 _PERSONAL = [CLASSES.index(item.kind) for item in _CLASSES]
+_NAME, *_VALUES = _PERSONAL
+# What is less likely than this where a reply is read alone is no value behind a question either, unless that
+# has so few words that they say nothing of each other.
+_LEAST_OF_REPLIES, _FEW_WORDS = 0.002, 4
+
+
+class ReplyHint(NamedTuple):
+    """What a reply may hold behind a question: a value of any class but names, a name."""
+
+    value: bool
+    name: bool
 
 
 class JudgedText(NamedTuple):
@@ -85,37 +96,50 @@ class JudgedText(NamedTuple):
     @property
     def highest(self) -> float:
         """The highest probability that a word is part of a name."""
-        return float(self.reading.probabilities[:, CLASSES.index(NAME)].max(initial=0))
+        return float(self.reading.probabilities[:, _NAME].max(initial=0))
+
+    @property
+    def hint(self) -> ReplyHint | None:
+        """What it may hold behind a question; None if it was not read for that."""
+        if not len(self.reading.probabilities) and _has_digit(self.reading):
+            return None
+        if 0 < len(self.reading.probabilities) <= _FEW_WORDS:
+            return ReplyHint(True, True)
+        may_be = self.reading.probabilities.max(axis=0, initial=0) >= _LEAST_OF_REPLIES
+        return ReplyHint(bool(may_be[_VALUES].any()), bool(may_be[_NAME]))
 
 
-def judge_replies(replies: Sequence[tuple[str, str]]) -> dict[str, JudgedText]:
+def judge_replies(replies: Sequence[tuple[str, str]], hints: dict[str, ReplyHint]) -> dict[str, JudgedText]:
     """What the network makes of texts that end with a reply (text, reply), where values are of interest in
-    the reply alone: in English one of nothing but frequent words, without a digit, has none."""
-    is_plain = load_network().is_plain
-    unusual = {text: None for text, reply in replies if any(map(str.isdigit, reply)) or not is_plain(reply)}
-    plain = [text for text, _ in replies if text not in unusual]
-    judged = zip(unusual, judge_texts(list(unusual)), strict=True)
-    return dict(zip(plain, judge_texts(plain, names_only=True), strict=True)) | dict(judged)
+    the reply alone; without those that hold none. ``hints`` says what the network made of replies alone, and
+    is completed. English names are not looked for."""
+    new = list({reply: None for _, reply in replies if reply not in hints})
+    alone = _judge(new, lambda reading: _may_hold_values(reading) or _has_digit(reading))
+    hints.update((reply, hint) for reply, judged in zip(new, alone, strict=True) if (hint := judged.hint))
+    told = {text: hints[reply] for text, reply in replies if any(hints[reply])}
+    judged = _judge(list(told), lambda text: told[text.text].value or text.english <= MAX_ENGLISH)
+    return dict(zip(told, judged, strict=True))
 
 
-def judge_texts(texts: Sequence[str], *, names_only: bool = False) -> list[JudgedText]:
-    """What the network makes of each text: for ``names_only`` of those that it finds the names of.
-
-    English texts of nothing but frequent words have no values, but for names.
-    """
-    is_wanted = _may_be_foreign if names_only else _may_hold_values
-    found = []
-    for reading in load_network().read_many(texts, is_wanted):
-        found.append(JudgedText(reading, reading.english > MAX_ENGLISH or _may_be_english(reading)))
-    return found
+def judge_texts(texts: Sequence[str]) -> list[JudgedText]:
+    """What the network makes of each text. English texts of nothing but frequent words have no values, but
+    for names."""
+    return _judge(texts, _may_hold_values)
 
 
-def _may_be_foreign(reading: Reading) -> bool:
-    return reading.english <= MAX_ENGLISH or not reading.is_told
+def _judge(texts: Sequence[str], is_wanted: IsWanted) -> list[JudgedText]:
+    return [
+        JudgedText(reading, reading.english > MAX_ENGLISH or _may_be_english(reading))
+        for reading in load_network().read_many(texts, is_wanted)
+    ]
 
 
 def _may_hold_values(reading: Reading) -> bool:
-    return not reading.is_plain or _may_be_foreign(reading)
+    return not reading.is_plain or reading.english <= MAX_ENGLISH or not reading.is_told
+
+
+def _has_digit(reading: Reading) -> bool:
+    return any(map(str.isdigit, reading.text))
 
 
 def _may_be_english(reading: Reading) -> bool:

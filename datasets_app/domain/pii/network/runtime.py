@@ -120,11 +120,6 @@ class Network:
             readings += self._read_batch(batch, is_wanted)
         return readings
 
-    def is_plain(self, text: str) -> bool:
-        """Whether a text has nothing but frequent ordinary words, signs and short numbers."""
-        self._embedding.forget()
-        return self._embedding.place(text).is_plain
-
     def _read_batch(self, texts: Sequence[str], is_wanted: IsWanted) -> list[Reading]:
         self._embedding.forget()
         placed = [self._embedding.place(text) for text in texts]

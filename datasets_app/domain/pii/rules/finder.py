@@ -157,6 +157,8 @@ def _search_folded(folded: str, encoded: bytes, kinds: frozenset[str]) -> list[M
     shape = encoded.translate(_SHAPE_TABLE)
     searches = _choose_searches(encoded, shape, kinds)
     searches += _choose_further_searches(_SEARCHES, encoded, shape, kinds)
+    if not found and not searches:
+        return found
     protected = find_protected(folded)
     blank = blank_protected(blank_placeholders(folded), protected)
     for search in searches:

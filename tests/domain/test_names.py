@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import spacy
 
-from datasets_app.domain.pii.detector import Match
+from datasets_app.domain.pii.detection import Detection, DetectionInput
+from datasets_app.domain.pii.detector import NAME, Match
 from datasets_app.domain.pii.names.gazetteer import look_up_word
 from datasets_app.domain.pii.names.model_error import NameModelError
 from datasets_app.domain.pii.names.names import (
@@ -18,6 +19,7 @@ from datasets_app.domain.pii.names.names import (
     load_built_in_pipeline,
     load_name_finder,
 )
+from datasets_app.domain.pii.policy import Policy
 from tests.domain.growth import assert_linear_time
 
 pytestmark = pytest.mark.xdist_group("names")
@@ -100,6 +102,15 @@ def test_many_texts_give_what_spacy_gives_text_by_text(finder: NameFinder) -> No
         assert [("PERSON", m.start, m.end) for m in matches] == [
             (entity.label_, entity.start_char, entity.end_char) for entity in doc.ents
         ]
+
+
+def test_a_name_that_only_the_network_sees_is_found_through_each_door(finder: NameFinder) -> None:
+    text = "You would like me to make an appointment with Andreotti Daniel for 4:45 pm on March 7th."
+    [scrubbed] = Detection(Policy(), b"a key for tests").find_many([DetectionInput(text)])
+    names = [(match.start, match.end) for match in scrubbed if match.kind == NAME]
+    assert text[slice(*names[0])].endswith("Daniel")
+    assert [(match.start, match.end) for match in finder.find(text)] == names
+    assert [(entity.start_char, entity.end_char) for entity in load_built_in_pipeline()(text).ents] == names
 
 
 def test_what_stands_beside_a_text_changes_nothing(finder: NameFinder) -> None:

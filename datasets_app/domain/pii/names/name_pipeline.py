@@ -38,7 +38,7 @@ from datasets_app.domain.pii.names.name_words import (
     compute_features,
     place_words,
 )
-from datasets_app.domain.pii.names.names import read_texts
+from datasets_app.domain.pii.network.judged import judge_texts
 
 ENTITY_LABEL = "PERSON"  # the usual label in spaCy pipelines
 # Rows of the embedding tables, in the order of word features.
@@ -154,7 +154,8 @@ class NameTagger(TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: list[Any]) -> None:
         docs = list(docs)
         tagged = [TaggedText(doc.text, tags) for doc, tags in zip(docs, scores, strict=True)]
-        readings = {text: judged.reading for text, judged in read_texts([doc.text for doc in docs]).items()}
+        judged = judge_texts([doc.text for doc in docs])
+        readings = {doc.text: said.reading for doc, said in zip(docs, judged, strict=True)}
         for doc, likely in zip(docs, join_scores(tagged, readings), strict=True):
             starts = [token.idx for token in doc]
             found = find_name_spans(doc.text, [token.text for token in doc], starts, likely)

@@ -4,8 +4,6 @@
 them here. The rows of the members must be locked.
 """
 
-from typing import Any
-
 from datasets_app.core.queries import execute
 
 _SUBTRACT_SQL = """
@@ -27,16 +25,19 @@ FROM (
 # In the order in which everything else locks them: see labeling/leases.py.
 _LOCK_MEMBERS_SQL = """
 SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
-    SELECT campaign_id FROM annotations_app_campaignitem WHERE id = ANY(%(items)s)
+    SELECT i.campaign_id FROM annotations_app_campaignitem i WHERE {condition}
 ) ORDER BY id FOR NO KEY UPDATE
+"""
+_SUBTRACT_ITEMS_SQL = """
+UPDATE annotations_app_campaign m
+SET item_count = m.item_count - c.items, gold_count = m.gold_count - c.gold
+FROM (
+    SELECT i.campaign_id, count(*) AS items, count(*) FILTER (WHERE i.gold) AS gold
+    FROM annotations_app_campaignitem i WHERE {condition} GROUP BY i.campaign_id
+) c WHERE m.id = c.campaign_id
 """
 _ASSIGNMENTS = "(SELECT id FROM annotations_app_assignment WHERE item_id = ANY(%(items)s))"
 _DELETE_ITEMS_SQL = (
-    """
-    UPDATE annotations_app_campaign m SET item_count = m.item_count - c.items
-    FROM (SELECT campaign_id, count(*) AS items FROM annotations_app_campaignitem
-          WHERE id = ANY(%(items)s) GROUP BY campaign_id) c WHERE m.id = c.campaign_id
-    """,
     f"DELETE FROM annotations_app_decision WHERE assignment_id IN {_ASSIGNMENTS}",
     """
     DELETE FROM annotations_app_judgment j USING annotations_app_campaignitem i
@@ -53,24 +54,24 @@ _DELETE_ITEMS_SQL = (
 )
 
 
-def subtract_assignments(keys: list[int]) -> None:
-    """To be called before the assignments change their state."""
-    _subtract("a.id = ANY(%s)", keys)
+def subtract_assignments(keys: list[int], *, condition: str = "a.id = ANY(%s)") -> None:
+    """To be called before the assignments change their state, or are deleted."""
+    execute(_SUBTRACT_SQL.format(condition=condition), [keys])
 
 
 def subtract_sessions(keys: list[int]) -> None:
-    """To be called before the assignments of these sessions are deleted."""
-    _subtract("i.session_id = ANY(%s)", keys)
+    """To be called before the items of these sessions are deleted; locks the members of their campaigns."""
+    _subtract_items("i.session_id = ANY(%s)", keys)
 
 
 def delete_items(keys: list[int]) -> None:
     """Delete items with everything that was decided on them, and correct the counters of their campaigns."""
-    values = {"items": keys}
-    execute(_LOCK_MEMBERS_SQL, values)
-    _subtract("i.id = ANY(%s)", keys)
+    _subtract_items("i.id = ANY(%s)", keys)
     for statement in _DELETE_ITEMS_SQL:
-        execute(statement, values)
+        execute(statement, {"items": keys})
 
 
-def _subtract(condition: str, keys: list[Any]) -> None:
-    execute(_SUBTRACT_SQL.format(condition=condition), [keys])
+def _subtract_items(condition: str, keys: list[int]) -> None:
+    execute(_LOCK_MEMBERS_SQL.format(condition=condition), [keys])
+    subtract_assignments(keys, condition=condition)
+    execute(_SUBTRACT_ITEMS_SQL.format(condition=condition), [keys])

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from django.db import connection
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
@@ -59,23 +58,6 @@ UPDATE annotations_app_annotation a SET timestamp = t.timestamp
 FROM datasets_app_turn t
 WHERE a.id = ANY(%s) AND t.dataset_id = %s AND t.id = a.turn_id AND a.timestamp IS DISTINCT FROM t.timestamp
 """
-# In the order in which everything else locks them: see labeling/leases.py.
-_LOCK_MEMBERS = """
-SELECT id FROM annotations_app_campaignmember WHERE campaign_id IN (
-    SELECT campaign_id FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s)
-) ORDER BY id FOR NO KEY UPDATE
-"""
-_UPDATE_CAMPAIGN_COUNTERS = """
-UPDATE annotations_app_campaign m
-SET item_count = m.item_count - c.items, gold_count = m.gold_count - c.gold
-FROM (
-    SELECT campaign_id, count(*) AS items, count(*) FILTER (WHERE gold) AS gold
-    FROM annotations_app_campaignitem WHERE session_id = ANY(%(sessions)s) GROUP BY campaign_id
-) c WHERE m.id = c.campaign_id
-"""
-_CLEAR_MEMBER_SESSIONS = (
-    "UPDATE annotations_app_campaignmember SET session_id = NULL WHERE session_id = ANY(%(sessions)s)"
-)
 _LOCK_ALL_MEMBERS = """
 SELECT m.id FROM annotations_app_campaignmember m JOIN annotations_app_campaign c ON c.id = m.campaign_id
 WHERE c.dataset_id = %s ORDER BY m.id FOR NO KEY UPDATE OF m
@@ -102,24 +84,21 @@ class _Campaigns(SessionData):
     def prepare_deletion(self, dataset: Any, sessions: Iterable[int] | None) -> None:
         """Correct the counters of campaigns and annotators, and forget rubrics and tags that no other session
         has. Those of a whole dataset are deleted."""
-        with connection.cursor() as cursor:
-            if sessions is None:
-                cursor.execute(_LOCK_ALL_MEMBERS, [dataset.pk])
-                PairedReply.objects.filter(item__campaign__dataset=dataset).delete()
-                return
-            values = {"sessions": list(sessions)}
-            cursor.execute(_LOCK_MEMBERS, values)
-            subtract_sessions(values["sessions"])
-            cursor.execute(_UPDATE_CAMPAIGN_COUNTERS, values)
-            cursor.execute(_CLEAR_MEMBER_SESSIONS, values)
-            PairedReply.objects.filter(item__session__in=values["sessions"]).delete()
+        if sessions is None:
+            execute(_LOCK_ALL_MEMBERS, [dataset.pk])
+            PairedReply.objects.filter(item__campaign__dataset=dataset).delete()
+            return
+        keys = list(sessions)
+        subtract_sessions(keys)
+        CampaignMember.objects.filter(session__in=keys).update(session=None)
+        PairedReply.objects.filter(item__session__in=keys).delete()
         items = CampaignItem.objects.filter(campaign=OuterRef("pk"))
         # Their guidelines are the rubrics of the case.
         rubrics = self.rows(dataset).filter(Exists(items), schema__name__startswith=PREFIX)
-        rubrics.exclude(Exists(items.exclude(session__in=values["sessions"]))).update(guidelines="")
+        rubrics.exclude(Exists(items.exclude(session__in=keys))).update(guidelines="")
         for campaign in self.rows(dataset).exclude(tag=""):
             tagged = Turn.objects.filter(dataset=dataset, tags__contains=[campaign.tag])
-            if not tagged.exclude(session__in=values["sessions"]).exists():
+            if not tagged.exclude(session__in=keys).exists():
                 self.rows(dataset).filter(pk=campaign.pk).update(tag=ERASED_TAG)
 
 

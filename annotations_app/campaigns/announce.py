@@ -13,13 +13,7 @@ from datasets_app.models import Notification
 def announce_assignment(campaign: Campaign, users: Sequence[Any]) -> None:
     """Annotators were added to an open campaign, or it was opened."""
     if users and campaign.status == Campaign.Status.OPEN:
-        outgoing.emit(
-            outgoing.Kind.CAMPAIGN_ASSIGNED,
-            dataset=campaign.dataset,
-            recipients=users,
-            annotators=len(users),
-            **_facts(campaign),
-        )
+        _emit(outgoing.Kind.CAMPAIGN_ASSIGNED, campaign, recipients=users, annotators=len(users))
 
 
 def withdraw_assignment(campaign: Campaign, users: Sequence[Any]) -> None:
@@ -33,36 +27,24 @@ def withdraw_assignment(campaign: Campaign, users: Sequence[Any]) -> None:
 
 def announce_end(campaign: Campaign, *, complete: bool) -> None:
     """All replies are done, or the campaign was closed before. Only the first of the two is an event."""
-    outgoing.emit(
+    _emit(
         outgoing.Kind.CAMPAIGN_FINISHED,
-        dataset=campaign.dataset,
+        campaign,
         recipients=[campaign.created_by],
         once=f"{campaign.pk}:{campaign.item_count}:{campaign.overlap}",
         replies=campaign.item_count,
         complete=complete,
-        **_facts(campaign),
     )
 
 
 def announce_disputes(campaign: Campaign, replies: int, week: str) -> None:
     """Once a week, as long as there are some."""
-    outgoing.emit(
-        outgoing.Kind.DISPUTES_WAITING,
-        dataset=campaign.dataset,
-        once=f"{campaign.pk}:{week}",
-        replies=replies,
-        **_facts(campaign),
-    )
+    _emit(outgoing.Kind.DISPUTES_WAITING, campaign, once=f"{campaign.pk}:{week}", replies=replies)
 
 
 def announce_drift(campaign: Campaign, user: int, since: str) -> None:
     """Once for each change; whose checks they are is said on the page alone."""
-    outgoing.emit(
-        outgoing.Kind.CHECKS_CHANGED,
-        dataset=campaign.dataset,
-        once=f"drift:{campaign.pk}:{user}:{since}",
-        **_facts(campaign),
-    )
+    _emit(outgoing.Kind.CHECKS_CHANGED, campaign, once=f"drift:{campaign.pk}:{user}:{since}")
 
 
 def list_completed() -> Any:
@@ -79,5 +61,5 @@ def list_calibrating() -> Q:
     return Q(calibration_replies__isnull=False, calibrated_at=None)
 
 
-def _facts(campaign: Campaign) -> dict[str, Any]:
-    return {"campaign": campaign.name, "campaign_id": campaign.pk}
+def _emit(kind: str, campaign: Campaign, **facts: Any) -> None:
+    outgoing.emit(kind, dataset=campaign.dataset, campaign=campaign.name, campaign_id=campaign.pk, **facts)

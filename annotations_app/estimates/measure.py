@@ -31,8 +31,8 @@ from annotations_app.judges.judge_rows import (
     read_people,
     read_verdicts,
 )
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeRun
+from annotations_app.models.querysets import split_version
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Criterion, Kind, Level
 from datasets_app.domain.wording import format_count
@@ -55,7 +55,7 @@ def estimate_quality(
     items, runs = read_items(campaign), find_runs(campaign, judges)
     rates = tuple(
         rate
-        for question in schema_of(campaign).questions
+        for question in campaign.asked_schema.questions
         if question.criterion.levels
         for rate in _estimate(campaign, items, question.criterion, [] if question.condition else runs, width)
     )
@@ -80,11 +80,10 @@ def find_runs(campaign: Campaign, judges: Sequence[str]) -> list[JudgeRun]:
     latest = {run.judge.name: run for run in runs}
     chosen = []
     for name in judges:
-        own_name, _, version = name.partition("@")
+        own_name, version = split_version(name)
         run = latest.get(own_name)
-        if version:
-            number = int(version) if version.isdecimal() and len(version) < 10 else 0
-            named = campaign.judge_runs.filter(judge__name=own_name, judge__version=number)
+        if version is not None:
+            named = campaign.judge_runs.filter(judge__name=own_name, judge__version=version)
             run = named.select_related("judge").first()
         if run is None:
             raise UserError(f"The judge {name[:120]!r} has judged no reply of {campaign.name}.")
@@ -131,7 +130,7 @@ def _note_failures(run: JudgeRun) -> Iterator[str]:
         )
     if outdated := list_outdated(run):
         yield f"{run.judge.full_name} judged by another version of {', '.join(outdated)}: run it again."
-    if changed := count_changed(run, schema_of(run.campaign)):
+    if changed := count_changed(run, run.campaign.asked_schema):
         yield (
             f"{run.judge.full_name}: {format_count(changed, 'pair')} of which the answer changed with the "
             "sides; they count as not judged."

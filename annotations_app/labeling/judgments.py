@@ -16,6 +16,7 @@ from annotations_app.models import (
     LabelSchema,
     Rater,
 )
+from annotations_app.models.querysets import find_version, split_version
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import execute
 from datasets_app.domain.labels.schema import Schema, decode_answers
@@ -56,10 +57,9 @@ def find_shown_schema(campaign: Campaign, name: str) -> LabelSchema | None:
     current = campaign.schema
     if current is None or name in ("", current.full_name):
         return current
-    own_name, _, version = name.rpartition("@")
     known = LabelSchema.objects.filter(name=current.name)
-    is_known = own_name == current.name and version.isdecimal() and len(version) < 10
-    shown = known.filter(version=int(version)).first() if is_known else None
+    _, version = split_version(name)
+    shown: LabelSchema | None = find_version(known, name) if version else None
     if shown is None:
         raise UserError(gettext("The questions of this campaign have changed. Reload the page."))
     return shown

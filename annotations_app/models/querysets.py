@@ -59,8 +59,14 @@ def _any_of(changed: Mapping[str, Q], causes: Iterable[str]) -> Q:
 
 def find_version(rows: models.QuerySet[Any], name: str) -> Any:
     """The latest version of a name, or that of ``NAME@VERSION``; None if there is none."""
-    own_name, _, version = name.partition("@")
+    own_name, version = split_version(name)
     found = rows.filter(name=own_name).order_by("-version")
-    if version:
-        found = found.filter(version=int(version) if version.isdecimal() and len(version) < 10 else 0)
-    return found.first()
+    return (found if version is None else found.filter(version=version)).first()
+
+
+def split_version(name: str) -> tuple[str, int | None]:
+    """Of ``NAME@VERSION``; None without a version, and 0, which no row has, if it isn't a number."""
+    own_name, _, version = name.partition("@")
+    if not version:
+        return own_name, None
+    return own_name, int(version) if version.isdecimal() and len(version) < 10 else 0

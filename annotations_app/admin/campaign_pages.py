@@ -34,7 +34,7 @@ from annotations_app.labeling.requeue_stale import requeue_stale
 from annotations_app.labels.balance import count_exported
 from annotations_app.labels.label_counts import LabelScope
 from annotations_app.labels.versions import list_unchanged_criteria
-from annotations_app.models import Annotation, Assignment, Campaign, Decision, Judgment
+from annotations_app.models import Annotation, Assignment, Campaign, Decision
 from annotations_app.models.querysets import STALE_CAUSES
 from datasets_app.catalog import gates, raw_access
 from datasets_app.core.errors import UserError
@@ -79,13 +79,9 @@ def _list_raw(campaign: Campaign) -> list[tuple[str, str]]:
     return [(name, because) for name, because in zip(names, facts, strict=False) if because]
 
 
-def _labels_of(campaign: Campaign) -> Any:
-    return Judgment.objects if campaign.schema else Annotation.objects
-
-
 def _count_stale(campaign: Campaign) -> list[tuple[str, int]]:
     """(cause, labels) where there are any; a label may have several causes."""
-    counts = [(cause, _labels_of(campaign).stale(campaign, [cause]).count()) for cause in STALE_CAUSES]
+    counts = [(cause, campaign.own_labels.stale(campaign, [cause]).count()) for cause in STALE_CAUSES]
     return [(cause, count) for cause, count in counts if count]
 
 
@@ -201,7 +197,7 @@ def stale_labels(request: HttpRequest, pk: int) -> HttpResponse:
         require_permissions(request, "change_campaign")
         return _requeue_labels(request, campaign)
     name = "rater__name" if campaign.schema else "annotator"
-    rows = _labels_of(campaign).stale(campaign).order_by().values(who=F(name)).annotate(labels=Count("id"))
+    rows = campaign.own_labels.stale(campaign).order_by().values(who=F(name)).annotate(labels=Count("id"))
     by_annotator = list(rows.order_by("-labels", "who"))
     total = sum(row["labels"] for row in by_annotator)
     context = {

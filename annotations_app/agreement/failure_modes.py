@@ -7,8 +7,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, QuerySet
 
+from annotations_app.campaigns.members import lock_campaign
 from annotations_app.criteria.schemas import SchemaImport, save_schema
-from annotations_app.models import Annotation, Campaign, FailureMode, GroupedNote, Judgment, LabelSchema
+from annotations_app.models import Campaign, FailureMode, GroupedNote, LabelSchema
 from datasets_app.catalog import gates
 from datasets_app.catalog.written_text import check_written
 from datasets_app.core import audit
@@ -24,8 +25,7 @@ _CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 def list_notes(campaign: Campaign) -> QuerySet[Any]:
     """Labels with notes, the newest first."""
-    labels: Any = (Judgment if campaign.schema_id else Annotation).objects
-    noted = labels.filter(campaign=campaign, kind="label", notes__isnull=False)
+    noted = campaign.own_labels.filter(kind="label", notes__isnull=False)
     return noted.select_related("turn__session", "grouped__mode")  # type: ignore[no-any-return]
 
 
@@ -47,7 +47,7 @@ def group_notes(campaign: Campaign, labels: Sequence[int], name: str, *, actor: 
         check_written(dataset, {"name": name}, always=True)
     field = "judgment" if campaign.schema_id else "annotation"
     with transaction.atomic():
-        Campaign.objects.select_for_update(of=("self",), no_key=True).get(pk=campaign.pk)
+        lock_campaign(campaign)
         GroupedNote.objects.filter(**{f"{field}__in": chosen}).delete()
         if not name:
             return None

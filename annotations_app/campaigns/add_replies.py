@@ -6,11 +6,11 @@ from typing import Any
 from django.db import transaction
 
 from annotations_app.campaigns.announce import announce_assignment
-from annotations_app.campaigns.create import prepare_campaign
-from annotations_app.campaigns.rows import mark_sessions
+from annotations_app.campaigns.create import check_gates, prepare_campaign
+from annotations_app.campaigns.members import lock_campaign
+from annotations_app.campaigns.rows import ANALYZE, mark_sessions
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.models import Campaign
-from datasets_app.catalog import policies, text_gates
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import execute
@@ -33,8 +33,6 @@ WHERE s.dataset_id = %(dataset)s AND t.dataset_id = %(dataset)s AND s.id = ANY(%
   AND NOT EXISTS (SELECT FROM annotations_app_campaignitem i
                   WHERE i.campaign_id = %(campaign)s AND i.turn_id = t.id)
 """
-# The plan of the queries that lease items depends on statistics, which new rows don't have yet.
-_ANALYZE = "ANALYZE annotations_app_campaignitem"
 
 
 def add_replies(
@@ -51,14 +49,9 @@ def add_replies(
     Raises UserError if the campaign is closed, or if the dataset is raw and there is no ``override``.
     """
     with transaction.atomic():
-        rows = Campaign.objects.select_related("dataset", "schema").select_for_update(
-            of=("self",), no_key=True
-        )
-        row = rows.get(pk=campaign.pk)
+        row = lock_campaign(campaign)
         _require_open(row)
-        text_gates.check_gate(policies.ANNOTATE, row.dataset, actor=actor, override=override)
-        if row.split == policies.LOCKED_SPLIT:
-            text_gates.check_gate(policies.ANNOTATE_TEST_SPLIT, row.dataset, actor=actor, override=override)
+        check_gates(row.dataset, row.split, override=override, actor=actor)
         values: dict[str, Any] = {
             "campaign": row.pk,
             "dataset": row.dataset_id,
@@ -69,7 +62,7 @@ def add_replies(
             "overlap": 0 if row.is_calibrating else row.overlap,
         }
         added = execute(_ADD_ITEMS, values) - mark_sessions(row)
-        execute(_ANALYZE)
+        execute(ANALYZE)
         if not added:
             raise UserError(f"{row.name} has all of these replies, or they are excluded or of another split.")
         row.item_count += added

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotations_app.campaigns.members import lock_members
+from annotations_app.campaigns.members import lock_campaign, lock_members
 from annotations_app.models import Campaign, CampaignItem, CampaignMember
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -25,11 +25,7 @@ WHERE i.campaign_id = %(campaign)s AND i.calibration
 def open_rest(campaign: Campaign, *, reason: str = "", actor: Any) -> None:
     """End the round: the other replies are given to annotators. Raises UserError if there is none."""
     with transaction.atomic():
-        row = (
-            Campaign.objects.select_related("dataset")
-            .select_for_update(of=("self",), no_key=True)
-            .get(pk=campaign.pk)
-        )
+        row = lock_campaign(campaign)
         if not row.is_calibrating or row.status == Campaign.Status.PREPARING:
             raise UserError(f"{row.name} is in no calibration round.")
         lock_members(row)

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotations_app.campaigns import rows
 from annotations_app.campaigns.announce import announce_assignment
-from annotations_app.campaigns.members import lock_members
+from annotations_app.campaigns.members import lock_campaign, lock_members
 from annotations_app.campaigns.rows import ReplyFilter
 from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.domain.assignment import gold_item_target
@@ -80,15 +80,11 @@ def fill_campaign(
     Does nothing if that was done before. Raises UserError.
     """
     with transaction.atomic():
-        campaign = (
-            Campaign.objects.select_related("dataset", "other_dataset", "persona", "schema")
-            .select_for_update(of=("self",), no_key=True)
-            .get(pk=campaign.pk)
-        )
+        campaign = lock_campaign(campaign)
         if campaign.status != Campaign.Status.PREPARING:
             return campaign
         checked = [
-            _check_gates(dataset, campaign.split, override=override, actor=actor)
+            check_gates(dataset, campaign.split, override=override, actor=actor)
             for dataset in campaign.datasets
         ]
         campaign.overridden = any(checked)
@@ -121,7 +117,6 @@ def fill_campaign(
 
 
 def _reply_filter(campaign: Campaign) -> ReplyFilter:
-    schema = campaign.schema_content
     return ReplyFilter(
         campaign.dataset_id,
         campaign.persona.persona_id,
@@ -130,7 +125,7 @@ def _reply_filter(campaign: Campaign) -> ReplyFilter:
         campaign.gold_share > 0,
         campaign.schema_id,
         campaign.other_dataset_id,
-        schema is not None and schema.asks_only_sessions,
+        campaign.asked_schema.asks_only_sessions,
     )
 
 
@@ -147,7 +142,7 @@ def _count_unpaired(campaign: Campaign, reply_filter: ReplyFilter) -> None:
         )
 
 
-def _check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
+def check_gates(dataset: Dataset, split: str, *, override: str, actor: Any) -> bool:
     """Whether labeling raw text took an override. Raises UserError."""
     reason = text_gates.check_gate(policies.ANNOTATE, dataset, actor=actor, override=override)
     if split == policies.LOCKED_SPLIT:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotations_app.campaigns.announce import announce_assignment, announce_end, withdraw_assignment
 from annotations_app.campaigns.calibration import count_round_places, start_over
-from annotations_app.campaigns.members import lock_members
+from annotations_app.campaigns.members import lock_campaign, lock_members
 from annotations_app.campaigns.release_assignments import release_assignments
 from annotations_app.campaigns.rows import mark_sessions
 from annotations_app.campaigns.settings import (
@@ -43,11 +43,7 @@ def edit_campaign(campaign: Campaign, *, changes: Mapping[str, Any], actor: Any)
     if unknown := sorted(set(changes) - set(EDITABLE_FIELDS)):
         raise UserError(f"{', '.join(unknown)} of a campaign can't be changed.")
     with transaction.atomic():
-        row = (
-            Campaign.objects.select_related("dataset", "schema")
-            .select_for_update(of=("self",), no_key=True)
-            .get(pk=campaign.pk)
-        )
+        row = lock_campaign(campaign)
         members = lock_members(row)
         done: dict[str, Any] = {}
         # Annotators first: the overlap may not exceed their number.

@@ -25,6 +25,16 @@ def list_without_access(dataset: Dataset, users: Iterable[Any]) -> list[str]:
     return list(outside.order_by("username").values_list("username", flat=True))
 
 
+def lock_campaign(campaign: Campaign) -> Campaign:
+    """As it is now, with what it asks of whom, until the transaction ends."""
+    locked: Campaign = (
+        Campaign.objects.select_related("dataset", "other_dataset", "persona", "schema")
+        .select_for_update(of=("self",), no_key=True)
+        .get(pk=campaign.pk)
+    )
+    return locked
+
+
 def lock_member(campaign_pk: int, user: Any) -> CampaignMember:
     """Theirs, with campaign, dataset and persona as they are now, until the transaction ends."""
     found: CampaignMember | None = (

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
+from annotations_app.campaigns.members import lock_campaign
 from annotations_app.models import Campaign
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -27,7 +28,7 @@ def is_stopped(campaign: Campaign, job: JobRun | None) -> bool:
 def discard_campaign(campaign: Campaign, *, actor: Any) -> None:
     """Delete a campaign that was never prepared, so that its name is free. Raises UserError for any other."""
     with transaction.atomic():
-        row = Campaign.objects.select_related("dataset").select_for_update(of=("self",)).get(pk=campaign.pk)
+        row = lock_campaign(campaign)
         if not is_stopped(row, find_preparation_job(row)):
             raise UserError(
                 f"{row.name} was prepared or still will be, so it can't be discarded. Close it instead."

@@ -137,7 +137,7 @@ _DROP_OTHERS_SQL = """
 DELETE FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND NOT asks_session
 """
 # The plan of the queries that lease items depends on statistics, which new rows don't have yet.
-_ANALYZE = "ANALYZE annotations_app_campaignitem"
+ANALYZE = "ANALYZE annotations_app_campaignitem"
 UNPAIRED_REASONS = {
     "no_session": "have no session with the same id in the other dataset",
     "no_reply": "have no reply at the same turn of the other session",
@@ -233,7 +233,7 @@ def create_items(
     count: int = execute(sql, reply_filter._asdict() | values)
     if is_paired:
         execute(_PAIR_ITEMS_SQL, reply_filter._asdict() | values)
-    execute(_ANALYZE)
+    execute(ANALYZE)
     return count
 
 
@@ -246,8 +246,8 @@ def start_calibration(campaign: Campaign, *, people: int) -> None:
 def mark_sessions(campaign: Campaign) -> int:
     """Let one reply of each session ask the questions about it; where nothing else is asked, drop the others,
     and return how many. Does nothing under a schema without such questions."""
-    schema = campaign.schema_content
-    if schema is None or not schema.asks_sessions:
+    schema = campaign.asked_schema
+    if not schema.asks_sessions:
         return 0
     values = {"campaign": campaign.pk, "dataset": campaign.dataset_id}
     execute(_MARK_SESSIONS_SQL, values)

@@ -7,7 +7,7 @@ import numpy as np
 from django.db import transaction
 
 from annotations_app.campaigns.calibration import start_over
-from annotations_app.campaigns.members import lock_members
+from annotations_app.campaigns.members import lock_campaign, lock_members
 from annotations_app.domain.estimates.rates import FloatArray, IntArray
 from annotations_app.domain.estimates.usefulness import Draws, draw_at_random, measure_usefulness
 from annotations_app.estimates.measure import find_runs, list_rated_levels
@@ -19,7 +19,6 @@ from annotations_app.estimates.replies import (
     read_items,
 )
 from annotations_app.judges.judge_rows import read_people, read_tags, read_verdicts
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -42,11 +41,7 @@ def order_replies(campaign: Campaign, *, actor: Any = None) -> int:
     of each reply is recorded. Raises UserError.
     """
     with transaction.atomic():
-        row = (
-            Campaign.objects.select_related("dataset", "persona", "schema")
-            .select_for_update(of=("self",), no_key=True)
-            .get(pk=campaign.pk)
-        )
+        row = lock_campaign(campaign)
         _require_random_order(row)
         # Nobody is given a reply meanwhile.
         lock_members(row)
@@ -90,7 +85,7 @@ def _measure(campaign: Campaign) -> FloatArray:
     items = read_items(campaign)
     runs = find_runs(campaign, ())
     labels, verdicts = [], []
-    for question in schema_of(campaign).questions:
+    for question in campaign.asked_schema.questions:
         criterion = question.criterion
         if not criterion.levels:
             continue

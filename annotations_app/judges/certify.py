@@ -26,7 +26,6 @@ from annotations_app.judges.judge_rows import (
     read_verdicts,
 )
 from annotations_app.judges.judges import latest_judges
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
 from datasets_app.catalog.personas import parse_persona_text
 from datasets_app.catalog.policies import LOCKED_SPLIT
@@ -100,12 +99,12 @@ def list_certificates(runs: Iterable[JudgeRun]) -> dict[tuple[int, str], list[Ju
 
 def list_certifiable(campaign: Campaign) -> list[Criterion]:
     """Criteria that a judge can be tested for."""
-    return [one for one in schema_of(campaign).criteria if one.kind == Kind.YES_NO]
+    return [one for one in campaign.asked_schema.criteria if one.kind == Kind.YES_NO]
 
 
 def name_criterion(certificate: JudgeCertificate) -> str:
     """The question that was asked, or the key of a criterion that the campaign no longer has."""
-    questions = {one.key: one.question for one in schema_of(certificate.campaign).criteria}
+    questions = {one.key: one.question for one in certificate.campaign.asked_schema.criteria}
     return questions.get(certificate.criterion, certificate.criterion)
 
 
@@ -113,7 +112,7 @@ def list_changes(certificate: JudgeCertificate) -> list[str]:
     """What has changed since, so that a certificate holds no longer; [] while it does."""
     campaign = certificate.campaign
     _, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
-    criteria = {one.key: one.digest for one in schema_of(campaign).criteria}
+    criteria = {one.key: one.digest for one in campaign.asked_schema.criteria}
     later = type(certificate.judge).objects.filter(
         name=certificate.judge.name, version__gt=certificate.judge.version
     )

@@ -24,7 +24,6 @@ from annotations_app.judges.judges import save_judge
 from annotations_app.judges.keep_run import JudgeOutcome
 from annotations_app.judges.parameters import JudgeOptions
 from annotations_app.judges.replies import list_excluded, read_folds
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.judges.run_jury import ask_member, check_members, find_members, read_codes, run_rater
 from annotations_app.models import Campaign, Judge, JudgeRun
 from datasets_app.catalog.policies import LOCKED_SPLIT
@@ -126,7 +125,7 @@ def _read_labels(campaign: Campaign) -> tuple[list[_Labels], dict[str, str], dic
     too_few: dict[str, str] = {}
     sessions, excluded = read_sessions(campaign), np.array(list_excluded(campaign), np.int64)
     known, folds = read_folds(campaign, FOLDS)
-    for criterion in schema_of(campaign).criteria:
+    for criterion in campaign.asked_schema.criteria:
         if not criterion.has_one_level or not 2 <= len(criterion.levels) <= MAX_ANSWERS:
             left_out[criterion.key] = f"juries answer criteria with 2 to {MAX_ANSWERS} answers, one of them"
             continue

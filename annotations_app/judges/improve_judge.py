@@ -17,7 +17,7 @@ from annotations_app.judges.judges import get_judge, save_judge
 from annotations_app.judges.model_judge import write_instructions
 from annotations_app.judges.parameters import DEFAULT_TRIES, JudgeOptions
 from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
-from annotations_app.judges.run_judge import make_request, run_judge, schema_of
+from annotations_app.judges.run_judge import make_request, run_judge
 from annotations_app.judges.versions import VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import text_gates
@@ -136,7 +136,7 @@ def list_proposals(run: JudgeRun) -> list[tuple[Judge, list[tuple[str, VersionCh
     drafts = run.campaign.judge_runs.filter(judge__name=DRAFT.format(run.judge.name))
     rows = list(drafts.select_related("judge", "schema")[:MAX_LISTED])
     changes: list[list[tuple[str, VersionChange]]] = [[] for _ in rows]
-    for criterion in schema_of(run.campaign).criteria if rows else ():
+    for criterion in run.campaign.asked_schema.criteria if rows else ():
         labeled = _read_labeled(run.campaign, criterion).of_split(COMPARED_SPLIT)
         for row, of_row in zip(rows, changes, strict=True):
             if change := _compare(run, row, criterion, labeled):
@@ -146,7 +146,7 @@ def list_proposals(run: JudgeRun) -> list[tuple[Judge, list[tuple[str, VersionCh
 
 def list_comparable(campaign: Campaign) -> list[Criterion]:
     """Those whose agreement can be compared."""
-    return [one for one in schema_of(campaign).criteria if one.has_one_level]
+    return [one for one in campaign.asked_schema.criteria if one.has_one_level]
 
 
 def is_draft(judge: Judge) -> bool:

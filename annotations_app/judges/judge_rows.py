@@ -170,11 +170,10 @@ def _key_in(run: JudgeRun, criterion: Criterion) -> str:
 
 def list_outdated(run: JudgeRun) -> list[str]:
     """Keys of criteria that have changed since they were judged: verdicts say nothing of them."""
-    if run.schema is None or run.campaign.schema_content is None:
+    if run.schema is None:
         return []
     was_asked = run.schema.content.find
-    now = run.campaign.schema_content.criteria
-    return [one.key for one in now if was_asked(one.key) and not run.asks(one)]
+    return [one.key for one in run.campaign.asked_schema.criteria if was_asked(one.key) and not run.asks(one)]
 
 
 def count_changed(run: JudgeRun, schema: Schema) -> int:

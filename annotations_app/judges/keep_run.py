@@ -72,7 +72,7 @@ def open_run(
         },
     )
     if list_outdated(run):
-        asked = [one.digest for one in campaign.schema_content.criteria] if campaign.schema_content else []
+        asked = [one.digest for one in campaign.asked_schema.criteria]
         digest = hashlib.sha256(" ".join([prompt_digest, *asked]).encode()).hexdigest()
         return open_run(campaign, judge, digest, persona_digest, examples)
     return run

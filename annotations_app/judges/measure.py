@@ -32,7 +32,6 @@ from annotations_app.judges.judge_rows import (
     read_verdicts,
 )
 from annotations_app.judges.reveal import Following, measure_following
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.judges.sides import SideCheck, measure_sides
 from annotations_app.judges.versions import VersionChange, compare_versions, find_earlier
 from annotations_app.models import JudgeRun
@@ -164,7 +163,7 @@ def measure_judge(run: JudgeRun, *, with_tags: bool = True, epsilon: float = DEF
     parts = {"tag": read_tags(run.campaign) if with_tags else {}, "length": read_lengths(run.campaign)}
     criteria = [
         measured
-        for criterion in schema_of(run.campaign).criteria
+        for criterion in run.campaign.asked_schema.criteria
         if criterion.levels
         for measured in _measure(run, criterion, sessions, parts, epsilon)
     ]
@@ -189,7 +188,7 @@ def find_replies(
 ) -> tuple[str, tuple[str, str], list[int]] | None:
     """(what is asked, what the judge and people say, the turns of which they do); None for what isn't
     asked."""
-    criterion = schema_of(run.campaign).find(key)
+    criterion = run.campaign.asked_schema.find(key)
     if criterion is None or not criterion.levels:
         return None
     for own_tag, names, read in _list_scales(criterion):

@@ -9,8 +9,7 @@ from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column, fetch_one
-from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.schema import Answers, Schema, decode_answers
+from datasets_app.domain.labels.schema import Answers, decode_answers
 
 EXAMPLE_SPLIT = "train"
 # With the turns before each, so many are in memory at a time.
@@ -198,15 +197,9 @@ def choose_examples(campaign: Campaign, number: int, wrong: Sequence[int] = ()) 
         },
     )
     replies = read_replies(campaign, [turn for turn, _ in found])
-    schema = campaign.schema_content
+    # A raw cursor gives JSON as text.
     return [
-        (turn, Example(replies[turn], _decode(schema, codes))) for turn, codes in found if turn in replies
+        (turn, Example(replies[turn], decode_answers(campaign.asked_schema, Answers(json.loads(codes), {}))))
+        for turn, codes in found
+        if turn in replies
     ]
-
-
-def _decode(schema: Schema | None, stored: str) -> dict[str, Any]:
-    """A raw cursor gives JSON as text."""
-    codes = json.loads(stored)
-    if schema is None:
-        return {ON_BRAND.key: ON_BRAND.levels[codes[ON_BRAND.key]].value}
-    return decode_answers(schema, Answers(codes, {}))

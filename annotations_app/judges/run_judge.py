@@ -17,8 +17,7 @@ from datasets_app.catalog.personas import parse_persona_text
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.labels.criterion import Kind
-from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.schema import Question, Schema
+from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
 from datasets_app.domain.personas.persona import PersonaDocument
@@ -27,7 +26,6 @@ from datasets_app.model_calls.parameters import ModelParameters
 from datasets_app.model_calls.requests import check_request, make_model
 
 MAX_REPEATS = 10
-BUILT_IN_SCHEMA = Schema("on_brand", "", (Question(ON_BRAND),))
 
 
 class _Work(NamedTuple):
@@ -40,10 +38,6 @@ class _Work(NamedTuple):
     prices: Prices | None
     options: JudgeOptions
     only: list[int] | None
-
-
-def schema_of(campaign: Campaign) -> Schema:
-    return campaign.schema_content or BUILT_IN_SCHEMA
 
 
 def run_judge(
@@ -114,7 +108,7 @@ def make_request(document: JudgeDocument, options: JudgeOptions) -> ModelParamet
 
 def _select_schema(campaign: Campaign, document: JudgeDocument) -> Schema:
     """What the judge answers. Raises UserError if it can't."""
-    schema = schema_of(campaign)
+    schema = campaign.asked_schema
     known = {criterion.key for criterion in schema.criteria}
     if strange := [key for key in document.criteria if key not in known]:
         raise UserError(f"{schema.name} has no criterion {strange[0][:50]!r}, which {document.name} names.")

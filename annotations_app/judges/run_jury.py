@@ -19,7 +19,7 @@ from annotations_app.judges.keep_run import JudgeOutcome, Kept, keep_verdicts, o
 from annotations_app.judges.model_judge import JudgedTurn
 from annotations_app.judges.parameters import JudgeOptions
 from annotations_app.judges.replies import count_replies, read_folds
-from annotations_app.judges.run_judge import check_run, run_judge, schema_of
+from annotations_app.judges.run_judge import check_run, run_judge
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import gates, text_gates
 from datasets_app.core.errors import UserError
@@ -85,7 +85,7 @@ def run_rater(
     run = _open(campaign, judge, decided)
     excluded = count_replies(campaign, [])[1]
     return keep_verdicts(
-        Kept(run, schema_of(campaign), len(turn), 0, excluded, "those of its members"),
+        Kept(run, campaign.asked_schema, len(turn), 0, excluded, "those of its members"),
         lambda tick: _decide(decided, stopped, tick),
         actor=caller.get("actor"),
         report_progress=caller.get("report_progress", ignore_progress),
@@ -148,7 +148,7 @@ def read_codes(run: JudgeRun, criterion: Criterion, turns: IntArray) -> IntArray
 
 def _select_questions(campaign: Campaign, jury: Jury) -> list[Question]:
     """Raises UserError if the campaign asks another version of a criterion."""
-    questions = list(select_questions(schema_of(campaign), tuple(jury.criteria)).questions)
+    questions = list(select_questions(campaign.asked_schema, tuple(jury.criteria)).questions)
     for key, learned in jury.criteria.items():
         if learned.digest not in [one.criterion.digest for one in questions]:
             raise UserError(

@@ -10,7 +10,7 @@ from django.db import transaction
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.domain.drift import BASELINE, FALSE_ALARMS, find_drift
 from annotations_app.labeling.requeue_stale import requeue_labels
-from annotations_app.models import Annotation, Assignment, Campaign, Judgment
+from annotations_app.models import Assignment, Campaign
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import fetch_all
 
@@ -150,6 +150,4 @@ def _labeled_since(campaign: Campaign, user: int, since: datetime) -> Any:
 
 def _list_labels(campaign: Campaign, user: int, since: datetime) -> Sequence[int]:
     assignments = _labeled_since(campaign, user, since)
-    if campaign.schema_id:
-        return list(Judgment.objects.filter(assignment__in=assignments).values_list("pk", flat=True))
-    return list(Annotation.objects.filter(assignment__in=assignments).values_list("pk", flat=True))
+    return list(campaign.own_labels.filter(assignment__in=assignments).values_list("pk", flat=True))

@@ -30,7 +30,7 @@ def requeue_stale(campaign: Campaign, *, causes: Sequence[str] = STALE_CAUSES, a
     """
     with transaction.atomic():
         row = _lock_open(campaign)
-        stale = list(_labels_of(row).stale(row, causes).values_list("pk", flat=True))
+        stale = list(row.own_labels.stale(row, causes).values_list("pk", flat=True))
         return requeue_labels(row, stale, causes, staying=set(_list_staying(row, causes)), actor=actor)
 
 
@@ -38,7 +38,7 @@ def requeue_replies(campaign: Campaign, turns: Sequence[int], *, actor: Any) -> 
     """As :func:`requeue_stale`, for the labels of these turns (primary keys)."""
     with transaction.atomic():
         row = _lock_open(campaign)
-        chosen = _labels_of(row).filter(campaign=row, kind=Annotation.Kind.LABEL, turn__in=turns)
+        chosen = row.own_labels.filter(kind=Annotation.Kind.LABEL, turn__in=turns)
         return requeue_labels(
             row, list(chosen.values_list("pk", flat=True)), action="requeue_replies", actor=actor
         )
@@ -69,7 +69,7 @@ def requeue_labels(
         if keys:
             # Detached, so that the next decision makes a new one.
             detached = {"assignment": None} if row.schema_id else {}
-            _labels_of(row).filter(pk__in=withdrawn).update(kind=Annotation.Kind.WITHDRAWN, **detached)
+            row.own_labels.filter(pk__in=withdrawn).update(kind=Annotation.Kind.WITHDRAWN, **detached)
             audit.record(
                 action,
                 actor=actor,
@@ -89,10 +89,6 @@ def _lock_open(campaign: Campaign) -> Campaign:
         raise UserError(f"{row.name} is closed, so its replies can't be queued again. Open it first.")
     lock_members(row)
     return row
-
-
-def _labels_of(campaign: Campaign) -> Any:
-    return (Judgment if campaign.schema_id else Annotation).objects
 
 
 def _list_staying(campaign: Campaign, causes: Sequence[str]) -> Iterable[int]:

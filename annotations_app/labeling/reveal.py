@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from annotations_app.models import Assignment, Campaign, Decision, Verdict
-from datasets_app.domain.labels.criterion import Criterion, Kind
-from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.criterion import Kind
 from datasets_app.domain.labels.schema import describe_stored
 
 Codes = dict[str, int | float]
@@ -45,14 +44,10 @@ def list_revealed(campaign: Campaign, decided: Iterable[Assignment]) -> dict[int
 
 def describe_codes(campaign: Campaign, codes: Codes) -> str:
     """ "Off-brand", or the answers of a schema."""
-    said = [(one, codes[one.key]) for one in _list_criteria(campaign) if one.key in codes]
+    said = [(one, codes[one.key]) for one in campaign.asked_schema.criteria if one.key in codes]
     if len(said) == 1:
         return describe_stored(*said[0])
     return "; ".join(f"{one.key}: {describe_stored(one, value)}" for one, value in said)
-
-
-def _list_criteria(campaign: Campaign) -> list[Criterion]:
-    return [ON_BRAND] if campaign.schema_content is None else campaign.schema_content.criteria
 
 
 def _verdicts(campaign: Campaign, turns: Iterable[int]) -> dict[int, Verdict]:
@@ -74,7 +69,7 @@ def _verdicts(campaign: Campaign, turns: Iterable[int]) -> dict[int, Verdict]:
         around = other.get((verdict.turn_id, verdict.run_id), {}) if verdict.run.swap else verdict.codes
         verdict.codes = {
             one.key: verdict.codes[one.key]
-            for one in _list_criteria(campaign)
+            for one in campaign.asked_schema.criteria
             if one.key in verdict.codes
             and verdict.run.asks(one)
             and (one.kind != Kind.PREFERENCE or around.get(one.key) == verdict.codes[one.key])

@@ -7,7 +7,7 @@ from typing import IO, Any, NamedTuple
 
 from django.db.models import QuerySet
 
-from annotations_app.domain.answer_files.decisions import ON_BRAND_SCHEMA, FiledDecision
+from annotations_app.domain.answer_files.decisions import FiledDecision
 from annotations_app.domain.answer_files.formats import DEFAULT_FORMAT
 from annotations_app.labels.gated_export import describe_notes, export_through_gates, find_format
 from annotations_app.labels.label_counts import LabelScope
@@ -31,6 +31,7 @@ from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.annotation_lines import describe_label
 from datasets_app.domain.conversations.records import LabelRecord
+from datasets_app.domain.labels.on_brand import ON_BRAND_SCHEMA
 from datasets_app.domain.pii.masking import mask_values
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.models import Dataset

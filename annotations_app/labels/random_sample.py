@@ -55,8 +55,7 @@ def describe_sample(campaign: Campaign, labels: Sequence[int] | None) -> list[st
     :func:`list_random_labels`."""
     if labels is None:
         return []
-    rows = campaign.judgments if campaign.schema_id else campaign.annotations
-    others = rows.filter(kind="label").count() - len(labels)
+    others = campaign.own_labels.filter(kind="label").count() - len(labels)
     reasons = []
     if campaign.order == Campaign.Order.USEFUL:
         reasons.append("the most useful replies come first")

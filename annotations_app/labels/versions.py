@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Q, QuerySet
 
-from annotations_app.models import Annotation, Campaign, Decision, Judgment, LabelSchema
+from annotations_app.models import Campaign, Decision, Judgment, LabelSchema
 from datasets_app.core.errors import UserError
 
 
@@ -108,7 +108,6 @@ def list_schemas_asking(campaign: Campaign, digest: str) -> list[int]:
 def _made_by_annotators(campaign: Campaign) -> QuerySet[Any]:
     """Those that count, and those that were queued again. A replaced adjudicated label is also withdrawn,
     but nobody was asked again."""
-    labels: Any = (Judgment if campaign.schema_id else Annotation).objects.filter(campaign=campaign)
     requeued = Decision.objects.filter(
         kind=Decision.Kind.REQUEUE,
         assignment__campaign=campaign,
@@ -116,4 +115,4 @@ def _made_by_annotators(campaign: Campaign) -> QuerySet[Any]:
         assignment__annotator__username=OuterRef("rater__name" if campaign.schema_id else "annotator"),
     )
     withdrawn = Q(kind="withdrawn") & Q(Exists(requeued))
-    return labels.filter(Q(kind="label") | withdrawn)  # type: ignore[no-any-return]
+    return campaign.own_labels.filter(Q(kind="label") | withdrawn)  # type: ignore[no-any-return]

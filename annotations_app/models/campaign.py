@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
@@ -6,6 +8,7 @@ from django.db.models.functions import Now
 
 from annotations_app.domain.guidelines import digest_guidelines
 from annotations_app.models.label_schema import LabelSchema
+from datasets_app.domain.labels.on_brand import ON_BRAND_SCHEMA
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.models import Dataset, Persona, Session
 from datasets_app.models.dataset import NAME_PATTERN
@@ -164,6 +167,16 @@ class Campaign(models.Model):
     def schema_content(self) -> Schema | None:
         """What its schema asks; None for the built-in criterion."""
         return None if self.schema is None else self.schema.content
+
+    @property
+    def asked_schema(self) -> Schema:
+        """Its schema, or the built-in criterion as one."""
+        return self.schema_content or ON_BRAND_SCHEMA
+
+    @property
+    def own_labels(self) -> Any:
+        """Its labels, of any kind: annotations, or judgments under a schema."""
+        return self.judgments if self.schema_id else self.annotations
 
     @property
     def is_calibrating(self) -> bool:

@@ -11,7 +11,6 @@ from annotations_app.campaigns.settings import InvalidSetting
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.judges.judge_rows import read_raters
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.labeling.lease_next import lease_next
 from annotations_app.models import Assignment, Campaign
 from tests.campaigns import find_inconsistencies, get_user, make_campaign, make_replies, submit
@@ -87,6 +86,6 @@ def test_who_was_asked_because_others_differed_is_no_sample_of_people(campaign: 
     label_all(campaign, "ana")
     label_all(campaign, "ben", wrong=4)
     label_all(campaign, "chi", wrong=2)
-    [criterion] = schema_of(campaign).criteria
+    [criterion] = campaign.asked_schema.criteria
     raters = read_raters(campaign, criterion)
     assert {name: len(turn) for name, (turn, _) in raters.items()} == {"ana": 20, "ben": 20}

@@ -23,7 +23,6 @@ from annotations_app.estimates.measure import estimate_quality
 from annotations_app.judges.judge_rows import read_people, read_raters
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.measure import measure_judge
-from annotations_app.judges.run_judge import schema_of
 from annotations_app.labeling.judgments import find_person, list_staying_answers
 from annotations_app.labeling.requeue_stale import requeue_replies, requeue_stale
 from annotations_app.labeling.reveal import find_codes
@@ -217,7 +216,7 @@ def test_judges_and_rates_read_no_code_by_another_version(quality: Campaign) -> 
     assert judge_all(quality, "cold") == 8
     quality = change(quality, schema=import_schema(SECOND).schema)
     assert requeue_stale(quality, actor=None) == 8
-    asked = {criterion.key: criterion for criterion in schema_of(quality).criteria}
+    asked = {criterion.key: criterion for criterion in quality.asked_schema.criteria}
     assert read_people(quality, asked["correct"])[1].tolist() == [1] * 8
     assert read_people(quality, asked["tone"])[1].tolist() == []
     assert set(read_raters(quality, asked["correct"])) == {"ana", "ben"}
@@ -257,7 +256,7 @@ def test_an_adjudicated_answer_replaces_those_of_annotators(quality: Campaign) -
         dataset=quality.dataset, turn_id=judged.turn_id, rater=lead, schema=quality.schema,
         kind="adjudicated", persona_id=judged.persona_id, codes={"correct": 0, "tone": 1},
     )  # fmt: skip
-    asked = schema_of(quality).criteria[0]
+    asked = quality.asked_schema.criteria[0]
     turn, value = read_people(quality, asked)
     assert sorted(zip(turn.tolist(), value.tolist(), strict=True))[0] == (judged.turn_id, 0)
     assert value.tolist().count(0) == 1

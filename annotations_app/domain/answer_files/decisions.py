@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 from datasets_app.domain.annotation_lines import CHOSEN, PAIR
 from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.schema import Question, Schema
+from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.labels.values import InvalidValue, encode_value
 from datasets_app.domain.traces.values import decode_json
 
-# The built-in criterion as a schema, whose lines have "label".
-ON_BRAND_SCHEMA = Schema(ON_BRAND.key, "", (Question(ON_BRAND),))
 # The name of the question that holds what tools have no place for. No criterion has a dash in its key.
 DETAILS = "annotation-details"
 PLACE = ("session_id", "turn_index", "persona_id")

@@ -95,13 +95,11 @@ def count_disputed(dataset: Dataset, persona_id: str, *, campaign: Campaign | No
     return DisputeCounts(*fetch_one(_COUNT_SQL.format(disputed=_choose_sql(campaign)), values))
 
 
-def find_adjudicated(persona_id: str, campaign: Campaign | None) -> QuerySet[Any]:
-    """Adjudicated labels for a persona, or decisions under the schema of a campaign that has one."""
+def find_labels(persona_id: str, campaign: Campaign | None) -> QuerySet[Any]:
+    """Labels for a persona, or decisions under the schema of a campaign that has one: from any campaign."""
     if campaign is not None and campaign.schema_id:
-        rows: QuerySet[Any] = Judgment.objects.filter(schema=campaign.schema_id)
-    else:
-        rows = Annotation.objects.all()
-    return rows.filter(persona_id=persona_id, kind=Annotation.Kind.ADJUDICATED)
+        return Judgment.objects.filter(schema=campaign.schema_id, persona_id=persona_id)
+    return Annotation.objects.filter(persona_id=persona_id)
 
 
 def adjudicate(
@@ -184,7 +182,7 @@ def _save_adjudicated(
     actor: Any,
 ) -> Any:
     dataset = turn.session.dataset
-    earlier = find_adjudicated(persona_id, campaign).filter(turn=turn)
+    earlier = find_labels(persona_id, campaign).filter(turn=turn, kind=Annotation.Kind.ADJUDICATED)
     replaced = [row.pk for row in earlier.select_for_update(no_key=True)]
     earlier.model.objects.filter(pk__in=replaced).update(kind=Annotation.Kind.WITHDRAWN)
     adjudicated = earlier.model.objects.create(

@@ -1,6 +1,5 @@
 """Adjudication: disputed replies one by one, with all labels of each."""
 
-from collections import Counter
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -9,8 +8,8 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.html import format_html
 
-from annotations_app.agreement.adjudicate import adjudicate
-from annotations_app.agreement.dispute_pages import MAX_DISPUTE, DisputeQueue, parse_position, parse_turn_pks
+from annotations_app.agreement.adjudicate import adjudicate, find_labels
+from annotations_app.agreement.dispute_pages import DisputeQueue, parse_position, parse_turn_pks
 from annotations_app.agreement.scope_pages import AgreementScope
 from annotations_app.campaigns.pages_common import campaign_crumbs, render_fragment, require_permissions
 from annotations_app.domain.answer_tallies import (
@@ -24,7 +23,7 @@ from annotations_app.domain.highlighting import highlight_words
 from annotations_app.domain.submission import MAX_NOTE_LENGTH
 from annotations_app.labeling.views.decision_form import read_fields
 from annotations_app.labeling.views.persona_card import build_persona_card
-from annotations_app.models import Annotation, Assignment, Decision, Judgment
+from annotations_app.models import Annotation, Assignment, Decision
 from annotations_app.templatetags.annotations_display import highlight
 from datasets_app.catalog import raw_access
 from datasets_app.core.errors import UserError
@@ -32,8 +31,8 @@ from datasets_app.core.web.pages import Breadcrumbs, dataset_breadcrumbs, parse_
 from datasets_app.core.web.turns import format_turns
 from datasets_app.domain.conversations.cases import describe_case
 from datasets_app.domain.conversations.turn_metadata import list_steps
-from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.schema import Schema, describe_answers
+from datasets_app.domain.labels.on_brand import ON_BRAND, ON_BRAND_SCHEMA
+from datasets_app.domain.labels.schema import describe_answers
 from datasets_app.domain.labels.values import name_of, opposite, parse_level
 from datasets_app.domain.wording import format_count
 from datasets_app.models import Persona, Turn
@@ -201,18 +200,12 @@ def _dispute_crumbs(disputes: DisputeQueue) -> Breadcrumbs:
 def _load_labels(disputes: DisputeQueue, turn: Turn) -> list[Any]:
     """All labels of the reply for this persona, from any campaign, oldest first; under the schema of a
     campaign, with what each ``said``."""
-    if disputes.schema:
-        judged = Judgment.objects.filter(turn=turn, persona_id=disputes.persona_id)
-        rows: list[Any] = list(
-            judged.filter(schema=disputes.campaign.schema if disputes.campaign else None)
-            .select_related("campaign__persona", "rater")
-            .order_by("id")[:MAX_LABELS]
-        )
-        for row in rows:
-            row.annotator, row.said = row.rater.name, describe_answers(disputes.schema, row.answers)
-        return rows
-    labels = Annotation.objects.filter(turn=turn, persona_id=disputes.persona_id)
-    return list(labels.select_related("campaign__persona").order_by("id")[:MAX_LABELS])
+    rows = find_labels(disputes.persona_id, disputes.campaign).filter(turn=turn)
+    rows = rows.select_related("campaign__persona", *(["rater"] if disputes.schema else []))
+    labels = list(rows.order_by("id")[:MAX_LABELS])
+    for label in labels if disputes.schema else ():
+        label.said = describe_answers(label.asked_schema, label.answers)
+    return labels
 
 
 def _countable(labels: list[Any], disputes: DisputeQueue) -> list[Any]:
@@ -225,41 +218,31 @@ def _countable(labels: list[Any], disputes: DisputeQueue) -> list[Any]:
     ]
 
 
-def _count_votes(labels: list[Any], disputes: DisputeQueue) -> list[int]:
-    """How often each answer was given, by its code."""
-    counting = Counter(label.label for label in _countable(labels, disputes))
-    return [counting[code] for code in ON_BRAND.codes]
-
-
-def _tally(labels: list[Any], disputes: DisputeQueue, schema: Schema) -> list[Tally]:
-    return tally_answers(schema, (label.answers for label in _countable(labels, disputes)))
+def _tally(labels: list[Any], disputes: DisputeQueue) -> list[Tally]:
+    said = (label.answers for label in _countable(labels, disputes))
+    return tally_answers(disputes.schema or ON_BRAND_SCHEMA, said)
 
 
 def _votes_context(disputes: DisputeQueue, labels: list[Any], form_state: dict[str, Any]) -> dict[str, Any]:
+    tallies = _tally(labels, disputes)
     if disputes.schema:
-        tallies = _tally(labels, disputes, disputes.schema)
         return {"schema": disputes.schema, "tallies": tallies, "filled": agreed_answers(tallies)}
-    votes = _count_votes(labels, disputes)
-    majority = _majority(votes)
+    [tally] = tallies
+    majority = None if tally.majority is None else int(tally.majority)
     return {
-        "votes": _vote_rows(votes, form_state.get("chosen", "")),
+        "votes": _vote_rows(tally, form_state.get("chosen", "")),
         "majority": None if majority is None else ON_BRAND.levels[majority].value,
         "minority": None if majority is None else name_of(ON_BRAND, opposite(ON_BRAND, majority)),
     }
 
 
-def _majority(votes: list[int]) -> int | None:
-    """The code of the answer given most often; None for a tie."""
-    most = max(votes)
-    return None if votes.count(most) > 1 else votes.index(most)
-
-
-def _vote_rows(votes: list[int], chosen: str) -> list[dict[str, Any]]:
+def _vote_rows(tally: Tally, chosen: str) -> list[dict[str, Any]]:
     """The highest answer first: a full dot for each vote, for other answers an empty one."""
+    votes = dict(tally.votes)
     return [
         {
             "level": level,
-            "count": votes[code],
+            "count": votes.get(code, 0),
             "sign": "●" if code == ON_BRAND.top else "○",
             "is_chosen": str(level.value) == chosen,
         }
@@ -282,15 +265,8 @@ def _flag_reasons(disputes: DisputeQueue, turn: Turn) -> list[dict[str, Any]]:
 
 
 def _next_url(query: QueryDict, disputes: DisputeQueue, turn: Turn, labels: list[Any]) -> str:
-    if disputes.schema:
-        dispute = measure_dispute(_tally(labels, disputes, disputes.schema))
-    else:
-        dispute = _measure_votes(_count_votes(labels, disputes))
+    dispute = measure_dispute(_tally(labels, disputes))
     return disputes.address(after=f"{dispute}.{turn.pk}", ahead=query.get("ahead", ""))
-
-
-def _measure_votes(votes: list[int]) -> int:
-    return 2 * MAX_DISPUTE * (sum(votes) - max(votes)) // sum(votes) if sum(votes) else 0
 
 
 def _withhold_notes(row: Any) -> None:

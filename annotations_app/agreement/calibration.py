@@ -8,7 +8,7 @@ from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.calibration import open_rest
 from annotations_app.criteria.disputes import list_asked
 from annotations_app.domain.agreement.agreement_report import HeadlineStats
-from annotations_app.models import Annotation, Assignment, Campaign, CampaignItem, Judgment
+from annotations_app.models import Assignment, Campaign, CampaignItem
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Kind
 from datasets_app.domain.labels.on_brand import ON_BRAND
@@ -95,7 +95,7 @@ def list_differences(campaign: Campaign) -> list[Difference]:
     turns = list(
         CampaignItem.objects.filter(campaign=campaign, calibration=True).values_list("turn", flat=True)
     )
-    said = _read_judged(campaign, turns) if campaign.schema else _read_labels(campaign, turns)
+    said = _read_said(campaign, turns)
     found = []
     for turn in turns:
         of_turn = said.get(turn, [])
@@ -110,32 +110,25 @@ def list_differences(campaign: Campaign) -> list[Difference]:
     return found
 
 
-_SaidByTurn = dict[int, list[tuple[Said, dict[str, Any]]]]
-
-
-def _read_labels(campaign: Campaign, turns: list[int]) -> _SaidByTurn:
-    """What each said, with what is compared by question."""
-    found: _SaidByTurn = defaultdict(list)
-    labels = Annotation.objects.countable().filter(campaign=campaign, turn__in=turns).order_by("annotator")
-    for label in labels:
-        answers = {ON_BRAND.question: ON_BRAND.levels[label.label].name}
-        found[label.turn_id].append((Said(label.annotator or "", answers, label.notes), answers))
-    return found
-
-
-def _read_judged(campaign: Campaign, turns: list[int]) -> _SaidByTurn:
-    found: _SaidByTurn = defaultdict(list)
-    judged = Judgment.objects.filter(campaign=campaign, kind=Judgment.Kind.LABEL, turn__in=turns)
+def _read_said(campaign: Campaign, turns: list[int]) -> dict[int, list[tuple[Said, dict[str, Any]]]]:
+    """What each said, with what is compared by question. What was answered to another version of the question
+    is shown, but isn't compared."""
+    found: dict[int, list[tuple[Said, dict[str, Any]]]] = defaultdict(list)
+    labels = campaign.own_labels.filter(kind="label", turn__in=turns)
+    if campaign.schema:
+        labels = labels.select_related("rater", "schema").order_by("rater__name")
+    else:
+        labels = labels.order_by("annotator")
     asked = set(list_asked(campaign))
-    for one in judged.select_related("rater", "schema").order_by("rater__name"):
+    for label in labels:
         answers: dict[str, str] = {}
         compared: dict[str, str | None] = {}
-        for criterion in one.schema.content.criteria:
-            stored = one.answers.get(criterion.key)
+        for criterion in label.asked_schema.criteria:
+            stored = label.answers.get(criterion.key)
             if stored is not None:
                 answers[criterion.question] = describe_stored(criterion, stored)
-            # What was answered to another version of the question is shown, but isn't compared.
-            if criterion.kind != Kind.TEXT and f"{one.schema_id} {criterion.key}" in asked:
+            is_asked = campaign.schema is None or f"{label.schema_id} {criterion.key}" in asked
+            if criterion.kind != Kind.TEXT and is_asked:
                 compared[criterion.question] = answers.get(criterion.question)
-        found[one.turn_id].append((Said(one.rater.name or "", answers, one.notes), compared))
+        found[label.turn_id].append((Said(label.annotator or "", answers, label.notes), compared))
     return found

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from annotations_app.agreement.adjudicate import (
     DisputeCounts,
     count_disputed,
-    find_adjudicated,
+    find_labels,
     list_disputed,
 )
 from annotations_app.campaigns.pages_common import admin_url, visible_campaign
@@ -98,7 +98,7 @@ class DisputeQueue(NamedTuple):
         return sorted(set(flagged.order_by().values_list("item__turn", flat=True)))
 
     def _adjudicated_turns(self, turns: Sequence[int]) -> set[int]:
-        labels = find_adjudicated(self.persona_id, self.campaign).filter(turn__in=turns)
+        labels = find_labels(self.persona_id, self.campaign).filter(turn__in=turns, kind="adjudicated")
         return set(labels.values_list("turn", flat=True))
 
 

@@ -21,7 +21,7 @@ from annotations_app.domain.submission import (
     validate_submission,
 )
 from annotations_app.labeling.extra_places import open_if_different
-from annotations_app.labeling.judgments import Shown, sync_judgment, withdraw_replaced
+from annotations_app.labeling.judgments import Shown, describe_decision, sync_judgment, withdraw_replaced
 from annotations_app.labeling.reveal import find_codes
 from annotations_app.models import (
     Annotation,
@@ -265,13 +265,7 @@ def _sync_annotation(
     values = {
         "label": submission.label,
         "annotator": member.user.get_username(),
-        "notes": submission.notes,
-        "evidence": submission.evidence,
-        "confidence": submission.confidence,
-        "seconds": submission.seconds,
-        "persona_digest": assignment.persona_digest,
-        "guidelines_digest": shown.guidelines,
-        "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        **describe_decision(assignment, submission, shown, now),
     }
     if assignment.annotation_id is not None:
         Annotation.objects.filter(pk=assignment.annotation_id).update(**values)

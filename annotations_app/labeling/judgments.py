@@ -89,13 +89,7 @@ def sync_judgment(
         "schema": shown.schema,
         "codes": submission.codes or {},
         "texts": submission.texts or None,
-        "notes": submission.notes,
-        "evidence": submission.evidence,
-        "confidence": submission.confidence,
-        "seconds": submission.seconds,
-        "persona_digest": assignment.persona_digest,
-        "guidelines_digest": shown.guidelines,
-        "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        **describe_decision(assignment, submission, shown, now),
     }
     if is_changed:
         own.update(**values)
@@ -110,6 +104,21 @@ def sync_judgment(
         persona_id=campaign.persona.persona_id,
         **values,
     )
+
+
+def describe_decision(
+    assignment: Assignment, submission: Submission, shown: Shown, now: datetime
+) -> dict[str, Any]:
+    """What labels of either kind record beside the answers."""
+    return {
+        "notes": submission.notes,
+        "evidence": submission.evidence,
+        "confidence": submission.confidence,
+        "seconds": submission.seconds,
+        "persona_digest": assignment.persona_digest,
+        "guidelines_digest": shown.guidelines,
+        "timestamp": now.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+    }
 
 
 def _restore_staying(assignment: Assignment, member: CampaignMember) -> None:

@@ -4,7 +4,8 @@ from django.db.models.functions import Now
 
 from annotations_app.models.campaign import Campaign
 from annotations_app.models.querysets import AnnotationQuerySet
-from datasets_app.domain.labels.on_brand import ON_BRAND
+from datasets_app.domain.labels.on_brand import ON_BRAND, ON_BRAND_SCHEMA
+from datasets_app.domain.labels.schema import Answers, Schema
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
 
 
@@ -106,3 +107,11 @@ class Annotation(models.Model):
             known[1] if self.guidelines_digest is None else self.guidelines_digest,
         )
         return made != known
+
+    @property
+    def asked_schema(self) -> Schema:
+        return ON_BRAND_SCHEMA
+
+    @property
+    def answers(self) -> Answers:
+        return Answers({ON_BRAND.key: self.label}, {})

@@ -8,7 +8,7 @@ from annotations_app.models.campaign import Campaign
 from annotations_app.models.label_schema import LabelSchema
 from annotations_app.models.querysets import JudgmentQuerySet
 from datasets_app.domain.labels import rater as raters
-from datasets_app.domain.labels.schema import Answers
+from datasets_app.domain.labels.schema import Answers, Schema
 from datasets_app.models import Dataset, PartitionForeignKey, Turn
 
 
@@ -113,3 +113,11 @@ class Judgment(models.Model):
     @property
     def answers(self) -> Answers:
         return Answers(self.codes, self.texts or {})
+
+    @property
+    def asked_schema(self) -> Schema:
+        return self.schema.content
+
+    @property
+    def annotator(self) -> str | None:
+        return self.rater.name

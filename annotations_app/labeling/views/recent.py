@@ -44,32 +44,18 @@ class RecentDecision:
 
 def build_recent_decision(assignment: Assignment, schema: Schema | None) -> RecentDecision:
     """From a decided assignment with its annotation or judgment, and its item's turn."""
-    if schema is not None:
-        return _build_judged(assignment, schema)
-    annotation = assignment.annotation
-    label = annotation and ON_BRAND.levels[annotation.label].slug
+    made = getattr(assignment, "judgment", None) if schema else assignment.annotation
+    said = "label" if schema or made is None else ON_BRAND.levels[made.label].slug
+    text = assignment.item.turn.text
     return RecentDecision(
         pk=assignment.pk,
-        decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or label or "",
-        snippet=shorten_text(assignment.item.turn.text),
+        decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or (said if made else ""),
+        snippet=name_pair(assignment) if schema and schema.compares_replies else shorten_text(text),
         at=assignment.decided_at,
-        notes=(annotation and annotation.notes) or "",
-        confidence=annotation and annotation.confidence,
-        spans=annotation and list_page_spans(annotation.evidence, assignment.item.turn.text),
-    )
-
-
-def _build_judged(assignment: Assignment, schema: Schema) -> RecentDecision:
-    judgment = getattr(assignment, "judgment", None)
-    return RecentDecision(
-        pk=assignment.pk,
-        decision=_DECISION_OF_STATE.get(Assignment.State(assignment.state)) or ("label" if judgment else ""),
-        snippet=name_pair(assignment) if schema.compares_replies else shorten_text(assignment.item.turn.text),
-        at=assignment.decided_at,
-        notes=(judgment and judgment.notes) or "",
-        confidence=judgment and judgment.confidence,
-        spans=judgment and list_page_spans(judgment.evidence, assignment.item.turn.text),
-        answers=judgment and decode_answers(judgment.schema.content, judgment.answers),
+        notes=(made and made.notes) or "",
+        confidence=made and made.confidence,
+        spans=made and list_page_spans(made.evidence, text),
+        answers=decode_answers(made.asked_schema, made.answers) if schema and made else None,
     )
 
 

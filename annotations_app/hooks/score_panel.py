@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from annotations_app.domain.agreement.comparisons import Observations, compare_observations
+from annotations_app.domain.agreement.comparisons import compare_two
 from annotations_app.domain.scales import NOMINAL
 from annotations_app.judges.disagreements import find_consensus
 from datasets_app.core.queries import fetch_all
@@ -40,12 +40,9 @@ def score_panel(run: Any, user: Any) -> dict[str, Any] | None:
     sessions, scores = session[first][there], score[first][there]
     order = np.argsort(sessions, kind="stable")
     said = (scores >= ON_BRAND_FROM).astype(np.int64)
-    others = np.zeros((2, len(turns)))
-    others[people, np.arange(len(turns))] = 1
-    observations = Observations(
-        np.zeros(len(turns), np.int64), said[order], others[:, order], sessions[order]
+    comparison = compare_two(
+        said[order], people[order], sessions[order], NOMINAL.weights(2), NOTHING_COMPARED
     )
-    [comparison] = compare_observations(observations, 1, NOMINAL.weights(2), NOTHING_COMPARED)
     means = [
         (level.name, int((people == code).sum()), _mean(scores[people == code]))
         for code, level in enumerate(ON_BRAND.levels)

@@ -7,7 +7,7 @@ import numpy as np
 
 from annotations_app.agreement.charts import ConfusionCell, shade_rows
 from annotations_app.domain.agreement.agreement_report import Comparison, Statistic
-from annotations_app.domain.agreement.comparisons import Observations, compare_observations
+from annotations_app.domain.agreement.comparisons import compare_two
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
 from annotations_app.domain.agreement.length_bias import measure_length_bias
 from annotations_app.domain.agreement.preference import score_side_a
@@ -287,25 +287,20 @@ def _match(turn: IntArray, judge: FloatArray, people: IntArray, sessions: Any) -
     return _Matched(turn[order], session[order], judge[order].astype(np.int64), people[order])
 
 
-def _compare(matched: _Matched, group: IntArray, groups: int, weights: FloatArray) -> list[Comparison]:
-    others = np.eye(len(weights))[matched.people].T if len(matched.turn) else np.zeros((len(weights), 0))
-    observations = Observations(group, matched.judge, np.ascontiguousarray(others), matched.session)
-    return compare_observations(observations, groups, weights, NOTHING_COMPARED)
+def _compare(matched: _Matched, weights: FloatArray) -> Comparison:
+    return compare_two(matched.judge, matched.people, matched.session, weights, NOTHING_COMPARED)
 
 
 def _compare_with_itself(repeats: Any, read: Any, sessions: Any, weights: FloatArray) -> Comparison | None:
     turn, first, again = repeats
     if not len(turn):
         return None
-    matched = _match(turn, read(again).astype(np.float64), read(first), sessions)
-    [comparison] = _compare(matched, np.zeros(len(matched.turn), np.int64), 1, weights)
-    return comparison
+    return _compare(_match(turn, read(again).astype(np.float64), read(first), sessions), weights)
 
 
 def _compare_whole(name: str, matched: _Matched, names: list[str], weights: FloatArray) -> Compared:
-    [comparison] = _compare(matched, np.zeros(len(matched.turn), np.int64), 1, weights)
     rates = [_rate_level(level, code, matched) for code, level in enumerate(names)]
-    return Compared(name, comparison, rates)
+    return Compared(name, _compare(matched, weights), rates)
 
 
 def _rate_level(name: str, code: int, matched: _Matched) -> LevelRate:

@@ -131,6 +131,16 @@ def pair_observations(
     return Observations(group, label, others, session)
 
 
+def compare_two(
+    label: IntArray, other_label: IntArray, session: IntArray, weights: FloatArray, empty_note: str
+) -> Comparison:
+    """Labels that are compared with one other each, all together; sorted by session."""
+    group = np.zeros(len(label), np.int64)
+    observations = pair_observations(group, label, other_label, session, len(weights))
+    [comparison] = compare_observations(observations, 1, weights, empty_note)
+    return comparison
+
+
 def count_tables(
     group: IntArray, cell: IntArray, weight: FloatArray, groups: int, categories: int
 ) -> FloatArray:

@@ -1,7 +1,6 @@
 """Writes what Alignmenter calibrates with: two files of labels, by our splits, and the persona."""
 
 from pathlib import Path
-from typing import Any
 
 from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.domain.calibration_sets import PARTS, Readiness
@@ -20,7 +19,6 @@ def write_calibration_sets(
     folder: Path,
     *,
     labels: str = DEFAULT_SELECTION,
-    actor: Any = None,
 ) -> Readiness:
     """Write `train.jsonl`, `validation.jsonl` and `persona.yaml` if the labels are ready.
 
@@ -33,9 +31,7 @@ def write_calibration_sets(
         folder.mkdir(parents=True, exist_ok=True)
         for part in PARTS:
             with write_atomically(folder / f"{part}.jsonl") as out:
-                export_annotations(
-                    dataset, persona=persona_id, out=out, labels=labels, split=part, actor=actor
-                )
+                export_annotations(dataset, persona=persona_id, out=out, labels=labels, split=part)
         with write_atomically(folder / PERSONA_FILE) as out:
             out.write(get_persona(persona_id).yaml.encode())
     except OSError as error:

@@ -61,7 +61,7 @@ class Pooled(NamedTuple):
     kappa: float | None
 
 
-def import_grades(text: str, dataset: Dataset, *, actor: Any = None) -> ImportedGrades:
+def import_grades(text: str, dataset: Dataset) -> ImportedGrades:
     """Keep the report that `rubric-grade --out` wrote, for the campaigns of the dataset's rubrics; what it
     says again replaces what it said. Raises UserError."""
     model, graded = _read_report(text)
@@ -70,9 +70,8 @@ def import_grades(text: str, dataset: Dataset, *, actor: Any = None) -> Imported
     name = f"rubric-grade.{_NOT_IN_NAMES.sub('-', model)}"[:100]
     counts: Counter[str] = Counter()
     with transaction.atomic():
-        judge = save_judge(
-            JudgeDocument(name, "Imported from rubric-grade", f"{MODEL_PREFIX}{model[:100]}"), actor=actor
-        ).judge
+        document = JudgeDocument(name, "Imported from rubric-grade", f"{MODEL_PREFIX}{model[:100]}")
+        judge = save_judge(document).judge
         for session_id, verdicts in graded.items():
             case = cases.get(session_id)
             campaign = campaigns.get(case.reply.pk) if case else None
@@ -87,7 +86,7 @@ def import_grades(text: str, dataset: Dataset, *, actor: Any = None) -> Imported
             )
         audit.record(
             "import_grades",
-            actor=actor,
+            actor=None,
             dataset_name=dataset.name,
             judge=judge.full_name,
             judged=counts["kept"],

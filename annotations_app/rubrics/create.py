@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
 
@@ -46,7 +46,6 @@ def create_rubric_campaigns(
     *,
     overlap: int = 2,
     override: str = "",
-    actor: Any = None,
     report_progress: ProgressCallback = ignore_progress,
 ) -> RubricCampaigns:
     """Or bring the campaigns of earlier runs up to the rubrics as they are now. Raises UserError, and then
@@ -80,13 +79,13 @@ def create_rubric_campaigns(
             else:
                 others[rubrics].append(case)
         for campaign, of_campaign in judged.items():
-            outcome = _update(campaign, of_campaign, actor)
+            outcome = _update(campaign, of_campaign)
             if outcome in REASONS:
                 left_out[outcome] += len(of_campaign)
             else:
                 counts[outcome] += 1
         for alike in others.values():
-            _create(alike, settings, override=override, actor=actor)
+            _create(alike, settings, override=override)
     return RubricCampaigns(len(others), counts["changed"], counts["unchanged"], left_out)
 
 
@@ -101,7 +100,7 @@ def find_campaigns(dataset: Dataset) -> dict[int, Campaign]:
     }
 
 
-def _update(campaign: Campaign, cases: Sequence[RubricCase], actor: Any) -> str:
+def _update(campaign: Campaign, cases: Sequence[RubricCase]) -> str:
     guidelines = write_guidelines(cases[0].rubrics)
     if any(write_guidelines(case.rubrics) != guidelines for case in cases):
         return PARTED
@@ -109,19 +108,19 @@ def _update(campaign: Campaign, cases: Sequence[RubricCase], actor: Any) -> str:
         return FEWER
     if are_guidelines_of(cases[0].rubrics, campaign.guidelines):
         return "unchanged"
-    edit_campaign(campaign, changes={"guidelines": guidelines}, actor=actor)
+    edit_campaign(campaign, changes={"guidelines": guidelines}, actor=None)
     return "changed"
 
 
-def _create(cases: Sequence[RubricCase], settings: CampaignSettings, *, override: str, actor: Any) -> None:
+def _create(cases: Sequence[RubricCase], settings: CampaignSettings, *, override: str) -> None:
     dataset = settings.dataset
     number = Campaign.objects.filter(name__startswith=name_campaigns(dataset)).count() + 1
     own = {
         **settings.model_fields(),
         "name": f"{name_campaigns(dataset)}{number}",
         "annotators": settings.annotators,
-        "schema": ask_rubrics(len(cases[0].rubrics), actor=actor),
+        "schema": ask_rubrics(len(cases[0].rubrics)),
         "guidelines": write_guidelines(cases[0].rubrics),
     }
     replies = [case.reply for case in cases]
-    create_with_replies(CampaignSettings(**own), replies, override=override, actor=actor)
+    create_with_replies(CampaignSettings(**own), replies, override=override)

@@ -11,7 +11,8 @@ from django.utils.html import format_html
 
 from annotations_app.campaigns.forms import UserMultipleChoiceField, users_who_can_annotate
 from annotations_app.campaigns.settings import SEED_LIMIT, CampaignSettings, InvalidSetting
-from annotations_app.criteria.schemas import latest_schemas, preference_schema
+from annotations_app.criteria.schemas import preference_schema
+from annotations_app.criteria.versions import latest_versions
 from annotations_app.models import Campaign, LabelSchema
 from annotations_app.models.campaign import (
     DEFAULT_LEASE_MINUTES,
@@ -217,7 +218,7 @@ class CampaignForm(OverrideForm):
         self.fields["other_dataset"].queryset = self.fields["dataset"].queryset
         for name in ("release", "other_release"):
             self.fields[name].queryset = _list_releases(user)
-        self.fields["schema"].queryset = latest_schemas()
+        self.fields["schema"].queryset = latest_versions(LabelSchema)
         self.fields["annotators"].queryset = users_who_can_annotate()
         if user.has_perm("datasets_app.add_persona"):
             persona = self.fields["persona"]

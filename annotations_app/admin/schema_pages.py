@@ -16,7 +16,8 @@ from annotations_app.campaigns.pages_common import (
     require_permissions,
     visible_campaigns,
 )
-from annotations_app.criteria.schemas import READY_MADE_NAMES, import_schema, latest_schemas, read_ready_made
+from annotations_app.criteria.schemas import READY_MADE_NAMES, import_schema, read_ready_made
+from annotations_app.criteria.versions import latest_versions
 from annotations_app.models import LabelSchema
 from datasets_app.core.web import fields
 from datasets_app.core.web.pages import parse_pk, render_page
@@ -61,7 +62,7 @@ class SchemaForm(forms.Form):
 def list_schemas(request: HttpRequest) -> HttpResponse:
     """The latest version of each, and those that come with the application."""
     require_permissions(request, "view_campaign")
-    schemas = list(latest_schemas())
+    schemas = list(latest_versions(LabelSchema))
     campaigns = Counter(visible_campaigns(request.user).values_list("schema__name", flat=True))
     known = {schema.name for schema in schemas}
     context = {

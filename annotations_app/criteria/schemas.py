@@ -3,9 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
-
-from annotations_app.criteria.versions import latest_versions, save_version
+from annotations_app.criteria.versions import save_version
 from annotations_app.models import LabelSchema
 from annotations_app.models.querysets import find_version
 from datasets_app.core.errors import UserError
@@ -39,10 +37,6 @@ def import_schema(text: str, *, file_name: str = "", actor: Any = None) -> Schem
 def save_schema(content: Schema, *, actor: Any = None) -> SchemaImport:
     """Nothing is saved if the latest version says the same."""
     return SchemaImport(*save_version(LabelSchema, "schema", content, write_document(content), actor=actor))
-
-
-def latest_schemas() -> QuerySet[LabelSchema]:
-    return latest_versions(LabelSchema)
 
 
 def get_schema(name: str) -> LabelSchema:

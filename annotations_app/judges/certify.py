@@ -8,10 +8,10 @@ import numpy as np
 from django.db import IntegrityError, transaction
 from msgspec.structs import asdict
 
+from annotations_app.criteria.versions import latest_versions
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.estimates.certificates import (
     DEFAULT_THRESHOLD,
-    BoundedRate,
     Certification,
     certify,
 )
@@ -25,8 +25,8 @@ from annotations_app.judges.judge_rows import (
     read_sessions,
     read_verdicts,
 )
-from annotations_app.judges.judges import latest_judges
-from annotations_app.models import Campaign, JudgeCertificate, JudgeRun
+from annotations_app.judges.run_judge import choose_criterion
+from annotations_app.models import Campaign, Judge, JudgeCertificate, JudgeRun
 from datasets_app.catalog.personas import parse_persona_text
 from datasets_app.catalog.policies import LOCKED_SPLIT
 from datasets_app.core import audit
@@ -54,7 +54,7 @@ def certify_judge(
     """
     campaign = run.campaign
     _check_test(campaign, threshold, epsilon)
-    asked = _find_criterion(campaign, criterion)
+    asked = choose_criterion(list_certifiable(campaign), criterion, "Choose a yes/no criterion")
     result, alternative = _measure(run, asked, threshold, epsilon)
     try:
         with transaction.atomic():
@@ -113,9 +113,7 @@ def list_changes(certificate: JudgeCertificate) -> list[str]:
     campaign = certificate.campaign
     _, persona_digest = parse_persona_text(campaign.persona.yaml, campaign.persona.persona_id)
     criteria = {one.key: one.digest for one in campaign.asked_schema.criteria}
-    later = type(certificate.judge).objects.filter(
-        name=certificate.judge.name, version__gt=certificate.judge.version
-    )
+    later = Judge.objects.filter(name=certificate.judge.name, version__gt=certificate.judge.version)
     changed = {
         "the criterion": criteria.get(certificate.criterion) != certificate.criterion_digest,
         "the persona": persona_digest != certificate.persona_digest,
@@ -128,7 +126,7 @@ def list_changes(certificate: JudgeCertificate) -> list[str]:
 
 def _has_later_member(jury: Jury | None) -> bool:
     return jury is not None and not (
-        {member.judge for member in jury.members} <= {judge.full_name for judge in latest_judges()}
+        {member.judge for member in jury.members} <= {judge.full_name for judge in latest_versions(Judge)}
     )
 
 
@@ -171,15 +169,6 @@ def _check_test(campaign: Campaign, threshold: float, epsilon: float) -> None:
     check_epsilon(epsilon)
 
 
-def _find_criterion(campaign: Campaign, key: str) -> Criterion:
-    binary = list_certifiable(campaign)
-    found = [one for one in binary if key in ("", one.key)]
-    if len(found) != 1:
-        names = ", ".join(one.key for one in binary) or "none of this campaign"
-        raise UserError(f"Choose a yes/no criterion: {names}.")
-    return found[0]
-
-
 def _measure(
     run: JudgeRun, criterion: Criterion, threshold: float, epsilon: float
 ) -> tuple[Certification, AlternativeTest | None]:
@@ -197,12 +186,9 @@ def _measure(
 
 
 def _as_json(result: Certification) -> dict[str, Any]:
-    rates: dict[str, BoundedRate] = {
-        "true_positive": result.true_positive,
-        "true_negative": result.true_negative,
-    }
     return {
-        **{name: rate._asdict() for name, rate in rates.items()},
+        "true_positive": result.true_positive._asdict(),
+        "true_negative": result.true_negative._asdict(),
         "replies": result.replies,
         "not_judged": result.not_judged,
         "reasons": list(result.reasons),

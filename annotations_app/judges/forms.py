@@ -5,11 +5,11 @@ from typing import Any
 
 from django import forms
 
+from annotations_app.criteria.versions import latest_versions
 from annotations_app.domain.estimates.certificates import DEFAULT_THRESHOLD
 from annotations_app.domain.judging.judge_document import OFFLINE
 from annotations_app.judges.certify import MIN_THRESHOLD, list_certifiable
 from annotations_app.judges.improve_judge import MAX_TRIES, is_draft, list_comparable
-from annotations_app.judges.judges import latest_judges
 from annotations_app.judges.parameters import (
     DEFAULT_TRIES,
     ImproveParameters,
@@ -113,7 +113,7 @@ class JuryForm(OverrideForm):
 
 def _list_judges() -> list[Judge]:
     """To choose from: drafts of prompts are compared, and used by nobody."""
-    return [judge for judge in latest_judges() if not is_draft(judge)]
+    return [judge for judge in latest_versions(Judge) if not is_draft(judge)]
 
 
 def _estimate_price(judge: Judge) -> float:

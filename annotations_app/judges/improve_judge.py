@@ -17,7 +17,7 @@ from annotations_app.judges.judges import get_judge, save_judge
 from annotations_app.judges.model_judge import write_instructions
 from annotations_app.judges.parameters import DEFAULT_TRIES, JudgeOptions
 from annotations_app.judges.replies import EXAMPLE_SPLIT, list_excluded, read_replies
-from annotations_app.judges.run_judge import make_request, run_judge
+from annotations_app.judges.run_judge import choose_criterion, make_request, run_judge
 from annotations_app.judges.versions import VersionChange, compare_versions
 from annotations_app.models import Campaign, Judge, JudgeRun, Verdict
 from datasets_app.catalog import text_gates
@@ -189,19 +189,16 @@ def _check(campaign: Campaign, judge: Judge, key: str, tries: int) -> tuple[Crit
         raise UserError(f"{name} has no prompt; improve a judge that calls a model.")
     if not 1 <= tries <= MAX_TRIES:
         raise UserError(f"Try 1 to {MAX_TRIES} prompts at a time.")
-    comparable = list_comparable(campaign)
-    found = [one for one in comparable if key in ("", one.key)]
-    if len(found) != 1:
-        names = ", ".join(one.key for one in comparable) or "none of this campaign"
-        raise UserError(f"Choose the criterion that agreement is measured on: {names}.")
-    labeled = _read_labeled(campaign, found[0])
+    request = "Choose the criterion that agreement is measured on"
+    criterion = choose_criterion(list_comparable(campaign), key, request)
+    labeled = _read_labeled(campaign, criterion)
     for split in (EXAMPLE_SPLIT, COMPARED_SPLIT):
         if not len(labeled.of_split(split).turn):
             raise UserError(
                 f"No reply of the {split} split has a label of most people in {campaign.name}. Prompts are "
                 f"proposed from the {EXAMPLE_SPLIT} split and compared on the {COMPARED_SPLIT} split."
             )
-    return found[0], labeled
+    return criterion, labeled
 
 
 def _compare(base: JudgeRun, run: JudgeRun, criterion: Criterion, labeled: _Labeled) -> VersionChange | None:

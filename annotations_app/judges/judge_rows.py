@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.labels.label_counts import concatenate, unpack_numbers
 from annotations_app.labels.random_sample import list_random_turns
 from annotations_app.labels.versions import list_schemas_asking
 from annotations_app.models import Campaign, JudgeRun
@@ -203,7 +204,7 @@ def read_raters(campaign: Campaign, criterion: Criterion) -> dict[str, tuple[Int
     chosen = list_random_turns(campaign)
     found = {}
     for name, packed in fetch_all(_RATERS_SQL.format(**sql), values):
-        turn, value = np.frombuffer(packed, ">i8").astype(np.int64).reshape(-1, 2).T
+        turn, value = unpack_numbers(packed).reshape(-1, 2).T
         found[name] = _keep(chosen, turn, value)
     return found
 
@@ -255,9 +256,7 @@ def read_sessions(campaign: Campaign) -> Sessions:
 def read_tags(campaign: Campaign) -> dict[str, IntArray]:
     """The turns of each of the most frequent tags."""
     values = {"campaign": campaign.pk, "dataset": campaign.dataset_id, "limit": MAX_TAGS}
-    return {
-        tag: np.frombuffer(packed, ">i8").astype(np.int64) for tag, packed in fetch_all(_TAGS_SQL, values)
-    }
+    return {tag: unpack_numbers(packed) for tag, packed in fetch_all(_TAGS_SQL, values)}
 
 
 def read_lengths(campaign: Campaign) -> dict[str, IntArray]:
@@ -293,6 +292,5 @@ def look_up(turns: IntArray, known: IntArray, values: IntArray) -> FloatArray:
 
 
 def read_packed(sql: str, columns: int, **values: object) -> tuple[IntArray, ...]:
-    parts = [np.frombuffer(packed, ">i8") for packed in fetch_column(sql, values)]
-    numbers = np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, np.int64)
+    numbers = concatenate([unpack_numbers(packed) for packed in fetch_column(sql, values)])
     return tuple(numbers.reshape(-1, columns).T)

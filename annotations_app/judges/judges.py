@@ -2,9 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from django.db.models import QuerySet
-
-from annotations_app.criteria.versions import latest_versions, save_version
+from annotations_app.criteria.versions import save_version
 from annotations_app.domain.judging.judge_document import (
     OFFLINE,
     InvalidJudge,
@@ -27,7 +25,7 @@ class JudgeImport(NamedTuple):
     change: str
 
 
-def import_judge(text: str, *, file_name: str = "", actor: Any = None) -> JudgeImport:
+def import_judge(text: str, *, file_name: str = "") -> JudgeImport:
     """Save YAML as the first or the next version of the judge that it names. Raises UserError."""
     try:
         content = parse_judge(text)
@@ -35,7 +33,7 @@ def import_judge(text: str, *, file_name: str = "", actor: Any = None) -> JudgeI
         raise UserError(f"{file_name or 'The text'} is not a valid judge: {error}.") from None
     if content.name == OFFLINE:
         raise UserError(f"{OFFLINE!r} is the built-in judge; choose another name.")
-    return save_judge(content, actor=actor)
+    return save_judge(content)
 
 
 def save_judge(content: JudgeDocument, *, actor: Any = None) -> JudgeImport:
@@ -43,10 +41,6 @@ def save_judge(content: JudgeDocument, *, actor: Any = None) -> JudgeImport:
     change no judgment, are not a new version."""
     document = write_judge(content)
     return JudgeImport(*save_version(Judge, "judge", content, document, in_place=True, actor=actor))
-
-
-def latest_judges() -> QuerySet[Judge]:
-    return latest_versions(Judge)
 
 
 def get_judge(name: str) -> Judge:

@@ -37,8 +37,7 @@ _EXCLUDED_SQL = f"SELECT turn_id FROM ({_ITEMS}) item WHERE excluded"  # constan
 _FOLDS_SQL = f"""
 SELECT string_agg(int8send(turn_id)
     || int8send(('x' || substr(md5(session_id), 1, 8))::bit(32)::bigint %% %(folds)s), ''::bytea)
-FROM ({_ITEMS}) item WHERE NOT excluded AND (%(only)s::bigint[] IS NULL OR turn_id = ANY(%(only)s))
-GROUP BY turn_id >> 16
+FROM ({_ITEMS}) item WHERE NOT excluded GROUP BY turn_id >> 16
 """  # constants of this module # nosec B608
 # Both ways round of a pair are next to each other, so that a budget ends with whole pairs.
 _MISSING_SQL = f"""
@@ -125,17 +124,14 @@ def list_excluded(campaign: Campaign) -> list[int]:
     return list(fetch_column(_EXCLUDED_SQL, _describe(campaign)))
 
 
-def read_folds(
-    campaign: Campaign, folds: int, only: Sequence[int] | None = None
-) -> tuple[IntArray, IntArray]:
-    """(turn, fold of its session) of replies that may be judged, ascending by turn; of ``only`` these."""
-    values = {**_describe(campaign), "folds": folds, "only": None if only is None else list(only)}
-    turn, fold = read_packed(_FOLDS_SQL, 2, **values)
+def read_folds(campaign: Campaign, folds: int) -> tuple[IntArray, IntArray]:
+    """(turn, fold of its session) of replies that may be judged, ascending by turn."""
+    turn, fold = read_packed(_FOLDS_SQL, 2, **_describe(campaign), folds=folds)
     order = turn.argsort()
     return turn[order], fold[order]
 
 
-def read_missing(run: JudgeRun, repeats: int, only: list[int] | None = None) -> Iterator[ReplyToJudge]:
+def read_missing(run: JudgeRun, repeats: int, only: list[int] | None) -> Iterator[ReplyToJudge]:
     """In the order of the campaign: those without a judgment, also those that failed in an earlier run."""
     for repeat in range(repeats):
         after = -1

@@ -1,6 +1,6 @@
 """Has a judge answer the criteria of a campaign for each of its replies."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from annotations_app.domain.judging.judge_document import JudgeDocument
@@ -16,7 +16,7 @@ from datasets_app.catalog import text_gates
 from datasets_app.catalog.personas import parse_persona_text
 from datasets_app.core.errors import UserError
 from datasets_app.core.progress import ProgressCallback, ignore_progress
-from datasets_app.domain.labels.criterion import Kind
+from datasets_app.domain.labels.criterion import Criterion, Kind
 from datasets_app.domain.labels.schema import Schema
 from datasets_app.domain.model_calls.budget import Prices, TokenBudget, TokensUsed
 from datasets_app.domain.model_calls.endpoint import Endpoint
@@ -98,6 +98,15 @@ def _check_options(document: JudgeDocument, options: JudgeOptions) -> None:
         raise UserError("A budget in money needs the judge's prices; add them to its YAML.")
     if not document.is_offline:
         check_request(make_request(document, options))
+
+
+def choose_criterion(offered: Sequence[Criterion], key: str, request: str) -> Criterion:
+    """The one with this key, or the only one. Raises UserError: the ``request`` with what is ``offered``."""
+    found = [one for one in offered if key in ("", one.key)]
+    if len(found) != 1:
+        names = ", ".join(one.key for one in offered) or "none of this campaign"
+        raise UserError(f"{request}: {names}.")
+    return found[0]
 
 
 def make_request(document: JudgeDocument, options: JudgeOptions) -> ModelParameters:

@@ -26,7 +26,14 @@ from annotations_app.domain.agreement.criterion_report import (
 )
 from annotations_app.domain.agreement.distance_alpha import MAX_CODES, measure_alpha
 from annotations_app.domain.agreement.preference import Preference, measure_preference
-from annotations_app.domain.label_table import LABEL_BITS, LABEL_MASK, IntArray, LabelTable, build_label_table
+from annotations_app.domain.arrays import IntArray
+from annotations_app.domain.label_table import (
+    LABEL_BITS,
+    LABEL_MASK,
+    LabelTable,
+    build_label_table,
+    number_keys,
+)
 from annotations_app.domain.scales import (
     NOMINAL,
     Measurement,
@@ -41,7 +48,6 @@ from annotations_app.labels.label_counts import (
     concatenate,
     copy_rows,
     find_tags,
-    number_items,
     order_turns_by_session,
     unpack_numbers,
 )
@@ -244,7 +250,7 @@ def _measure_levels(
 def _measure_preference(labels: _Labels, answers: _Answers) -> tuple[Preference, dict[str, Preference]]:
     """Of all pairs, and of those with each of the most frequent tags."""
     campaign = labels.campaign
-    turns, turn = number_items(answers.turn)
+    turns, turn = number_keys(answers.turn)
     order, session = order_turns_by_session(campaign.dataset_id, turns)
     of_turn = np.empty_like(session)
     of_turn[order] = session
@@ -327,7 +333,7 @@ def build_answer_table(
     names: dict[int, str] | None = None,
 ) -> LabelTable:
     """Without ``names`` raters have their numbers."""
-    items, item = number_items(answers.turn)
+    items, item = number_keys(answers.turn)
     order, session = order_turns_by_session(campaign.dataset_id, items)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))

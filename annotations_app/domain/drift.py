@@ -12,7 +12,8 @@ from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from annotations_app.domain.arrays import FloatArray
 
 BASELINE, HORIZON = 50, 120
 DROP = 0.1
@@ -85,7 +86,7 @@ def compute_limit(right: int, others: float | None, false_alarms: float) -> floa
     return high
 
 
-def _chance_of_alarm(baseline: float, rates: NDArray[np.float64], limit: float) -> NDArray[np.float64]:
+def _chance_of_alarm(baseline: float, rates: FloatArray, limit: float) -> FloatArray:
     """Of each true rate, within HORIZON checks. The sum is kept on a grid of half a right check; what falls
     between two places is shared among them, so that its mean is right."""
     worse, better = score_checks(baseline)
@@ -100,7 +101,7 @@ def _chance_of_alarm(baseline: float, rates: NDArray[np.float64], limit: float) 
     return np.asarray(chance[:, -1])
 
 
-def _make_moves(score: float, end: int) -> NDArray[np.float64]:
+def _make_moves(score: float, end: int) -> FloatArray:
     """From each place to each; the last is the alarm, which nobody leaves."""
     moves = np.zeros((end + 1, end + 1))
     for place in range(end):

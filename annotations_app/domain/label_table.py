@@ -3,21 +3,19 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annotations_app.domain.arrays import BoolArray, ByteArray, FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Scale
 from datasets_app.domain.labels.criterion import MAX_LEVELS
 from datasets_app.domain.labels.on_brand import ON_BRAND
-
-IntArray = NDArray[np.int64]
-ByteArray = NDArray[np.int8]
-FloatArray = NDArray[np.float64]
 
 # Enough for the code of any level; packed with what a label belongs to.
 LABEL_BITS = (MAX_LEVELS - 1).bit_length()
 LABEL_MASK = (1 << LABEL_BITS) - 1
 NO_ANNOTATOR = -1
 NO_GOLD = -1
+# A lookup table may have this many times more rows than keys.
+MAX_SPARSENESS = 16
 
 
 class Repeats(NamedTuple):
@@ -69,7 +67,7 @@ class LabelTable(NamedTuple):
         return len(self.session)
 
     @property
-    def has_annotator(self) -> NDArray[np.bool_]:
+    def has_annotator(self) -> BoolArray:
         return self.annotator >= 0
 
     @property
@@ -129,11 +127,25 @@ def _make_table(
     return LabelTable(names, owner >> bits, annotator, label, session, gold, month=month, **options)
 
 
-def _is_last_of_owner(owner: IntArray, bits: int) -> NDArray[np.bool_]:
+def _is_last_of_owner(owner: IntArray, bits: int) -> BoolArray:
     """Marks the last of each of the sorted owners, and all owners without a name."""
     last = np.ones(len(owner), bool)
     last[:-1] = owner[1:] != owner[:-1]
     return np.asarray(last | ((owner & ((1 << bits) - 1)) == 0))
+
+
+def number_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """The different keys, ascending, and the index of each among them."""
+    if not len(keys):
+        return keys, keys
+    lowest, highest = int(keys.min()), int(keys.max())
+    if highest - lowest > MAX_SPARSENESS * len(keys):
+        items, item = np.unique(keys, return_inverse=True)
+        return items, item
+    there = np.zeros(highest - lowest + 1, bool)
+    there[keys - lowest] = True
+    places = np.cumsum(there, dtype=np.int64) - 1
+    return np.flatnonzero(there) + lowest, places[keys - lowest]
 
 
 def find_starts(values: IntArray) -> IntArray:

@@ -8,9 +8,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from annotations_app.domain.arrays import FloatArray, IntArray
 
 
 class Measurement(StrEnum):
@@ -99,12 +98,12 @@ def ratio_distances(positions: FloatArray) -> FloatArray:
     return np.asarray(np.divide(_steps_apart(positions), sums, where=sums > 0, out=np.zeros_like(sums)) ** 2)
 
 
-def jaccard_distances(sets: NDArray[np.int64]) -> FloatArray:
+def jaccard_distances(sets: IntArray) -> FloatArray:
     """Of sets, a bit for each member: 1 less the share of their members that both have."""
     return 1 - _shared_members(sets)
 
 
-def masi_distances(sets: NDArray[np.int64]) -> FloatArray:
+def masi_distances(sets: IntArray) -> FloatArray:
     """The same, nearer where one holds the other.
 
     Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836.
@@ -115,7 +114,7 @@ def masi_distances(sets: NDArray[np.int64]) -> FloatArray:
     return 1 - _shared_members(sets) * monotonicity
 
 
-def _shared_members(sets: NDArray[np.int64]) -> FloatArray:
+def _shared_members(sets: IntArray) -> FloatArray:
     """Two empty sets share all they have."""
     both, either = (np.bitwise_count(each) for each in (sets[:, None] & sets, sets[:, None] | sets))
     return np.asarray(np.divide(both, either, where=either > 0, out=np.ones(either.shape)))

@@ -6,12 +6,11 @@ import numpy as np
 
 from annotations_app.agreement.criteria import read_swapped
 from annotations_app.domain.agreement.preference import score_side_a
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.planning import plan_labels
 from annotations_app.domain.estimates.quality import UNCOUNTED_ORDER, QualityReport, RateEstimate
 from annotations_app.domain.estimates.rates import (
     Estimate,
-    FloatArray,
-    IntArray,
     Replies,
     estimate_from_people,
     estimate_with_judges,

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotations_app.campaigns.calibration import start_over
 from annotations_app.campaigns.members import lock_campaign, lock_members
-from annotations_app.domain.estimates.rates import FloatArray, IntArray
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.usefulness import Draws, draw_at_random, measure_usefulness
 from annotations_app.estimates.measure import find_runs, list_rated_levels
 from annotations_app.estimates.replies import (

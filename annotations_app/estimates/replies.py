@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.estimates.rates import BoolArray, FloatArray, IntArray
+from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.estimates.usefulness import Draws
 from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Campaign

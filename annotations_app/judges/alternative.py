@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from annotations_app.domain.arrays import IntArray
 from annotations_app.domain.estimates.alternative import (
     DEFAULT_EPSILON,
     AlternativeTest,
     Ratings,
     compare_with_people,
 )
-from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.judge_rows import Sessions, look_up
 from datasets_app.core.errors import UserError
 from datasets_app.domain.labels.criterion import Criterion, Kind

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from annotations_app.domain.label_table import IntArray
+from annotations_app.domain.arrays import IntArray
 from annotations_app.judges.judge_rows import look_up, read_people_at_random, read_verdicts
 from annotations_app.models import Campaign, Judge, JudgeRun
 from annotations_app.models.querysets import find_version

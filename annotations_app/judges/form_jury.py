@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from annotations_app.domain.arrays import IntArray
 from annotations_app.domain.judging.judge_document import JURY, JudgeDocument
 from annotations_app.domain.judging.jury import learn_weights
 from annotations_app.domain.judging.jury_document import (
@@ -17,7 +18,6 @@ from annotations_app.domain.judging.jury_document import (
     Member,
     check_certainty,
 )
-from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, read_sessions
 from annotations_app.judges.judges import save_judge

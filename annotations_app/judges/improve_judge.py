@@ -8,9 +8,9 @@ import numpy as np
 from django.db import transaction
 
 from annotations_app.domain.agreement.gain import share_risk
+from annotations_app.domain.arrays import IntArray
 from annotations_app.domain.judging.better_prompt import Disagreement, build_request
 from annotations_app.domain.judging.judge_document import JudgeDocument
-from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
 from annotations_app.judges.judges import get_judge, save_judge

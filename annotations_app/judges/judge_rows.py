@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.labels.label_counts import concatenate, unpack_numbers
 from annotations_app.labels.random_sample import list_random_turns
 from annotations_app.labels.versions import list_schemas_asking

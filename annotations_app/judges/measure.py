@@ -11,8 +11,8 @@ from annotations_app.domain.agreement.comparisons import compare_two
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
 from annotations_app.domain.agreement.length_bias import measure_length_bias
 from annotations_app.domain.agreement.preference import score_side_a
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
-from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
 from annotations_app.judges.costs import compute_cost, describe_members

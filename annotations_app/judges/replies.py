@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from annotations_app.domain.arrays import IntArray
 from annotations_app.domain.judging.judge_prompt import MAX_CONTEXT_TURNS, Example, JudgedReply
-from annotations_app.domain.label_table import IntArray
 from annotations_app.judges.judge_rows import read_packed
 from annotations_app.models import Campaign, JudgeRun
 from datasets_app.core.queries import fetch_all, fetch_column, fetch_one

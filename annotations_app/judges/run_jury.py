@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.judging.judge_prompt import select_questions
 from annotations_app.domain.judging.jury import MISSING, combine_verdicts, load_weights
 from annotations_app.domain.judging.jury_document import FOLDS, Jury
-from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.judges.costs import compute_cost
 from annotations_app.judges.judge_rows import look_up, read_verdicts
 from annotations_app.judges.judges import get_judge

@@ -8,7 +8,7 @@ from annotations_app.agreement.criteria import read_swapped
 from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAULT_SEED
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.preference import measure_preference
-from annotations_app.domain.label_table import IntArray
+from annotations_app.domain.arrays import IntArray
 from annotations_app.judges.judge_rows import Sessions, read_repeats, read_verdicts
 from annotations_app.models import JudgeRun
 from datasets_app.domain.labels.criterion import Criterion

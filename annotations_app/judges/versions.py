@@ -6,7 +6,7 @@ import numpy as np
 
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.gain import RISK, measure_gain
-from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.models import JudgeRun
 
 

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from psycopg import sql
 
+from annotations_app.domain.arrays import ByteArray, IntArray
 from annotations_app.domain.label_table import (
     LABEL_MASK,
     NO_ANNOTATOR,
     NO_GOLD,
     AmbiguousOrder,
-    ByteArray,
-    IntArray,
     LabelPart,
     LabelTable,
     Repeats,
     build_label_table,
+    number_keys,
     order_by_session,
 )
 from datasets_app.core.queries import fetch_all, fetch_column, open_copy
@@ -30,8 +30,6 @@ TURN_BITS = 16
 # Up to this many turns are queried by number; beyond it, all turns in their range are read.
 MAX_LISTED_TURNS = 20_000
 NO_VALUE = "none"
-# A lookup table may have this many times more rows than values.
-MAX_SPARSENESS = 16
 HASH_SLOTS = 1 << 16
 
 _PACKED_SQL = sql.SQL("""
@@ -140,7 +138,7 @@ def read_labels(scopes: Sequence[LabelScope], by: Sequence[str] = ()) -> LabelTa
 def _read_table(scopes: Sequence[LabelScope], by: Sequence[str], *, in_order: bool) -> LabelTable:
     packed = _read_packed(scopes, "label", monthly="month" in by, in_order=in_order)
     names, annotator = _annotator_names(packed, len(scopes))
-    items, item = number_items(packed.key)
+    items, item = number_keys(packed.key)
     order, place, session = order_by_session(
         _session_of_turns(_dataset_of(scopes), items // max(1, len(scopes)))
     )
@@ -254,20 +252,6 @@ def _distinct_hashes(hashes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         return np.unique(hashes, return_index=True, return_inverse=True)
     example_of[example_of >= 0] = np.arange(len(example))
     return hashes[example], example, example_of[slot]
-
-
-def number_items(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """The items, ascending, and for each key the index of its item."""
-    if not len(keys):
-        return keys, keys
-    lowest, highest = int(keys.min()), int(keys.max())
-    if highest - lowest > MAX_SPARSENESS * len(keys):
-        items, item = np.unique(keys, return_inverse=True)
-        return items, item
-    there = np.zeros(highest - lowest + 1, bool)
-    there[keys - lowest] = True
-    places = np.cumsum(there, dtype=np.int64) - 1
-    return np.flatnonzero(there) + lowest, places[keys - lowest]
 
 
 def _number_months(month: IntArray | None) -> tuple[tuple[str, ...], IntArray | None]:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.consensus import TIE, fit_consensus, majority_labels
+from annotations_app.domain.arrays import ByteArray, FloatArray, IntArray
 from annotations_app.domain.evidence import list_offsets
-from annotations_app.domain.label_table import FloatArray, IntArray
 from annotations_app.domain.label_table import LabelTable as Table
 from annotations_app.labels.label_counts import (
     LabelScope,
@@ -56,7 +55,7 @@ class _ConsensusLabels(NamedTuple):
 
     turn: IntArray
     session: IntArray
-    label: NDArray[np.int8]
+    label: ByteArray
     confidence: FloatArray
     annotator: str
     omission: str
@@ -128,7 +127,7 @@ LABEL_SELECTORS: dict[str, Callable[[LabelSelection], Iterator[LabelRecord]]] = 
 
 
 def _make_consensus(
-    table: Table, label: NDArray[np.int8], confidence: FloatArray, annotator: str
+    table: Table, label: ByteArray, confidence: FloatArray, annotator: str
 ) -> _ConsensusLabels:
     return _ConsensusLabels(table.turn, table.session, label, confidence, annotator, OMITTED_TIES)
 

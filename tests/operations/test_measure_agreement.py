@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from annotations_app.agreement.measure import measure_agreement, measure_files
+from annotations_app.domain import label_table
 from annotations_app.domain.agreement.agreement_report import AgreementReport
 from annotations_app.labels import label_counts
 from annotations_app.labels.export_annotations import export_annotations
@@ -90,8 +91,12 @@ def test_turns_far_apart_and_many_names_make_no_difference(
     stored = make_dataset(tmp_path, make_sessions(6, 6))
     at_random(stored, 6, 120)
     usual = measure_agreement(dataset=stored, by=BY, resamples=20).as_json()
-    for name, value in (("MAX_SPARSENESS", 0), ("HASH_SLOTS", 1), ("MAX_LISTED_TURNS", 0), ("TURN_BITS", 1)):
-        monkeypatch.setattr(label_counts, name, value)
+    sizes = {"HASH_SLOTS": 1, "MAX_LISTED_TURNS": 0, "TURN_BITS": 1}
+    for module, name, value in (
+        (label_table, "MAX_SPARSENESS", 0),
+        *((label_counts, name, value) for name, value in sizes.items()),
+    ):
+        monkeypatch.setattr(module, name, value)
         close(usual, measure_agreement(dataset=stored, by=BY, resamples=20).as_json())
 
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_plan import plan_agreement
 from annotations_app.domain.agreement.agreement_report import (
@@ -41,11 +40,9 @@ from annotations_app.domain.agreement.intervals import (
     sum_squared_influence,
 )
 from annotations_app.domain.agreement.pairs import MAX_PAIRS, compare_pairs
+from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.label_table import NO_GOLD, LabelTable, find_starts
 from annotations_app.domain.scales import Weighting
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 DEFAULT_RESAMPLES = 1000
 DEFAULT_SEED = 42
@@ -260,7 +257,7 @@ def _top_rates(table: LabelTable, group: IntArray, groups: int) -> list[Statisti
     ]
 
 
-def _as_index(mask: NDArray[np.bool_]) -> Any:
+def _as_index(mask: BoolArray) -> Any:
     """What to index with: a slice where all are picked, which copies nothing."""
     return slice(None) if mask.all() else mask
 

@@ -13,7 +13,8 @@ from annotations_app.domain.agreement.agreement_report import AgreementPlan
 from annotations_app.domain.agreement.coefficients import compute_coefficients, item_sums
 from annotations_app.domain.agreement.consensus import fit_consensus
 from annotations_app.domain.agreement.intervals import MIN_SESSIONS, NORMAL_QUANTILE
-from annotations_app.domain.label_table import FloatArray, IntArray, LabelTable
+from annotations_app.domain.arrays import FloatArray, IntArray
+from annotations_app.domain.label_table import LabelTable
 from annotations_app.domain.scales import Weighting
 
 MAX_MORE_LABELS = 3

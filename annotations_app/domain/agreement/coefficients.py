@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from annotations_app.domain.arrays import FloatArray
 from annotations_app.domain.scales import Weighting
 
-FloatArray = NDArray[np.float64]
 CountArray = NDArray[np.integer[Any]]
 
 # The first columns of the sums; four blocks of one column a category follow, then what a scale needs besides.

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 from annotations_app.domain.agreement.agreement_report import ALL_AGREE_NOTE, Comparison, Statistic
 from annotations_app.domain.agreement.coefficients import cohen_kappa
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from annotations_app.domain.arrays import FloatArray, IntArray
+from annotations_app.domain.label_table import number_keys
 
 # Of groups times patterns: of more a table would be larger than what it saves.
 MAX_PATTERN_CELLS = 1 << 18
-# A lookup table may have this many times more rows than keys.
-MAX_SPARSENESS = 4
 
 
 class Observations(NamedTuple):
@@ -71,18 +68,9 @@ def find_patterns(counts: IntArray) -> LabelPatterns:
     found = np.zeros((1, 0), np.int64)
     for column in counts.T:
         width = int(column.max(initial=0)) + 1
-        keys, of_item = _number_keys(of_item * width + column)
+        keys, of_item = number_keys(of_item * width + column)
         found = np.column_stack([found[keys // width], keys % width])
     return LabelPatterns(found.T, of_item)
-
-
-def _number_keys(keys: IntArray) -> tuple[IntArray, IntArray]:
-    """The different keys, ascending, and the index of each among them."""
-    if keys.max(initial=0) > MAX_SPARSENESS * len(keys):
-        found, index = np.unique(keys, return_inverse=True)
-        return found, index
-    there = np.bincount(keys) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 def compare_with_others(

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.label_table import FloatArray, IntArray, LabelTable, find_starts
+from annotations_app.domain.arrays import ByteArray, FloatArray, IntArray
+from annotations_app.domain.label_table import LabelTable, find_starts
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 
 MAX_ITERATIONS = 200
@@ -41,7 +42,7 @@ class Consensus(NamedTuple):
     def iterations(self) -> int:
         return len(self.log_likelihood)
 
-    def labels(self, scale: Scale = NOMINAL) -> NDArray[np.int8]:
+    def labels(self, scale: Scale = NOMINAL) -> ByteArray:
         """The likeliest truth of each item, on a scale with an order the median; TIE where two are as
         likely, or the median lies between two."""
         if scale.measurement == Measurement.NOMINAL:
@@ -51,7 +52,7 @@ class Consensus(NamedTuple):
         return np.where(lower == upper, lower, TIE).astype(np.int8)
 
 
-def majority_labels(counts: IntArray) -> NDArray[np.int8]:
+def majority_labels(counts: IntArray) -> ByteArray:
     """(items, categories) → the category given most often to each; TIE where two were given as often."""
     return _most_frequent(counts)
 
@@ -141,7 +142,7 @@ def _estimate_posterior(
     return scaled, float(np.log(sums, out=sums).sum() + highest.sum() + of_first)
 
 
-def _most_frequent(values: NDArray[Any]) -> NDArray[np.int8]:
+def _most_frequent(values: NDArray[Any]) -> ByteArray:
     if not len(values):
         return np.zeros(0, np.int8)
     highest = values.max(axis=1, keepdims=True)

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import (
     WEIGHTED_KAPPAS,
@@ -11,6 +10,7 @@ from annotations_app.domain.agreement.agreement_report import (
     Statistic,
 )
 from annotations_app.domain.agreement.preference import Preference, describe_preference
+from annotations_app.domain.arrays import IntArray
 from datasets_app.domain.labels.criterion import Criterion, Kind
 
 _WEIGHTED_NAMES = dict(
@@ -93,7 +93,7 @@ class CriterionReport(NamedTuple):
         return self.statistics[0].statistic if self.statistics else None
 
     @property
-    def confusion(self) -> NDArray[np.int64]:
+    def confusion(self) -> IntArray:
         """How often two annotators gave which answers to one reply: symmetric."""
         size = len(self.answers)
         total = np.zeros((size, size), np.int64)

@@ -4,7 +4,6 @@ Krippendorff, K. (2011). Computing Krippendorff's Alpha-Reliability. University 
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import (
     ALL_AGREE_NOTE,
@@ -13,9 +12,8 @@ from annotations_app.domain.agreement.agreement_report import (
     Statistic,
 )
 from annotations_app.domain.agreement.intervals import jackknife_interval, sum_squared_influence
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.label_table import LabelTable, find_starts
-
-FloatArray = NDArray[np.float64]
 
 # Of more different labels the distances wouldn't fit into memory.
 MAX_CODES = 1000
@@ -46,7 +44,7 @@ def measure_alpha(table: LabelTable, distances: FloatArray) -> Statistic:
     return jackknife_interval(1 - ratio, float(squares[0, 0]), len(find_starts(session)), -1.0)
 
 
-def _distances_within(label: NDArray[np.int64], item: NDArray[np.int64], distances: FloatArray) -> FloatArray:
+def _distances_within(label: IntArray, item: IntArray, distances: FloatArray) -> FloatArray:
     """The mean distance of each label from the others of its item."""
     starts = find_starts(item)
     sizes = np.diff([*starts, len(item)])

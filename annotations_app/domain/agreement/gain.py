@@ -7,7 +7,7 @@ import numpy as np
 
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.intervals import MIN_SESSIONS, jackknife_interval, sum_squared_influence
-from annotations_app.domain.estimates.rates import BoolArray, IntArray
+from annotations_app.domain.arrays import BoolArray, IntArray
 
 # How often a version that is no better may seem so: the tail of a 95 % interval.
 RISK = 0.025

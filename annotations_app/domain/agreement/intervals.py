@@ -8,13 +8,10 @@ infinitesimal jackknife (Efron 1981, Biometrika 68, 589-599), for each of many p
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.arrays import FloatArray, IntArray
 from datasets_app.domain.intervals import CONFIDENCE_LEVEL
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 # Of a normal distribution, between the 2.5th and the 97.5th percentile.
 NORMAL_QUANTILE = 1.959963984540054

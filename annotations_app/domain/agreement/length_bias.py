@@ -4,7 +4,7 @@ import numpy as np
 
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.intervals import jackknife_interval
-from annotations_app.domain.label_table import FloatArray, IntArray
+from annotations_app.domain.arrays import FloatArray, IntArray
 
 ONE_LENGTH_NOTE = "undefined: too few replies of different length"
 MIN_REPLIES = 10

@@ -8,14 +8,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import PairComparison
 from annotations_app.domain.agreement.comparisons import build_comparisons, count_tables, influence_gradients
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.label_table import LabelTable, find_starts
-
-IntArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 PAIR_BLOCK_SIZE = 1 << 19
 # More could not be looked at; those with most items in common are kept.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from annotations_app.domain.agreement.agreement_report import NO_LABELS_NOTE, Statistic
 from annotations_app.domain.agreement.intervals import MIN_SESSIONS, percentile_interval, resample_sums
+from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.estimates.rates import Replies, estimate_from_people
 from datasets_app.domain.labels.preference import SIDE_A, SIDE_B, TIE
 
@@ -48,9 +49,9 @@ class Preference(NamedTuple):
 
 
 def measure_preference(
-    code: NDArray[np.int64],
-    swapped: NDArray[np.bool_],
-    session: NDArray[np.int64],
+    code: IntArray,
+    swapped: BoolArray,
+    session: IntArray,
     *,
     resamples: int,
     seed: int,
@@ -78,12 +79,12 @@ def measure_preference(
     return Preference(wins, losses, even, ties - even, win_rate, share, probability, any_time)
 
 
-def score_side_a(code: NDArray[np.int64]) -> NDArray[np.float64]:
+def score_side_a(code: IntArray) -> FloatArray:
     """1 where A is better, 0 where B is, and half for ties and pairs of which both are bad."""
     return np.asarray(np.select([code == SIDE_A, code == SIDE_B], [1.0, 0.0], 0.5))
 
 
-def _measure_at_any_time(won: NDArray[np.float64], session: NDArray[np.int64], planned: int) -> Statistic:
+def _measure_at_any_time(won: FloatArray, session: IntArray, planned: int) -> Statistic:
     """As estimates of rates have it: see :mod:`annotations_app.domain.estimates.quantiles`."""
     replies = Replies(session, won, np.ones(len(won)), np.zeros((0, len(won))))
     found = estimate_from_people(replies, planned=planned)
@@ -133,21 +134,19 @@ def _format_p(probability: float | None) -> str:
     return "–" if probability is None else "< 0.001" if probability < 0.001 else f"= {probability:.3f}"
 
 
-def _win_rate(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _win_rate(sums: FloatArray) -> FloatArray:
     kept, kept_labels, swapped, swapped_labels = np.moveaxis(sums, -1, 0)
     return np.asarray((kept + swapped_labels - swapped) / (kept_labels + swapped_labels))
 
 
-def _side_share(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _side_share(sums: FloatArray) -> FloatArray:
     """Both ways round weigh the same, so that the better reply cancels out."""
     kept, kept_labels, swapped, swapped_labels = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray((kept / kept_labels + swapped / swapped_labels) / 2)
 
 
-def _measure_side(
-    sums: NDArray[np.float64], total: NDArray[np.float64], drawn: NDArray[np.float64]
-) -> tuple[Statistic, float | None]:
+def _measure_side(sums: FloatArray, total: FloatArray, drawn: FloatArray) -> tuple[Statistic, float | None]:
     """The share with its interval, and the two-sided probability of a normal test whose error is that of
     whole sessions."""
     if not (total[1] and total[3]):

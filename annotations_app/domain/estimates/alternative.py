@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from msgspec.structs import asdict
 
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.quantiles import student_probability
-from annotations_app.domain.estimates.rates import FloatArray, IntArray
 from datasets_app.domain.packages.quality_statement import StatedAlternative, describe_alternative
 
 # As the paper has it: 0.2 for experts, 0.15 for trained people, 0.1 for crowd workers.

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.estimates.rates import BoolArray, FloatArray, IntArray, score_interval
+from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
+from annotations_app.domain.estimates.rates import score_interval
 from datasets_app.domain.wording import format_count
 
 DEFAULT_THRESHOLD = 0.8

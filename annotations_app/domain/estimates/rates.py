@@ -13,14 +13,10 @@ Replies of one conversation are alike: all variances are sums over whole session
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.estimates.quantiles import repeated_quantile, student_quantile
 from datasets_app.domain.wording import format_count
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 # With fewer labeled sessions an interval tells more of luck than of doubt.
 MIN_SESSIONS = 5

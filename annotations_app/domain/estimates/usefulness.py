@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotations_app.domain.estimates.rates import BoolArray, FloatArray, IntArray
+from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 
 # The least useful reply has a quarter of the average chance: that part of the labels is a random sample.
 RANDOM_SHARE = 0.25

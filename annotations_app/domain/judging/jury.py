@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.judging.jury_document import FoldWeights
-from annotations_app.domain.label_table import FloatArray, IntArray
 
 MISSING = -1
 # Added to each count of a confusion matrix, and to each answer's share.

@@ -1,0 +1,9 @@
+"""Arrays of numbers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+ByteArray = NDArray[np.int8]

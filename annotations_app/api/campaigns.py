@@ -69,6 +69,8 @@ Judges: Any = Query([], max_length=20)
 
 VIEW_CAMPAIGNS = (*VIEW_DATASET, "annotations_app.view_campaign")
 VIEW_LABELS = (*VIEW_CAMPAIGNS, "annotations_app.view_annotation")
+CHANGE_CAMPAIGNS = (*VIEW_CAMPAIGNS, "annotations_app.change_campaign")
+EXPORT_LABELS = (*VIEW_CAMPAIGNS, "annotations_app.export_annotation")
 
 
 @route(router, "GET", "/campaigns", CampaignPage, needs=VIEW_CAMPAIGNS)
@@ -156,14 +158,7 @@ def get_dataset_quality(request: Any, name: str) -> Any:
     return {"dataset": dataset.name, **build_quality_statement(dataset).as_json()}
 
 
-@route(
-    router,
-    "POST",
-    "/campaigns/{name}/order",
-    OrderOut,
-    needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"),
-    errors=(409,),
-)
+@route(router, "POST", "/campaigns/{name}/order", OrderOut, needs=CHANGE_CAMPAIGNS, errors=(409,))
 def order_campaign_replies(request: Any, name: str) -> Any:
     """Ask the most useful replies next: where judges and people differ, or judges are unsure. Chances are
     recorded, and rates weigh labels by them."""
@@ -181,14 +176,7 @@ def get_dataset_agreement(request: Any, name: str, persona: str = "") -> Any:
     return _measure(dataset.name, None, measure_agreement(dataset=dataset, persona_id=persona or None))
 
 
-@route(
-    router,
-    "POST",
-    "/datasets/{name}/review",
-    ReviewOut,
-    needs=(*VIEW_CAMPAIGNS, "annotations_app.export_annotation"),
-    errors=(409,),
-)
+@route(router, "POST", "/datasets/{name}/review", ReviewOut, needs=EXPORT_LABELS, errors=(409,))
 def export_reviewed_tasks(request: Any, name: str, options: ReviewIn) -> Any:
     """Review tasks of Alignmenter with what people judged, and an estimate for all answers."""
     dataset = get_dataset(request, name)
@@ -227,7 +215,7 @@ def _measure(dataset: str, campaign: str | None, report: Any) -> dict[str, Any]:
     }
 
 
-@job_route(router, "/campaigns/{name}/exports", needs=(*VIEW_CAMPAIGNS, "annotations_app.export_annotation"))
+@job_route(router, "/campaigns/{name}/exports", needs=EXPORT_LABELS)
 def export_campaign_labels(request: Any, name: str, options: LabelExportIn) -> Any:
     """Make a file of labels: follow the job, then download it. Labels of the test split are left out."""
     campaign = find_campaign(request, name)
@@ -250,7 +238,7 @@ def get_campaign_judges(request: Any, name: str, epsilon: float = Epsilon) -> An
     return {"campaign": campaign.name, "reports": reports}
 
 
-@job_route(router, "/campaigns/{name}/judgments", needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"))
+@job_route(router, "/campaigns/{name}/judgments", needs=CHANGE_CAMPAIGNS)
 def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
     """Have a judge answer for every reply: follow the job. It resumes where an earlier one ended."""
     campaign = find_campaign(request, name)
@@ -260,7 +248,7 @@ def run_campaign_judge(request: Any, name: str, options: JudgeIn) -> Any:
     return start_job(request, "run_judge", campaign.dataset, parameters)
 
 
-@job_route(router, "/campaigns/{name}/juries", needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign"))
+@job_route(router, "/campaigns/{name}/juries", needs=CHANGE_CAMPAIGNS)
 def form_campaign_jury(request: Any, name: str, options: JuryIn) -> Any:
     """Form a jury of several judges, by weights learned from labels of people outside of the test split, and
     have it judge the campaign: follow the job. It is a judge from then on."""
@@ -287,9 +275,7 @@ def certify_campaign_judge(request: Any, name: str, options: CertificateIn) -> A
     return state_certificate(certify_judge(run, **chosen, actor=request.person)).as_json()
 
 
-@job_route(
-    router, "/campaigns/{name}/judge-proposals", needs=(*VIEW_CAMPAIGNS, "annotations_app.change_campaign")
-)
+@job_route(router, "/campaigns/{name}/judge-proposals", needs=CHANGE_CAMPAIGNS)
 def improve_campaign_judge(request: Any, name: str, options: JudgeProposalsIn) -> Any:
     """Try better prompts for a judge: follow the job. One that surely agrees better with people on the
     validation split becomes its next version."""

@@ -12,7 +12,7 @@ from annotations_app.agreement.failure_modes import (
     list_notes,
     promote_mode,
 )
-from annotations_app.api.campaigns import VIEW_CAMPAIGNS, VIEW_LABELS, describe_campaign, find_campaign
+from annotations_app.api.campaigns import CHANGE_CAMPAIGNS, VIEW_LABELS, describe_campaign, find_campaign
 from annotations_app.api.schemas import (
     CampaignChangesIn,
     CampaignOut,
@@ -38,7 +38,6 @@ from datasets_app.api.routing import page_latest, route
 from datasets_app.catalog import raw_access
 from datasets_app.core.web.pages import parse_pk
 
-CHANGE_CAMPAIGNS = (*VIEW_CAMPAIGNS, "annotations_app.change_campaign")
 router = Router(tags=["Campaigns and labels"])
 
 

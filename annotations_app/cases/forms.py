@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
+from django.core.validators import RegexValidator
 from django.db.models import QuerySet
 
 from annotations_app.campaigns.forms import UserMultipleChoiceField
@@ -27,10 +28,10 @@ class CaseForm(forms.Form):
     failure_mode = forms.CharField(
         label="What was wrong", required=False, max_length=MAX_MODE_CHARACTERS, widget=SuggestingInput()
     )
-    dataset = fields.Text(label="Dataset of cases", max_length=100)
+    dataset = fields.Text(label="Dataset of cases", max_length=100, validators=[RegexValidator(NAME_PATTERN)])
     annotators = UserMultipleChoiceField(label="Send to", required=False)
-    reply = forms.TypedChoiceField(coerce=int)
-    first = forms.TypedChoiceField(label="Conversation from", coerce=int)
+    reply = fields.Choice()
+    first = fields.Choice(label="Conversation from")
 
     def __init__(
         self,
@@ -46,10 +47,8 @@ class CaseForm(forms.Form):
         super().__init__(data)
         replies = [turn for turn in turns if turn.role == "assistant"]
         for name, offered, initial in (("reply", replies, reply), ("first", turns[:-1], turns[0])):
-            choices = [(turn.turn_index, _describe(turn)) for turn in offered]
-            self.fields[name] = fields.Choice(
-                label=self.fields[name].label, choices=choices, initial=initial.turn_index
-            )
+            self.fields[name].choices = [(turn.turn_index, _describe(turn)) for turn in offered]  # type: ignore[attr-defined]
+            self.fields[name].initial = initial.turn_index
         self.fields["failure_mode"].widget.suggest = lambda: modes
         self.fields["dataset"].initial = dataset
         if annotators is None:
@@ -80,26 +79,11 @@ class CaseForm(forms.Form):
                 initial=kind.answer,
             )
 
-    def clean_dataset(self) -> str:
-        forms.RegexField(NAME_PATTERN).clean(self.cleaned_data["dataset"])
-        return str(self.cleaned_data["dataset"])
-
-    def clean(self) -> dict[str, Any]:
-        for name, kind in KINDS.items():
-            self.cleaned_data[f"answer_{name}"] = self.cleaned_data.get(f"answer_{name}") or kind.answer
-        return self.cleaned_data
-
-    def clean_reply(self) -> int:
-        return int(self.cleaned_data["reply"])
-
-    def clean_first(self) -> int:
-        return int(self.cleaned_data["first"])
-
     def read_variants(self) -> Iterator[tuple[str, str, str]]:
         """Kind, expected answer and text of those with a text."""
-        for name in KINDS:
+        for name, kind in KINDS.items():
             if text := self.cleaned_data[f"text_{name}"].strip():
-                yield name, self.cleaned_data[f"answer_{name}"], text
+                yield name, self.cleaned_data[f"answer_{name}"] or kind.answer, text
 
     @property
     def main_fields(self) -> list[Any]:

@@ -76,14 +76,14 @@ def show_case(request: HttpRequest, session_pk: int) -> HttpResponse:
 def _make(request: HttpRequest, session: Session, form: CaseForm) -> HttpResponse | None:
     chosen = form.cleaned_data
     options = CaseOptions(
-        chosen["first"],
+        int(chosen["first"]),
         chosen["rubric"],
         chosen["failure_mode"],
         [Variant(*said) for said in form.read_variants()],
         [user.get_username() for user in chosen.get("annotators", [])],
     )
     with show_refusal_in(form):
-        made = make_case(session, chosen["reply"], chosen["dataset"], options, actor=request.user)
+        made = make_case(session, int(chosen["reply"]), chosen["dataset"], options, actor=request.user)
         variants, readers = format_count(made.sessions - 1, "variant"), ", ".join(made.seen_by) or "nobody"
         messages.success(
             request,

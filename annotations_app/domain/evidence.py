@@ -44,17 +44,14 @@ def read_evidence(said: Mapping[str, Any], text: str) -> Evidence | None:
 
 def list_page_spans(evidence: Evidence | None, text: str) -> list[list[int]]:
     """The spans of a text as a page counts them; none if it isn't the text that was marked."""
-    if not evidence or evidence["digest"] != digest_text(text):
-        return []
-    places = _list_places(text)
-    return [[bisect_left(places, start), bisect_left(places, end)] for start, end in evidence["spans"]]
+    spans = _spans_in(text, evidence)
+    places = _list_places(text) if spans else []
+    return [[bisect_left(places, start), bisect_left(places, end)] for start, end in spans]
 
 
 def quote_evidence(evidence: Evidence | None, text: str) -> list[str]:
     """The marked words; none if the text isn't that which was marked."""
-    if not evidence or evidence["digest"] != digest_text(text):
-        return []
-    return [text[start:end] for start, end in evidence["spans"]]
+    return [text[start:end] for start, end in _spans_in(text, evidence)]
 
 
 def take_offsets(extra: Mapping[str, Any] | None, text: str) -> tuple[Evidence | None, dict[str, Any] | None]:
@@ -62,20 +59,23 @@ def take_offsets(extra: Mapping[str, Any] | None, text: str) -> tuple[Evidence |
     text stays a field."""
     fields = dict(extra or {})
     said = fields.pop(FIELD, None)
-    if not isinstance(said, list) or not 0 < len(said) <= MAX_SPANS:
-        return None, dict(extra) if extra else None
-    if not all(isinstance(one, dict) and one.keys() == {"start", "end"} for one in said):
-        return None, dict(extra or {})
-    spans = [[one["start"], one["end"]] for one in said]
-    if not all(map(_is_span, spans)) or max(end for _, end in spans) > len(text):
-        return None, dict(extra or {})
-    return {"digest": digest_text(text), "spans": spans}, fields or None
+    is_list = isinstance(said, list) and 0 < len(said) <= MAX_SPANS
+    if is_list and all(isinstance(one, dict) and one.keys() == {"start", "end"} for one in said):
+        spans = [[one["start"], one["end"]] for one in said]
+        if all(map(_is_span, spans)) and max(end for _, end in spans) <= len(text):
+            return {"digest": digest_text(text), "spans": spans}, fields or None
+    return None, dict(extra) if extra else None
 
 
 def list_offsets(evidence: Evidence | None, text: str) -> dict[str, Any]:
     """The field of a line of a file with this text; empty if another one was marked."""
-    spans = evidence["spans"] if evidence and evidence["digest"] == digest_text(text) else []
+    spans = _spans_in(text, evidence)
     return {FIELD: [{"start": start, "end": end} for start, end in spans]} if spans else {}
+
+
+def _spans_in(text: str, evidence: Evidence | None) -> list[list[int]]:
+    """None if another text was marked."""
+    return evidence["spans"] if evidence and evidence["digest"] == digest_text(text) else []
 
 
 def _is_span(span: Any) -> bool:

@@ -16,7 +16,7 @@ from annotations_app.domain.calibration_sets import (
 )
 from annotations_app.labels.export_annotations import DEFAULT_SELECTION, ExportedLabels
 from annotations_app.labels.label_counts import LabelScope
-from annotations_app.labels.selection import OMITTED_UNPLACED, LabelSelection, select_labels
+from annotations_app.labels.selection import LABEL_SELECTORS, OMITTED_UNPLACED, LabelSelection
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog import gates
 from datasets_app.domain.personas.persona import PersonaError, check_persona, parse_persona
@@ -52,7 +52,7 @@ def _read_samples(dataset: Dataset, persona_id: str, labels: str, left_out: Coun
     for part in PARTS:
         # Each pass leaves out the same, beyond the other splits.
         left_out.clear()
-        for record in select_labels(labels, LabelSelection(scope, False, left_out, part)):
+        for record in LABEL_SELECTORS[labels](LabelSelection(scope, False, left_out, part)):
             session = record.session_id or record.text
             yield Sample(part, record.text, record.label or 0, session)
 

@@ -21,7 +21,6 @@ from annotations_app.labels.selection import (
     OMITTED_TIES,
     OMITTED_UNPLACED,
     LabelSelection,
-    select_labels,
 )
 from annotations_app.models import Annotation, Campaign
 from datasets_app.catalog import policies, text_gates
@@ -110,7 +109,7 @@ def export_annotations(
         scope = LabelScope(dataset.pk, persona, campaign.pk if campaign else None)
         unlocked = _unlock_test_split(scope, dataset, override=override, actor=actor)
         selection = LabelSelection(scope, unlocked, Counter(), split)
-        chosen = _count_personal_data(select_labels(labels, selection), tally)
+        chosen = _count_personal_data(LABEL_SELECTORS[labels](selection), tally)
         counts, notes = Counter[str](), Counter[str]()
         for piece in encode(_file_labels(chosen, counts, report_progress), notes):
             lines.write(piece)

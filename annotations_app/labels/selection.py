@@ -61,11 +61,6 @@ class _ConsensusLabels(NamedTuple):
     omission: str
 
 
-def select_labels(method: str, selection: LabelSelection) -> Iterator[LabelRecord]:
-    """The labels, ordered by session and turn. ``method`` is a key of :data:`LABEL_SELECTORS`."""
-    return LABEL_SELECTORS[method](selection)
-
-
 def _select_all(selection: LabelSelection) -> Iterator[LabelRecord]:
     rows = Annotation.objects.filter(
         dataset=selection.scope.dataset, persona_id=selection.scope.persona_id, kind=Annotation.Kind.LABEL
@@ -118,6 +113,7 @@ def _select_adjudicated(selection: LabelSelection) -> Iterator[LabelRecord]:
     return _label_records(decided, selection, prefer_adjudicated=True)
 
 
+# The labels, ordered by session and turn.
 LABEL_SELECTORS: dict[str, Callable[[LabelSelection], Iterator[LabelRecord]]] = {
     "all": _select_all,
     "majority": _select_majority,

@@ -12,7 +12,7 @@ from django.core.management import call_command
 
 from annotations_app.calibrating.assess import calibration_ready
 from annotations_app.labels.label_counts import LabelScope
-from annotations_app.labels.selection import LabelSelection, select_labels
+from annotations_app.labels.selection import LABEL_SELECTORS, LabelSelection
 from annotations_app.models import Annotation, Campaign
 from datasets_app.domain.annotation_lines import encode_label
 from datasets_app.models import Dataset, Persona, Session
@@ -274,7 +274,7 @@ def hand_over_unchecked(dataset: Dataset, folder: Path) -> None:
         (folder / "persona.yaml").write_text(persona.yaml)
     for part in ("train", "validation"):
         selection = LabelSelection(LabelScope(dataset.pk, dataset.name), False, Counter(), part)
-        lines = map(encode_label, select_labels("majority", selection))
+        lines = map(encode_label, LABEL_SELECTORS["majority"](selection))
         (folder / f"{part}.jsonl").write_bytes(b"".join(lines))
 
 

@@ -12,12 +12,12 @@ from annotations_app.campaigns.calibration import MAX_REASON_LENGTH
 from annotations_app.campaigns.pages_common import (
     campaign_url,
     may_read_replies,
+    record_replies,
     render_campaign_page,
     require_permissions,
     visible_campaign,
 )
 from annotations_app.models import Campaign
-from datasets_app.catalog import raw_access
 from datasets_app.core.web.refusals import show_refusal
 from datasets_app.models import Turn
 
@@ -34,10 +34,7 @@ def show_round(request: HttpRequest, pk: int) -> HttpResponse:
     differences = list_differences(campaign)
     withheld = not may_read_replies(request.user, campaign)
     turns = {} if withheld else _read_turns(campaign, [one.turn for one in differences])
-    for dataset in campaign.datasets if turns else ():
-        raw_access.record_access(
-            dataset, request.user, place="calibration", campaign=campaign.pk, turns=len(turns)
-        )
+    record_replies(request, campaign, "calibration", len(turns))
     context = {
         "state": state,
         "differences": [(one, turns.get(one.turn)) for one in differences],

@@ -19,6 +19,7 @@ from annotations_app.agreement.shown_replies import list_shown_replies
 from annotations_app.campaigns.pages_common import (
     check_may_read_replies,
     may_read_replies,
+    record_replies,
     render_campaign_page,
     require_permissions,
     visible_campaign,
@@ -57,10 +58,7 @@ def show_notes(request: HttpRequest, pk: int) -> HttpResponse:
             raw_access.withhold_session(note.turn.session)
     for mode in modes if withheld else ():
         mode.name = f"{raw_access.WITHHELD} ({mode.pk})"
-    for dataset in campaign.datasets if turns else ():
-        raw_access.record_access(
-            dataset, request.user, place="notes", campaign=campaign.pk, turns=len(page.rows)
-        )
+    record_replies(request, campaign, "notes", len(turns))
     context = {
         "page": page,
         "withheld": withheld,

@@ -143,14 +143,11 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
     report = measure_agreement(**scope.arguments)
     headline = report.headline
     if not headline.labels:
-        return _render_part(request, scope, "_agreement_none", {})
+        return _render_part(request, scope, "_agreement_none", {}, started)
     disputes = _disputes(scope)
     may_adjudicate = request.user.has_perm("annotations_app.adjudicate")
     context = {
         "report": report,
-        "seconds": time.monotonic() - started,
-        "at": timezone.now(),
-        "again": request.get_full_path(),
         "breakdown_url": scope.url("parts"),
         "headline": charts.chart_headline(headline),
         "balance": count_exported(scope.labels),
@@ -160,14 +157,14 @@ def agreement_report(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpRe
         "disputes_url": disputes.address() if may_adjudicate else "",
         "disputed": list_most_disputed(disputes, request.user),
     }
-    return _render_part(request, scope, "_agreement_report", context)
+    return _render_part(request, scope, "_agreement_report", context, started)
 
 
 def _criteria_report(
     request: HttpRequest, scope: AgreementScope, campaign: Campaign, started: float
 ) -> HttpResponse:
     if not campaign.judgments.exists():
-        return _render_part(request, scope, "_agreement_none", {})
+        return _render_part(request, scope, "_agreement_none", {}, started)
     readable = raw_access.may_read(request.user, scope.dataset)
     measured = measure_criteria(campaign, version=scope.version, width=scope.width, by_tag=readable)
     if tags := max(len(one.preference_by_tag) for one in measured.criteria):
@@ -175,11 +172,8 @@ def _criteria_report(
     context = {
         "sections": [charts.build_criterion_section(one) for one in measured.criteria],
         "notes": measured.notes,
-        "seconds": time.monotonic() - started,
-        "at": timezone.now(),
-        "again": request.get_full_path(),
     }
-    return _render_part(request, scope, "_agreement_criteria", context)
+    return _render_part(request, scope, "_agreement_criteria", context, started)
 
 
 def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> HttpResponse:
@@ -197,8 +191,6 @@ def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> Htt
     context = {
         "labels": report.headline.labels,
         "notes": report.notes,
-        "seconds": time.monotonic() - started,
-        "at": timezone.now(),
         "drift": charts.chart_drift(report.drift),
         "months": months,
         "drift_rows": drift_rows,
@@ -210,16 +202,18 @@ def agreement_breakdown(request: HttpRequest, pk: int, scope_of: ScopeOf) -> Htt
             for parts, more in [_largest_parts(report.by[kind])]
         ],
     }
-    return _render_part(request, scope, "_agreement_parts", context)
+    return _render_part(request, scope, "_agreement_parts", context, started)
 
 
 def _render_part(
-    request: HttpRequest, scope: AgreementScope, part: str, context: dict[str, Any]
+    request: HttpRequest, scope: AgreementScope, part: str, context: dict[str, Any], started: float
 ) -> HttpResponse:
-    """For scripts the part alone; its link, without scripts, leads to a whole page."""
-    if wants_fragment(request):
+    """With when it was measured, and how long that took."""
+    seconds = time.monotonic() - started
+    context |= {"seconds": seconds, "at": timezone.now(), "again": request.get_full_path()}
+    if wants_fragment(request):  # of scripts; without, its link leads to a whole page
         return render_fragment(request, part, context)
-    context = {"part": f"annotations_app/{part}.html", **context}
+    context |= {"part": f"annotations_app/{part}.html"}
     if scope.campaign:
         return render_campaign_page(request, scope.campaign, "agreement", "Agreement", context)
     return _render_dataset_page(request, scope, context)

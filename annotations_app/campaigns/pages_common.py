@@ -73,6 +73,12 @@ def may_read_replies(user: Any, campaign: Campaign) -> bool:
     return True
 
 
+def record_replies(request: HttpRequest, campaign: Campaign, place: str, turns: int) -> None:
+    """That so many replies were shown, if any: those of a pair are of both datasets."""
+    for dataset in campaign.datasets if turns else ():
+        raw_access.record_access(dataset, request.user, place=place, campaign=campaign.pk, turns=turns)
+
+
 def warn_of_annotators(request: HttpRequest, campaign: Campaign, users: Iterable[Any]) -> None:
     """Say which of the annotators who were chosen have no access to the dataset."""
     if names := list_without_access(campaign.dataset, users):
@@ -94,18 +100,15 @@ def campaign_url(campaign: Campaign, page: str = "change") -> str:
 
 def campaign_tabs(request: HttpRequest, campaign: Campaign, current: str) -> list[dict[str, Any]]:
     has = request.user.has_perm
+    sees_labels = has("annotations_app.view_annotation")
     every = [
         ("change", "Overview", True),
-        ("agreement", "Agreement", has("annotations_app.view_annotation")),
-        ("judges", "Judges", has("annotations_app.view_annotation")),
-        (
-            "calibration",
-            "Calibration",
-            campaign.calibration_replies is not None and has("annotations_app.view_annotation"),
-        ),
-        ("flagged", "Flagged", has("annotations_app.view_annotation")),
-        ("notes", "Notes", has("annotations_app.view_annotation")),
-        ("stale", "Stale labels", has("annotations_app.view_annotation")),
+        ("agreement", "Agreement", sees_labels),
+        ("judges", "Judges", sees_labels),
+        ("calibration", "Calibration", sees_labels and campaign.calibration_replies is not None),
+        ("flagged", "Flagged", sees_labels),
+        ("notes", "Notes", sees_labels),
+        ("stale", "Stale labels", sees_labels),
         ("export", "Export labels", has("annotations_app.export_annotation")),
         ("settings", "Settings", has("annotations_app.change_campaign")),
     ]

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from annotations_app.campaigns.pages_common import (
     campaign_url,
     may_read_replies,
+    record_replies,
     render_campaign_page,
     visible_campaign,
 )
@@ -192,8 +193,7 @@ def _load_verdict(request: HttpRequest, run: JudgeRun, turn: int) -> Verdict:
         verdict.rationale = verdict.turn.text = raw_access.WITHHELD
         raw_access.withhold_session(verdict.turn.session)
     else:
-        for dataset in campaign.datasets:
-            raw_access.record_access(dataset, request.user, place="judged", campaign=campaign.pk, turns=1)
+        record_replies(request, campaign, "judged", 1)
     verdict.turn.text = verdict.turn.text[:MAX_TEXT_CHARACTERS]
     return verdict
 

@@ -7,8 +7,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotations_app.agreement.disputed_answers import DISPUTED_SQL, find_overruled
-from annotations_app.criteria.disputes import list_asked
+from annotations_app.criteria.disputes import IS_ASKED, list_asked, measure_disputes
+from annotations_app.domain.answer_tallies import tally_answers
 from annotations_app.domain.submission import InvalidSubmission, clean_notes, encode_submitted
 from annotations_app.labeling.judgments import find_person
 from annotations_app.models import Annotation, Campaign, Judgment
@@ -17,7 +17,7 @@ from datasets_app.core import audit
 from datasets_app.core.errors import UserError
 from datasets_app.core.queries import fetch_all, fetch_one
 from datasets_app.domain.labels.on_brand import ON_BRAND
-from datasets_app.domain.labels.schema import Schema
+from datasets_app.domain.labels.schema import Answers, Schema
 from datasets_app.domain.labels.values import (
     count_code,
     count_minority,
@@ -46,6 +46,17 @@ SELECT turn_id, labels, on_brand, dispute, settled FROM (
 ) replies
 WHERE (NOT settled OR %(settled)s)
 """
+# Under a schema replies are compared criterion by criterion; texts, which can't be compared, are left out.
+_DISPUTED_ANSWERS_SQL = f"""
+SELECT turn_id, labels, NULL::bigint AS on_brand, dispute, settled FROM (
+    SELECT *, EXISTS (SELECT FROM annotations_app_judgment d
+                      WHERE d.turn_id = replies.turn_id AND d.persona_id = %(persona)s
+                        AND d.schema_id = %(schema)s AND d.kind = 'adjudicated') AS settled
+    FROM ({measure_disputes(f"j.campaign_id = %(campaign)s AND {IS_ASKED}")}) replies
+    WHERE dispute > 0
+) disputed
+WHERE (NOT settled OR %(settled)s)
+"""  # constants of this module # nosec B608
 _PAGE_SQL = """
 {disputed} AND (%(last)s::bigint IS NULL OR (-dispute, turn_id) > (%(less)s, %(last)s))
 ORDER BY -dispute, turn_id LIMIT %(limit)s
@@ -226,6 +237,24 @@ def _overrules_majority(turn: Turn, persona_id: str, label: int, campaign: Campa
     return 2 * labels.count(label) < len(labels)
 
 
+def find_overruled(turn: Any, campaign: Campaign, decided: Answers) -> list[str]:
+    """The questions that most annotators of a campaign answer otherwise."""
+    rows = Judgment.objects.filter(turn=turn, campaign=campaign, kind=Judgment.Kind.LABEL)
+    asked = set(list_asked(campaign))
+    said = (
+        row.answers._replace(
+            codes={key: code for key, code in row.codes.items() if f"{row.schema_id} {key}" in asked}
+        )
+        for row in rows
+    )
+    tallies = tally_answers(campaign.asked_schema, said)
+    return [
+        one.criterion.question
+        for one in tallies
+        if one.majority is not None and decided.get(one.criterion.key) != one.majority
+    ]
+
+
 def _query_parameters(
     dataset: Dataset, persona_id: str, campaign: Campaign | None, include_adjudicated: bool
 ) -> dict[str, Any]:
@@ -240,4 +269,4 @@ def _query_parameters(
 
 
 def _choose_sql(campaign: Campaign | None) -> str:
-    return DISPUTED_SQL if campaign is not None and campaign.schema_id else _DISPUTED_SQL
+    return _DISPUTED_ANSWERS_SQL if campaign is not None and campaign.schema_id else _DISPUTED_SQL

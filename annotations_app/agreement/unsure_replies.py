@@ -7,8 +7,7 @@ from django.db import transaction
 
 from annotations_app.agreement.criteria import build_answer_table, read_answers
 from annotations_app.campaigns.members import lock_members
-from annotations_app.domain.adaptive_overlap import find_unsure
-from annotations_app.domain.agreement.consensus import fit_consensus
+from annotations_app.domain.agreement.consensus import find_unsure, fit_consensus
 from annotations_app.domain.label_table import LabelTable
 from annotations_app.labeling.extra_places import open_places
 from annotations_app.labels.label_counts import LabelScope, read_labels

@@ -10,9 +10,8 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from alignmenter_site.keys.hash_key import hash_key
-from annotations_app.campaigns.counters import subtract_sessions
+from annotations_app.campaigns.counters import delete_items, subtract_sessions
 from annotations_app.criteria.rubrics import PREFIX
-from annotations_app.hooks.paired_replies import PairedReplies
 from annotations_app.labels.label_places import (
     ORIGINAL_SESSION,
     PLACE_SESSION,
@@ -100,6 +99,23 @@ class _Campaigns(SessionData):
             tagged = Turn.objects.filter(dataset=dataset, tags__contains=[campaign.tag])
             if not tagged.exclude(session__in=keys).exists():
                 self.rows(dataset).filter(pk=campaign.pk).update(tag=ERASED_TAG)
+
+
+class _PairedReplies(SessionData):
+    """The rows of the other dataset of campaigns that compare replies."""
+
+    def drop_outdated(self, dataset: Any) -> int:
+        """Drop judges' reasons, which may quote either reply but are scrubbed with the campaign's own."""
+        of_pairs = Verdict.objects.filter(run__campaign__other_dataset=dataset, rationale__isnull=False)
+        return of_pairs.update(rationale=None)
+
+    def close(self, dataset: Any) -> None:
+        Campaign.objects.filter(other_dataset=dataset).update(status=Campaign.Status.CLOSED)
+
+    def prepare_deletion(self, dataset: Any, sessions: Iterable[int] | None) -> None:
+        """Delete the items whose other reply is deleted, with their labels: they were about both."""
+        if items := list(self.rows(dataset, sessions).values_list("pk", flat=True)):
+            delete_items(items)
 
 
 class _Placed(SessionData):
@@ -272,7 +288,7 @@ def register_models() -> None:
             },
         ),
         SessionData(CampaignItem, "campaign_items", "campaign__dataset", "session"),
-        PairedReplies(PairedReply, "", "dataset", "turn__session"),
+        _PairedReplies(PairedReply, "", "dataset", "turn__session"),
         SessionData(
             Assignment,
             "assignments",

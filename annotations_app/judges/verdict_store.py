@@ -25,7 +25,7 @@ class VerdictStore:
         self, run: JudgeRun, budget: TokenBudget | None, clock: Callable[[], float] = time.monotonic
     ):
         self.run, self._budget, self._clock = run, budget, clock
-        self.judged = self.failed = self.lost = 0
+        self.judged = self.failed = 0
         self._pending: list[JudgedTurn] = []
         self._synced_at = clock()
         self._lock = ConnectionLock(_LOCK_AREA, run.pk)
@@ -69,7 +69,6 @@ class VerdictStore:
         there = set(
             turns.select_for_update(of=("self",), no_key=True).order_by("pk").values_list("pk", flat=True)
         )
-        self.lost += sum(one.turn not in there for one in self._pending)
         Verdict.objects.bulk_create(
             [
                 Verdict(

@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.adaptive_overlap import find_unsure
 from annotations_app.domain.agreement.agreement import measure_headline
-from annotations_app.domain.agreement.consensus import fit_consensus
+from annotations_app.domain.agreement.consensus import find_unsure, fit_consensus
 from annotations_app.domain.label_table import IntArray, LabelTable
 from tests.domain.ratings import make_label_table
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotations_app.domain.adaptive_overlap import find_unsure
+from annotations_app.domain.agreement.consensus import find_unsure
 from tests.domain.crowds import compare_overlap, find_posterior, simulate_crowd
 
 

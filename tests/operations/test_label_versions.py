@@ -12,9 +12,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotations_app.agreement.adjudicate import list_disputed
+from annotations_app.agreement.adjudicate import find_overruled, list_disputed
 from annotations_app.agreement.criteria import measure_criteria
-from annotations_app.agreement.disputed_answers import find_overruled
 from annotations_app.agreement.measure import measure_agreement
 from annotations_app.campaigns.edit import edit_campaign
 from annotations_app.campaigns.settings import InvalidSetting

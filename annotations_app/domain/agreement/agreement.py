@@ -133,6 +133,8 @@ def measure_headline(
             return Statistic(None, note=undefined)
         return percentile_interval(float(value), sample, len(sums))
 
+    names = ["raw_agreement", "krippendorff_alpha", "gwet_ac1", "fleiss_kappa"]
+    names += WEIGHTED_KAPPAS if weighting.kappas else ()
     why = NO_LABELS_NOTE if not len(there) else NO_OVERLAP_NOTE if nothing_twice else ALL_AGREE_NOTE
     return HeadlineStats(
         labels=len(annotators),
@@ -142,11 +144,7 @@ def measure_headline(
         unnamed=int(times[0]),
         sessions=len(sums),
         prevalence=estimate("prevalence", NO_LABELS_NOTE),
-        raw_agreement=estimate("raw_agreement", why),
-        krippendorff_alpha=estimate("krippendorff_alpha", why),
-        gwet_ac1=estimate("gwet_ac1", why),
-        fleiss_kappa=estimate("fleiss_kappa", why),
-        **{name: estimate(name, why) for name in WEIGHTED_KAPPAS if weighting.kappas},
+        **{name: estimate(name, why) for name in names},
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations_app.domain.arrays import ByteArray, FloatArray, IntArray
+from annotations_app.domain.arrays import BoolArray, ByteArray, FloatArray, IntArray
 from annotations_app.domain.label_table import LabelTable, find_starts
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
 
@@ -21,6 +21,8 @@ MAX_ITERATIONS = 200
 TOLERANCE = 1e-7
 # What never happened is given this count: no label may make a truth impossible for ever.
 MIN_PROBABILITY = 1e-10
+# Below it another annotator is asked.
+MIN_POSTERIOR = 0.9
 TIE = -1
 _ROUNDING = 1e-12
 
@@ -94,6 +96,15 @@ def fit_dawid_skene(
         converged = len(likelihoods) > 1 and likelihood - likelihoods[-2] < tolerance * len(begins)
     priors, confusion = _maximize(posterior, item, said, times)
     return Consensus(posterior.T, priors, confusion, likelihoods, converged)
+
+
+def find_unsure(counts: IntArray, posterior: FloatArray, left: IntArray) -> BoolArray:
+    """``counts`` and ``posterior`` (items, categories): labels by answer, and the probability of each answer
+    by the model of Dawid and Skene; ``left`` (items,): how many more may be asked. Unsure is a reply whose
+    first answer the second could still reach, or whose likeliest is below 0.9."""
+    ordered = np.sort(np.pad(counts, ((0, 0), (2, 0))), axis=1)
+    is_open = ordered[:, -1] - ordered[:, -2] <= left
+    return np.asarray(is_open | (posterior.max(axis=1, initial=0.0) < MIN_POSTERIOR))
 
 
 def _maximize(

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from django.db import transaction
 
 from annotations_app.cases.drafts import count_drafts
-from annotations_app.cases.make_case import check_holds_cases, insert_sessions, read_turns
+from annotations_app.cases.make_case import check_holds_cases, read_turns
 from datasets_app.catalog import gates, text_gates
 from datasets_app.catalog.facts import lock_dataset
+from datasets_app.catalog.rows.turn_writer import add_sessions
 from datasets_app.catalog.scrubbers import make_default_policy
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
@@ -214,7 +215,7 @@ def _keep(run: _Run, written: WrittenVariant) -> str:
         mark = "".join(secrets.choice(ascii_lowercase) for _ in range(8))
         name = f"{family}-{mark}-{kind}"
         variant = Variant(kind, KINDS[kind].answer, written.text)
-        keys = insert_sessions(dataset, [derive_variant(turns, variant, name, run.request.model or "")])
+        keys = add_sessions(dataset, [derive_variant(turns, variant, name, run.request.model or "")])
         dataset.save()
         # It leaves with nothing before a person has kept it, and goes where its case goes.
         Session.objects.filter(dataset=dataset, pk__in=keys).update(excluded=True, split=original.split)

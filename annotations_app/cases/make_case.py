@@ -12,12 +12,11 @@ from alignmenter_site.keys.hash_key import hash_key
 from annotations_app.campaigns.settings import get_annotators
 from datasets_app.access.limit_access import check_restriction, copy_restriction
 from datasets_app.catalog import facts, gates, raw_access
-from datasets_app.catalog.rows.partitions import loading_partition
-from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
+from datasets_app.catalog.rows.turn_writer import add_sessions
 from datasets_app.catalog.tombstones import refuse_erased
 from datasets_app.core import audit
 from datasets_app.core.errors import UserError
-from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.domain.conversations.records import TurnRecord
 from datasets_app.domain.generation.families import (
     GROUP_TAG,
     KINDS,
@@ -88,7 +87,7 @@ def make_case(
         refuse_erased(made, chain(turns, *sessions), actor=actor, override="")
         if Turn.objects.filter(dataset=made, tags__contains=[f"{GROUP_TAG}{family}"]).exists():
             raise UserError(f"{name} already has a case of this reply: {family}.")
-        insert_sessions(made, sessions)
+        add_sessions(made, sessions)
         if is_new:
             made.source, made.license, made.attribution = source.source, source.license, source.attribution
             copy_restriction(made, source, actor=actor)
@@ -179,16 +178,3 @@ def _compute_digest(turns: Sequence[TurnRecord]) -> str:
 def _keyed_digest(text: str) -> str:
     """Tells the same text again, and can't be guessed without the key."""
     return spell_digest(hmac.digest(hash_key(), text.encode("utf-8", "surrogatepass"), "sha256").hex())
-
-
-def insert_sessions(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> Sequence[int]:
-    """Returns their primary keys; the caller has locked the dataset, and saves it."""
-    records = (SessionRecord(turns[0].session_id, turns[0].persona_id, len(turns)) for turns in sessions)
-    with loading_partition(dataset.pk):
-        keys = copy_sessions(dataset.pk, records)
-        pairs = zip(keys, sessions, strict=True)
-        turn_count = copy_turns(dataset.pk, ((key, turn) for key, turns in pairs for turn in turns))
-    dataset.session_count += len(keys)
-    dataset.turn_count += turn_count
-    dataset.status = Dataset.Status.RAW
-    return keys

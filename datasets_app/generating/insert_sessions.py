@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-from datasets_app.catalog.rows.partitions import loading_partition
-from datasets_app.catalog.rows.turn_writer import copy_sessions, copy_turns
-from datasets_app.domain.conversations.records import SessionRecord
+from datasets_app.catalog.rows.turn_writer import add_sessions
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.models import Dataset
 
@@ -17,16 +15,8 @@ def insert_sessions(dataset: Dataset, sessions: Sequence[WrittenSession], licens
 
     Returns the number of turns.
     """
-    records = (
-        SessionRecord(each.planned.session_id, each.planned.persona_id, len(each.turns)) for each in sessions
-    )
-    with loading_partition(dataset.pk):
-        keys = copy_sessions(dataset.pk, records)
-        pairs = zip(keys, sessions, strict=True)
-        turns = copy_turns(dataset.pk, ((key, turn) for key, each in pairs for turn in each.turns))
-    dataset.session_count += len(keys)
-    dataset.turn_count += turns
-    dataset.status = Dataset.Status.RAW  # the new sessions have not been scrubbed
+    before = dataset.turn_count
+    add_sessions(dataset, [each.turns for each in sessions])
     dataset.source = dataset.source or DEFAULT_SOURCE
     dataset.license = dataset.license or license_id
-    return turns
+    return dataset.turn_count - before

@@ -2,17 +2,18 @@
 
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from datasets_app.catalog.rows.partitions import table_names
+from datasets_app.catalog.rows.partitions import loading_partition, table_names
 from datasets_app.core.queries import fetch_column, open_copy
 from datasets_app.domain.batches import batched
 from datasets_app.domain.conversations.records import SessionRecord, TurnRecord
+from datasets_app.models import Dataset
 
 _COPY_SESSIONS = """
 COPY {table} (id, dataset_id, session_id, persona_id, turn_count) FROM STDIN
@@ -26,6 +27,22 @@ _KEY_BATCH_SIZE = 5000
 
 _encode = msgspec.json.Encoder().encode
 _POSITIVE_EXPONENT = re.compile(rb"\de\+?\d")
+
+
+def add_sessions(dataset: Dataset, sessions: Sequence[Sequence[TurnRecord]]) -> Sequence[int]:
+    """Write whole sessions and update the fields of ``dataset``, which the caller has locked and saves.
+
+    Returns their primary keys.
+    """
+    records = (SessionRecord(turns[0].session_id, turns[0].persona_id, len(turns)) for turns in sessions)
+    with loading_partition(dataset.pk):
+        keys = copy_sessions(dataset.pk, records)
+        pairs = zip(keys, sessions, strict=True)
+        turn_count = copy_turns(dataset.pk, ((key, turn) for key, turns in pairs for turn in turns))
+    dataset.session_count += len(keys)
+    dataset.turn_count += turn_count
+    dataset.status = Dataset.Status.RAW  # the new sessions have not been scrubbed
+    return keys
 
 
 def copy_sessions(dataset_id: int, sessions: Iterable[SessionRecord]) -> "array[int]":

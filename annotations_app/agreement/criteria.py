@@ -97,9 +97,6 @@ class MeasuredCriteria(NamedTuple):
     criteria: list[CriterionReport]
     notes: list[str]
 
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "criteria": [one.as_json() for one in self.criteria]}
-
 
 class _Labels(NamedTuple):
     """What its criteria are measured with."""

@@ -39,6 +39,7 @@ from annotations_app.campaigns.settings import CampaignSettings
 from annotations_app.campaigns.sides import find_side
 from annotations_app.criteria.schemas import get_schema, preference_schema
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON
+from annotations_app.domain.to_json import to_json
 from annotations_app.estimates.measure import MAX_WIDTH, MIN_WIDTH, estimate_quality, find_runs
 from annotations_app.estimates.order_replies import order_replies
 from annotations_app.estimates.statement import build_quality_statement
@@ -138,7 +139,7 @@ def get_campaign_agreement(
         measured = measure_criteria(campaign, version=version, width=width, by_tag=readable)
         if tags := max(len(one.preference_by_tag) for one in measured.criteria):
             raw_access.record_access(campaign.dataset, request.person, place="agreement by tag", tags=tags)
-        report = measured.as_json()
+        report = to_json(measured)
     return {"dataset": campaign.dataset.name, "campaign": campaign.name, "labels": labels, "report": report}
 
 
@@ -148,7 +149,7 @@ def get_campaign_quality(
 ) -> Any:
     """How many replies have each answer, with 95 % intervals, helped by judges (all that judged the campaign,
     or those named); with `width` (a share) how many more labels bring them to it."""
-    return estimate_quality(find_campaign(request, name), judges=judge, width=width).as_json()
+    return to_json(estimate_quality(find_campaign(request, name), judges=judge, width=width))
 
 
 @route(router, "GET", "/datasets/{name}/quality", DatasetQualityOut, needs=VIEW_LABELS)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from annotations_app.domain.agreement.agreement_report import Statistic
+from annotations_app.domain.to_json import to_json
 from datasets_app.domain.labels.on_brand import YES
 from datasets_app.domain.splits.near_duplicates import NearDuplicateFinder, split_words
 from datasets_app.domain.splits.splits import UnionFind
@@ -78,9 +79,9 @@ class Readiness(NamedTuple):
             "persona": self.persona_id,
             "labels": self.selection,
             "ready": self.is_ready,
-            "parts": {name: part._asdict() for name, part in self.parts.items()},
-            "alpha": self.alpha.as_json(),
-            "findings": [finding._asdict() for finding in self.findings],
+            "parts": to_json(self.parts),
+            "alpha": to_json(self.alpha),
+            "findings": to_json(self.findings),
         }
 
 

@@ -18,6 +18,7 @@ from annotations_app.domain.judging.jury_document import (
     Member,
     check_certainty,
 )
+from annotations_app.domain.to_json import to_json
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, read_sessions
 from annotations_app.judges.judges import save_judge
@@ -49,7 +50,7 @@ class FormedJury(NamedTuple):
         return self.outcome.is_complete and not self.too_few
 
     def facts(self) -> dict[str, Any]:
-        return {**self._asdict(), "outcome": self.outcome._asdict()}
+        return to_json(self._asdict())  # type: ignore[no-any-return]
 
 
 class _Labels(NamedTuple):

@@ -11,6 +11,7 @@ from annotations_app.domain.agreement.gain import share_risk
 from annotations_app.domain.arrays import IntArray
 from annotations_app.domain.judging.better_prompt import Disagreement, build_request
 from annotations_app.domain.judging.judge_document import JudgeDocument
+from annotations_app.domain.to_json import to_json
 from annotations_app.judges.disagreements import read_consensus
 from annotations_app.judges.judge_rows import SPLITS, Sessions, look_up, read_sessions, read_verdicts
 from annotations_app.judges.judges import get_judge, save_judge
@@ -53,9 +54,6 @@ class Proposal(NamedTuple):
     accepted: bool = False
     problem: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "change": self.change and self.change.as_json()}
-
 
 class Improvement(NamedTuple):
     """``judge`` is the version that is the best now; ``tries`` counts earlier ones as well; ``before``
@@ -67,7 +65,7 @@ class Improvement(NamedTuple):
     before: int = 0
 
     def facts(self) -> dict[str, Any]:
-        return {**self._asdict(), "proposals": [one.as_json() for one in self.proposals]}
+        return to_json(self._asdict())  # type: ignore[no-any-return]
 
     @property
     def is_complete(self) -> bool:

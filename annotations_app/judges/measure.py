@@ -14,6 +14,7 @@ from annotations_app.domain.agreement.preference import score_side_a
 from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.alternative import DEFAULT_EPSILON, AlternativeTest
 from annotations_app.domain.scales import NOMINAL, Measurement, Scale
+from annotations_app.domain.to_json import to_json
 from annotations_app.judges.alternative import check_epsilon, measure_alternative
 from annotations_app.judges.costs import compute_cost, describe_members
 from annotations_app.judges.disagreements import find_consensus
@@ -58,8 +59,7 @@ class Compared(NamedTuple):
     rates: list[LevelRate]
 
     def as_json(self) -> dict[str, Any]:
-        rates = [{**one._asdict(), "rate": one.rate.as_json()} for one in self.rates]
-        return {"name": self.name, **self.comparison.as_json(), "rates": rates}
+        return {"name": self.name, **to_json(self.comparison), "rates": to_json(self.rates)}
 
 
 class MeasuredCriterion(NamedTuple):
@@ -98,13 +98,13 @@ class MeasuredCriterion(NamedTuple):
             "judged": self.judged,
             "unlabeled": self.unlabeled,
             "ties": self.ties,
-            "agreement": self.whole.as_json(),
-            "by": {kind: [one.as_json() for one in parts] for kind, parts in self.parts.items()},
-            "itself": self.itself and self.itself.as_json(),
-            "earlier_version": self.change and self.change.as_json(),
-            "alternative_annotator": self.alternative and self.alternative.as_json(),
-            "length_bias": self.length_bias and self.length_bias.as_json(),
-            "sides": self.sides and self.sides.as_json(),
+            "agreement": to_json(self.whole),
+            "by": to_json(self.parts),
+            "itself": to_json(self.itself),
+            "earlier_version": to_json(self.change),
+            "alternative_annotator": to_json(self.alternative),
+            "length_bias": to_json(self.length_bias),
+            "sides": to_json(self.sides),
         }
 
 
@@ -139,7 +139,7 @@ class JudgeReport(NamedTuple):
             "not_judged_share": self.missing_share,
             "tokens": TokensUsed(**self.run.used).total,
             "cost_per_thousand": self.cost,
-            "criteria": [one.as_json() for one in self.criteria],
+            "criteria": to_json(self.criteria),
             "outdated_criteria": self.outdated,
             "members": self.members,
             "following": [{**one._asdict(), "share": one.share} for one in self.following],

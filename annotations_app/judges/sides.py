@@ -9,6 +9,7 @@ from annotations_app.domain.agreement.agreement import DEFAULT_RESAMPLES, DEFAUL
 from annotations_app.domain.agreement.agreement_report import Statistic
 from annotations_app.domain.agreement.preference import measure_preference
 from annotations_app.domain.arrays import IntArray
+from annotations_app.domain.to_json import to_json
 from annotations_app.judges.judge_rows import Sessions, read_repeats, read_verdicts
 from annotations_app.models import JudgeRun
 from datasets_app.domain.labels.criterion import Criterion
@@ -45,7 +46,7 @@ class SideCheck(NamedTuple):
         )
 
     def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "changes": self.changes, "side_a": self.side_a.as_json()}
+        return {**to_json(self._asdict()), "changes": self.changes}
 
 
 def measure_sides(run: JudgeRun, criterion: Criterion, sessions: Sessions) -> SideCheck:

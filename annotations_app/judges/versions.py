@@ -1,6 +1,6 @@
 """A version of a judge, or a run under another prompt, against the one before, on the same replies."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,6 @@ class VersionChange(NamedTuple):
     lost: int
     difference: Statistic
     bound: float | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "difference": self.difference.as_json()}
 
 
 def find_earlier(run: JudgeRun) -> JudgeRun | None:

@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotations_app.criteria.schemas import import_schema
 from annotations_app.domain.estimates.quality import explain_rate, format_quality
+from annotations_app.domain.to_json import to_json
 from annotations_app.estimates.measure import estimate_quality
 from annotations_app.judges.judges import get_judge
 from annotations_app.labeling.lease_next import lease_next
@@ -161,13 +162,13 @@ def test_command_api_and_page_say_the_same(
     give_verdicts(campaign)
     report = estimate_quality(campaign, width=0.2)
     call_command("estimate_quality", campaign=campaign.name, plan=20, format="json")
-    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report.as_json()))
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(to_json(report)))
     call_command("estimate_quality", campaign=campaign.name, plan=20)
     assert capsys.readouterr().out == format_quality(report)
 
     call = Caller(make_user("lead"))
     answer = call("GET", f"/campaigns/{campaign.name}/quality?width=0.2")
-    assert answer.json() == json.loads(json.dumps(report.as_json()))
+    assert answer.json() == json.loads(json.dumps(to_json(report)))
     assert call("GET", f"/campaigns/{campaign.name}/quality?width=20").status_code == 422
 
     client.force_login(make_user_with(name="lena", excluded=("nothing",)))

@@ -15,6 +15,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotations_app.domain.to_json import to_json
 from annotations_app.judges.improve_judge import Improvement, improve_judge
 from annotations_app.judges.judges import get_judge
 from annotations_app.judges.parameters import ImproveParameters
@@ -261,7 +262,7 @@ def test_where_no_instructions_come_nothing_is_lost_and_the_next_run_goes_on(
     assert (better.judge, better.accepted) == ("brand.draft@2", True)
     # The instructions and what they judge: nothing that was judged before.
     assert len(server.asked) - asked == 1 + Verdict.objects.count() - judged
-    said = json.dumps([failed.facts(), better.as_json()]) + read_rows() + caplog.text
+    said = json.dumps(to_json([failed, better])) + read_rows() + caplog.text
     assert CANARY not in said
     assert "sk-shown-by-the-server" not in said
 
@@ -349,6 +350,6 @@ def test_instructions_that_quote_a_conversation_or_hold_personal_data_are_kept_n
         second = improve(campaign, server, tries=1).proposals[-1]
     assert first.problem == "the model wrote instructions that quote a reply"
     assert second.problem == "the model wrote instructions with what looks like personal data"
-    kept = json.dumps([first.as_json(), second.as_json(), *Judge.objects.values("document")])
+    kept = json.dumps([*to_json([first, second]), *Judge.objects.values("document")])
     assert "GLADLY" not in kept
     assert mail not in kept

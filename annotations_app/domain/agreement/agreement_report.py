@@ -5,6 +5,8 @@ A number that can't be had is ``None`` with a note that says why: never NaN, whi
 
 from typing import Any, NamedTuple
 
+from annotations_app.domain.to_json import to_json
+
 NO_LABELS_NOTE = "undefined: there are no labels"
 NO_OVERLAP_NOTE = "undefined: no reply was labeled twice"
 ALL_AGREE_NOTE = "undefined: all labels agree"
@@ -49,7 +51,7 @@ class HeadlineStats(NamedTuple):
     quadratic_kappa: Statistic | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {key: value for key, value in _record_as_json(self).items() if value is not None}
+        return {key: to_json(value) for key, value in self._asdict().items() if value is not None}
 
 
 class Comparison(NamedTuple):
@@ -69,9 +71,6 @@ class Comparison(NamedTuple):
         """What the raw agreement is called where the other label is known to be right."""
         return self.raw_agreement
 
-    def as_json(self) -> dict[str, Any]:
-        return {**_record_as_json(self), "table": [list(row) for row in self.table]}
-
 
 class PairComparison(NamedTuple):
     """Two annotators, ``a`` before ``b`` by name; rows of the table are those of ``a``."""
@@ -81,7 +80,7 @@ class PairComparison(NamedTuple):
     comparison: Comparison
 
     def as_json(self) -> dict[str, Any]:
-        return {"a": self.a, "b": self.b, **self.comparison.as_json()}
+        return {"a": self.a, "b": self.b, **to_json(self.comparison)}
 
 
 class AnnotatorReport(NamedTuple):
@@ -98,10 +97,10 @@ class AnnotatorReport(NamedTuple):
         return {
             "annotator": self.annotator,
             "labels": self.labels,
-            "on_brand": self.on_brand.as_json(),
-            "others": self.others.as_json(),
-            "gold": {**self.gold.as_json(), "accuracy": self.gold.accuracy.as_json()},
-            "self": self.repeats.as_json(),
+            "on_brand": to_json(self.on_brand),
+            "others": to_json(self.others),
+            "gold": {**to_json(self.gold), "accuracy": to_json(self.gold.accuracy)},
+            "self": to_json(self.repeats),
         }
 
 
@@ -113,9 +112,6 @@ class DriftPoint(NamedTuple):
     labels: int
     on_brand: Statistic
     others: Comparison
-
-    def as_json(self) -> dict[str, Any]:
-        return _record_as_json(self)
 
 
 # How likely each label is for a truth; None where no reply has it.
@@ -142,7 +138,7 @@ class ConsensusReport(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         # The built-in criterion has one file format: its consensus is exported, not counted.
-        return {key: value for key, value in _record_as_json(self).items() if key != "replies"}
+        return {key: to_json(value) for key, value in self._asdict().items() if key != "replies"}
 
 
 class AgreementPlan(NamedTuple):
@@ -184,16 +180,13 @@ class AgreementReport(NamedTuple):
         """One object, as it is printed: the headline's keys, then the rest."""
         return {
             **self.headline.as_json(),
-            "pairs": [pair.as_json() for pair in self.pairs],
-            "by": {
-                kind: {value: part.as_json() for value, part in parts.items()}
-                for kind, parts in self.by.items()
-            },
-            "per_annotator": [annotator.as_json() for annotator in self.annotators],
-            "gold": {**self.gold.as_json(), "basis": self.gold_basis},
-            "self_agreement": self.repeats.as_json(),
-            "dawid_skene": self.consensus and self.consensus.as_json(),
-            "drift": [point.as_json() for point in self.drift],
+            "pairs": to_json(self.pairs),
+            "by": to_json(self.by),
+            "per_annotator": to_json(self.annotators),
+            "gold": {**to_json(self.gold), "basis": self.gold_basis},
+            "self_agreement": to_json(self.repeats),
+            "dawid_skene": to_json(self.consensus),
+            "drift": to_json(self.drift),
             "interval": {
                 "level": 0.95,
                 "resampled": "sessions",
@@ -203,10 +196,3 @@ class AgreementReport(NamedTuple):
             "notes": self.notes,
             **({"plan": self.plan._asdict()} if self.plan else {}),
         }
-
-
-def _record_as_json(record: Any) -> dict[str, Any]:
-    return {
-        key: value.as_json() if hasattr(value, "as_json") else value
-        for key, value in record._asdict().items()
-    }

@@ -11,6 +11,7 @@ from annotations_app.domain.agreement.agreement_report import (
 )
 from annotations_app.domain.agreement.preference import Preference, describe_preference
 from annotations_app.domain.arrays import IntArray
+from annotations_app.domain.to_json import to_json
 from datasets_app.domain.labels.criterion import Criterion, Kind
 
 _WEIGHTED_NAMES = dict(
@@ -103,7 +104,6 @@ class CriterionReport(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         report = self.report
-        by_tag = {tag: found.as_json() for tag, found in self.preference_by_tag.items()}
         return {
             "criterion": self.criterion.key,
             "kind": str(self.criterion.kind),
@@ -113,15 +113,15 @@ class CriterionReport(NamedTuple):
             "answers": {answer.name: answer.labels for answer in self.answers},
             "consensus": {answer.name: answer.replies for answer in self.answers} if report else None,
             "note": self.note or None,
-            **({"preference": self.preference.as_json()} if self.preference else {}),
-            **({"preference_by_tag": by_tag} if by_tag else {}),
+            **({"preference": to_json(self.preference)} if self.preference else {}),
+            **({"preference_by_tag": to_json(self.preference_by_tag)} if self.preference_by_tag else {}),
             **(report.headline.as_json() if report else {}),
-            **{one.key: one.statistic.as_json() for one in self.alphas},
+            **{one.key: to_json(one.statistic) for one in self.alphas},
             **({"plan": report.plan._asdict()} if report and report.plan else {}),
-            "pairs": [pair.as_json() for pair in report.pairs] if report else [],
+            "pairs": to_json(report.pairs) if report else [],
             "per_annotator": [
-                {"annotator": one.annotator, "labels": one.labels, "others": one.others.as_json()}
+                {"annotator": one.annotator, "labels": one.labels, "others": to_json(one.others)}
                 for one in (report.annotators if report else ())
             ],
-            "dawid_skene": report.consensus.as_json() if report and report.consensus else None,
+            "dawid_skene": to_json(report.consensus) if report else None,
         }

@@ -10,6 +10,7 @@ from annotations_app.domain.agreement.agreement_report import NO_LABELS_NOTE, St
 from annotations_app.domain.agreement.intervals import MIN_SESSIONS, percentile_interval, resample_sums
 from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.estimates.rates import Replies, estimate_from_people
+from annotations_app.domain.to_json import to_json
 from datasets_app.domain.labels.preference import SIDE_A, SIDE_B, TIE
 
 SIGNIFICANT_BELOW = 0.05
@@ -39,13 +40,7 @@ class Preference(NamedTuple):
         return self.side_p is not None and self.side_p < SIGNIFICANT_BELOW
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            **self._asdict(),
-            "win_rate": self.win_rate.as_json(),
-            "win_rate_any_time": self.win_rate_any_time.as_json(),
-            "side_a": self.side_a.as_json(),
-            "side_biased": self.is_side_biased,
-        }
+        return {**to_json(self._asdict()), "side_biased": self.is_side_biased}
 
 
 def measure_preference(

@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 
 from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.domain.estimates.quantiles import student_probability
+from annotations_app.domain.to_json import to_json
 from datasets_app.domain.packages.quality_statement import StatedAlternative, describe_alternative
 
 # As the paper has it: 0.2 for experts, 0.15 for trained people, 0.1 for crowd workers.
@@ -76,7 +77,7 @@ class AlternativeTest(NamedTuple):
         return describe_alternative(self.summary)
 
     def as_json(self) -> dict[str, Any]:
-        return {**asdict(self.summary), "by_annotator": [one._asdict() for one in self.advantages]}
+        return {**asdict(self.summary), "by_annotator": to_json(self.advantages)}
 
 
 class Ratings(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from annotations_app.domain.estimates.planning import Plan
 from annotations_app.domain.estimates.rates import Estimate
+from annotations_app.domain.to_json import to_json
 from datasets_app.domain.wording import format_count
 
 UNCOUNTED_ORDER = (
@@ -43,11 +44,11 @@ class RateEstimate(NamedTuple):
         return {
             "criterion": self.criterion,
             "answer": self.answer,
-            "people": _estimate_as_json(self.people),
-            "people_any_time": _estimate_as_json(self.people_any_time),
-            "judges": self.judges and _estimate_as_json(self.judges),
-            "judges_any_time": self.judges_any_time and _estimate_as_json(self.judges_any_time),
-            "plan": self.plan and self.plan._asdict(),
+            "people": to_json(self.people),
+            "people_any_time": to_json(self.people_any_time),
+            "judges": to_json(self.judges),
+            "judges_any_time": to_json(self.judges_any_time),
+            "plan": to_json(self.plan),
         }
 
 
@@ -62,9 +63,6 @@ class QualityReport(NamedTuple):
     judges: tuple[str, ...]
     rates: tuple[RateEstimate, ...]
     notes: tuple[str, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "rates": [rate.as_json() for rate in self.rates]}
 
 
 def explain_rate(rate: RateEstimate) -> str:
@@ -123,9 +121,3 @@ def say_plan(plan: Plan) -> str:
 
 def _percent(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def _estimate_as_json(estimate: Estimate) -> dict[str, Any]:
-    values = estimate._asdict()
-    values.pop("shared_variance")
-    return {**values, "note": estimate.note or None}

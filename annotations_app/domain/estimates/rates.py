@@ -10,7 +10,7 @@ takes part in itself (cross-prediction, Zrnic & Candès 2024, PNAS 121).
 Replies of one conversation are alike: all variances are sums over whole sessions.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,6 +62,10 @@ class Estimate(NamedTuple):
     weight: float = 0.0
     shared_variance: float = 0.0
     note: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        values = {name: value for name, value in self._asdict().items() if name != "shared_variance"}
+        return values | {"note": self.note or None}
 
 
 def estimate_from_people(replies: Replies, *, planned: int | None = None) -> Estimate:

@@ -7,6 +7,7 @@ import re
 from typing import Any, NamedTuple, NoReturn
 
 from annotations_app.domain.judging.jury_document import Jury, read_jury
+from annotations_app.domain.to_json import to_json
 from datasets_app.domain.labels.schema_document import NAME_PATTERN
 from datasets_app.domain.metadata.yaml_text import YamlError, load_yaml
 from datasets_app.domain.model_calls.budget import Prices
@@ -60,7 +61,7 @@ class JudgeDocument(NamedTuple):
         """Changes with whatever can change a judgment; not with prices."""
         meaning = [self.model, self.endpoint, self.temperature, self.instructions, self.criteria]
         examples = [self.examples, self.examples_from] if self.examples_from else [self.examples]
-        jury = [json.dumps(self.jury.as_json(), sort_keys=True)] if self.jury else []
+        jury = [json.dumps(to_json(self.jury), sort_keys=True)] if self.jury else []
         said = json.dumps([READING_VERSION, *meaning, *examples, *jury])
         return hashlib.sha256(said.encode()).hexdigest()
 
@@ -124,7 +125,7 @@ def write_judge(document: JudgeDocument) -> dict[str, Any]:
     if document.prices:
         written["prices"] = document.prices._asdict()
     if document.jury:
-        written["jury"] = document.jury.as_json()
+        written["jury"] = to_json(document.jury)
     return written
 
 

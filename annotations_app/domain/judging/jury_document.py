@@ -40,14 +40,6 @@ class Jury(NamedTuple):
     certainty: float | None
     criteria: dict[str, JuryCriterion]
 
-    def as_json(self) -> dict[str, Any]:
-        criteria = {
-            key: {**one._asdict(), "folds": [fold._asdict() for fold in one.folds]}
-            for key, one in self.criteria.items()
-        }
-        members = [member._asdict() for member in self.members]
-        return {"members": members, "certainty": self.certainty, "criteria": criteria}
-
 
 def check_certainty(value: Any) -> None:
     """Raises ValueError."""
@@ -56,7 +48,7 @@ def check_certainty(value: Any) -> None:
 
 
 def read_jury(stored: Any) -> Jury:
-    """What :meth:`Jury.as_json` writes. Raises ValueError."""
+    """What :func:`to_json` makes of a jury. Raises ValueError."""
     if not isinstance(stored, dict) or set(stored) != _KEYS:
         raise ValueError(f"expected {', '.join(sorted(_KEYS))}")
     members, criteria = stored["members"], stored["criteria"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
+from annotations_app.domain.to_json import to_json
 from datasets_app.command_line.options import option
 from datasets_app.command_line.streams import EXIT_COULD_NOT_RUN, Progress, provide_local_file
 from datasets_app.core.limits import configured_limits
@@ -107,7 +108,7 @@ exit codes:
         if tags := max(len(one.preference_by_tag) for one in measured.criteria):
             raw_access.record_access(campaign.dataset, None, place="agreement", tags=tags)
         if options["format"] == "json":
-            self.stdout.write(json.dumps(measured.as_json(), indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(to_json(measured), indent=2, allow_nan=False))
             return
         for one in measured.criteria:
             self.stdout.write(format_criterion(one))

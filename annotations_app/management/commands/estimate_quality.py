@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from annotations_app.domain.to_json import to_json
 from datasets_app.command_line.options import option
 from datasets_app.management.base import BaseCommand
 from datasets_app.management.terminal import command_error
@@ -53,6 +54,6 @@ exit codes:
         if not any(rate.people.labels for rate in report.rates):
             raise command_error(f"There are no labels in {report.campaign}.")
         if options["format"] == "json":
-            self.stdout.write(json.dumps(report.as_json(), indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(to_json(report), indent=2, allow_nan=False))
         else:
             self.stdout.write(format_quality(report), ending="")

@@ -290,14 +290,8 @@ class CampaignSettingsForm(forms.Form):
 
     def __init__(self, *args: Any, campaign: Campaign, **options: Any) -> None:
         members: Sequence[int] = list(campaign.members.filter(active=True).values_list("user", flat=True))
-        initial = {
-            "schema": campaign.schema_id,
-            "guidelines": campaign.guidelines,
-            "annotators": members,
-            "overlap": campaign.overlap,
-            "lease_minutes": campaign.lease_minutes,
-        }
-        super().__init__(*args, initial=initial, **options)
+        initial = forms.model_to_dict(campaign, ["schema", "guidelines", "overlap", "lease_minutes"])
+        super().__init__(*args, initial=initial | {"annotators": members}, **options)
         later = LabelSchema.objects.none()
         if campaign.schema:
             name, version = campaign.schema.name, campaign.schema.version

@@ -1,5 +1,6 @@
 """Labels from a file."""
 
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,7 @@ def import_labels(request: Any, name: str, persona: str = Persona, label_schema:
         path = Path(folder) / "labels.jsonl"
         try:
             with spool(request.read, size) as body, path.open("xb") as out:
-                while block := body.read(1 << 20):
-                    out.write(block)
+                shutil.copyfileobj(body, out, 1 << 20)
         except UnreadablePostError:
             raise ApiError(400, "bad_request", "The connection broke off.") from None
         result = import_annotations(

@@ -121,9 +121,7 @@ def _make_table(
     options: dict[str, Any],
 ) -> LabelTable:
     annotator = (owner & ((1 << bits) - 1)) - 1
-    gold = options.pop("gold", None)
-    if gold is None:
-        gold = np.full(len(session), NO_GOLD, np.int8)
+    gold = np.full(len(session), NO_GOLD, np.int8)
     return LabelTable(names, owner >> bits, annotator, label, session, gold, month=month, **options)
 
 

@@ -35,17 +35,12 @@ def lock_campaign(campaign: Campaign) -> Campaign:
     return locked
 
 
-def lock_member(campaign_pk: int, user: Any) -> CampaignMember:
-    """Theirs, with campaign, dataset and persona as they are now, until the transaction ends."""
-    found: CampaignMember | None = (
-        CampaignMember.objects.select_related("campaign__dataset", "campaign__persona")
-        .select_for_update(of=("self",), no_key=True)
-        .filter(campaign=campaign_pk, user=user)
-        .first()
+def lock_member(user: Any, **which: Any) -> CampaignMember | None:
+    """Theirs, with campaign, dataset, persona and schema as they are now, until the transaction ends."""
+    members = CampaignMember.objects.select_related(
+        "campaign__dataset", "campaign__persona", "campaign__schema", "user"
     )
-    if found is None:
-        raise UserError("You aren't an annotator of this campaign; ask who leads it.")
-    return found
+    return members.select_for_update(of=("self",), no_key=True).filter(user=user, **which).first()
 
 
 def lock_members(campaign: Campaign) -> list[CampaignMember]:

@@ -13,6 +13,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_noop
 
+from annotations_app.campaigns.members import lock_member
 from annotations_app.domain.evidence import read_evidence
 from annotations_app.domain.submission import (
     HOLDING_STATES,
@@ -121,14 +122,8 @@ def _asks_session(assignment_pk: int, schema: Schema | None) -> bool:
 
 
 def _lock_member(assignment_pk: int, user: Any) -> CampaignMember:
-    member: CampaignMember | None = (
-        CampaignMember.objects.select_related(
-            "campaign__persona", "campaign__dataset", "campaign__schema", "user"
-        )
-        .select_for_update(of=("self",), no_key=True)
-        .filter(user=user, campaign__assignments__pk=assignment_pk, campaign__assignments__annotator=user)
-        .first()
-    )
+    own = {"campaign__assignments__pk": assignment_pk, "campaign__assignments__annotator": user}
+    member = lock_member(user, **own)
     if member is None:
         raise UserError(gettext("This reply is not assigned to you."))
     return member

@@ -12,6 +12,7 @@ from annotations_app.labeling.allocator import Allocator
 from annotations_app.models import Assignment, Campaign, CampaignMember
 from datasets_app.catalog import gates
 from datasets_app.catalog.dataset_facts import DatasetFacts
+from datasets_app.core.errors import UserError
 from datasets_app.models import Dataset
 
 _MESSAGES = {
@@ -67,7 +68,9 @@ def lease_next(campaign: Campaign, user: Any) -> QueueState:
     Raises UserError if they are not an annotator of the campaign.
     """
     with transaction.atomic():
-        member = lock_member(campaign.pk, user)
+        member = lock_member(user, campaign=campaign.pk)
+        if member is None:
+            raise UserError("You aren't an annotator of this campaign; ask who leads it.")
         facts = load_campaign_facts(member.campaign)
         if reason := stop_reason(member, facts):
             return _empty_queue(reason, facts)

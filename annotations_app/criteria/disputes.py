@@ -10,12 +10,12 @@ def list_asked(campaign: Campaign) -> list[str]:
     """Versions and keys of the criteria that are the same as those of the campaign now."""
     if campaign.schema is None:
         return []
-    digests = {criterion.digest for criterion in campaign.schema.content.criteria}
+    digests = set(campaign.schema.criterion_digests.values())
     return [
-        f"{version.pk} {criterion.key}"
+        f"{version.pk} {key}"
         for version in LabelSchema.objects.filter(name=campaign.schema.name)
-        for criterion in version.content.criteria
-        if criterion.digest in digests
+        for key, digest in version.criterion_digests.items()
+        if digest in digests
     ]
 
 

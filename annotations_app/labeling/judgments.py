@@ -152,10 +152,9 @@ def list_staying_answers(assignment: Assignment, schema: Schema) -> dict[str, An
     judgment = None if is_decided else getattr(assignment, "judgment", None)
     if judgment is None:
         return {}
-    made_under = judgment.schema.content
-    known = {criterion.digest for criterion in made_under.criteria}
+    known = set(judgment.schema.criterion_digests.values())
     staying = {criterion.key for criterion in schema.criteria if criterion.digest in known}
-    answers = decode_answers(made_under, judgment.answers)
+    answers = decode_answers(judgment.asked_schema, judgment.answers)
     return {key: value for key, value in answers.items() if key in staying}
 
 

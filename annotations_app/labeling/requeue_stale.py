@@ -95,11 +95,11 @@ def _list_staying(campaign: Campaign, causes: Sequence[str]) -> Iterable[int]:
     """Labels of which only criteria have changed, and not all of them."""
     if campaign.schema is None or "schema" not in causes:
         return []
-    asked = {criterion.digest for criterion in campaign.schema.content.criteria}
+    asked = set(campaign.schema.criterion_digests.values())
     versions = [
         version.pk
         for version in LabelSchema.objects.filter(name=campaign.schema.name)
-        if any(criterion.digest in asked for criterion in version.content.criteria)
+        if not asked.isdisjoint(version.criterion_digests.values())
     ]
     stale = Judgment.objects.stale(campaign, ["schema"]).filter(schema__in=versions, assignment__isnull=False)
     if others := [cause for cause in causes if cause != "schema"]:

@@ -86,23 +86,16 @@ def list_unchanged_criteria(campaign: Campaign) -> list[str]:
         return []
     stale = Judgment.objects.stale(campaign, ["schema"]).order_by()
     earlier = LabelSchema.objects.filter(pk__in=stale.values("schema"))
-    known = [{criterion.digest for criterion in schema.content.criteria} for schema in earlier]
-    return [
-        criterion.key
-        for criterion in campaign.schema.content.criteria
-        if known and all(criterion.digest in digests for digests in known)
-    ]
+    known = [set(schema.criterion_digests.values()) for schema in earlier]
+    digests = campaign.schema.criterion_digests.items()
+    return [key for key, digest in digests if known and all(digest in of_schema for of_schema in known)]
 
 
 def list_schemas_asking(campaign: Campaign, digest: str) -> list[int]:
     """Primary keys of the versions whose criterion has this digest: their answers are comparable."""
     assert campaign.schema is not None  # callers look first  # nosec B101
     versions = LabelSchema.objects.filter(name=campaign.schema.name)
-    return [
-        schema.pk
-        for schema in versions
-        if any(criterion.digest == digest for criterion in schema.content.criteria)
-    ]
+    return [schema.pk for schema in versions if digest in schema.criterion_digests.values()]
 
 
 def _made_by_annotators(campaign: Campaign) -> QuerySet[Any]:

@@ -96,15 +96,7 @@ def fill_campaign(
         campaign.gold_count = gold_item_target(replies, known, campaign.gold_share)
         if campaign.gold_count >= replies:
             raise UserError("All replies would be gold items; lower the gold share or select more replies.")
-        campaign.item_count = rows.create_items(
-            reply_filter,
-            campaign=campaign.pk,
-            overlap=0 if campaign.is_calibrating else campaign.overlap,
-            order=campaign.order,
-            seed=campaign.seed,
-            gold_target=campaign.gold_count,
-            max_replies=campaign.max_replies,
-        )
+        campaign.item_count = rows.create_items(reply_filter, campaign)
         _count_unpaired(campaign, reply_filter)
         rows.mark_sessions(campaign)
         users = [member.user for member in lock_members(campaign) if member.active]

@@ -200,18 +200,9 @@ def describe_unpaired(unpaired: dict[str, dict[str, int]] | None) -> list[str]:
     ]
 
 
-def create_items(
-    reply_filter: ReplyFilter,
-    *,
-    campaign: int,
-    overlap: int,
-    order: str,
-    seed: int,
-    gold_target: int,
-    max_replies: int | None = None,
-) -> int:
+def create_items(reply_filter: ReplyFilter, campaign: Campaign) -> int:
     """Create the items in the caller's transaction; returns how many."""
-    joined, ordered = _ORDERS[order]
+    joined, ordered = _ORDERS[campaign.order]
     if joined and reply_filter.schema is not None:
         joined = _DISPUTED_ANSWERS_JOIN_SQL
     is_paired = reply_filter.other is not None
@@ -221,14 +212,14 @@ def create_items(
         known=reply_filter.has_known_label,
         joined=joined,
         order=ordered,
-        limit=_LIMIT_SQL.format(order=ordered) if max_replies else "",
+        limit=_LIMIT_SQL.format(order=ordered) if campaign.max_replies else "",
     )
     values = {
-        "campaign": campaign,
-        "overlap": overlap,
-        "seed": seed,
-        "gold_target": gold_target,
-        "max_replies": max_replies,
+        "campaign": campaign.pk,
+        "overlap": 0 if campaign.is_calibrating else campaign.overlap,
+        "seed": campaign.seed,
+        "gold_target": campaign.gold_count,
+        "max_replies": campaign.max_replies,
     }
     count: int = execute(sql, reply_filter._asdict() | values)
     if is_paired:

@@ -43,9 +43,7 @@ def measure_agreement(
     asked. With a ``version`` of a campaign (see ``labels/versions.py``), only labels made under it count.
     ``width`` (0.01 to 1) asks how many more labels bring alpha's interval to it.
     """
-    by = tuple(dict.fromkeys(by))
-    _validate_options(by, resamples)
-    validate_width(width)
+    by = _validate_options(by, resamples, width)
     available = None
     notes: list[str] = []
     if campaign is not None:
@@ -90,9 +88,7 @@ def measure_files(
     ``names`` is what the files are called in messages. Raises UserError if a line is wrong, with the problems
     as an import tells them, or a file can't be read.
     """
-    by = tuple(dict.fromkeys(by))
-    _validate_options(by, resamples)
-    validate_width(width)
+    by = _validate_options(by, resamples, width)
     labels, problems = LabelCollector(by), LineProblems("nothing was measured")
     for path, name in zip(paths, names or map(str, paths), strict=True):
         size = path.stat().st_size if path.exists() else None
@@ -122,9 +118,13 @@ def _report_bytes(report_progress: ProgressCallback, size: int | None, done: int
     report_progress(done, size)
 
 
-def _validate_options(by: Iterable[str], resamples: int) -> None:
-    for kind in by:
+def _validate_options(by: Iterable[str], resamples: int, width: float | None) -> tuple[str, ...]:
+    """The different kinds of parts."""
+    validate_width(width)
+    kinds = tuple(dict.fromkeys(by))
+    for kind in kinds:
         if kind not in PART_KINDS:
             raise UserError(f"Labels can't be divided by {kind!r}; it must be of {', '.join(PART_KINDS)}.")
     if not 0 <= resamples <= 100_000:
         raise UserError("The number of resamples must be from 0 to 100,000.")
+    return kinds

@@ -136,7 +136,6 @@ class Sessions(NamedTuple):
     turn: IntArray
     session: IntArray
     split: IntArray
-    splits: tuple[str, ...] = SPLITS
 
     def session_of(self, turns: IntArray) -> IntArray:
         return self.session[np.searchsorted(self.turn, turns)]

@@ -19,6 +19,7 @@ from annotations_app.judges.alternative import check_epsilon, measure_alternativ
 from annotations_app.judges.costs import compute_cost, describe_members
 from annotations_app.judges.disagreements import find_consensus
 from annotations_app.judges.judge_rows import (
+    SPLITS,
     count_not_judged,
     list_outdated,
     look_up,
@@ -318,7 +319,7 @@ def _rate_level(name: str, code: int, matched: _Matched) -> LevelRate:
 
 def _split_parts(matched: _Matched, sessions: Any) -> dict[str, IntArray]:
     split = sessions.split_of(matched.turn)
-    return {name: matched.turn[split == number] for number, name in enumerate(sessions.splits)}
+    return {name: matched.turn[split == number] for number, name in enumerate(SPLITS)}
 
 
 def _compare_parts(

@@ -59,11 +59,7 @@ def _read_validation(value: dict[str, Any]) -> CalibrationReport:
         name: float(number) for name, number in value["validation_metrics"].items()
     }
     figures |= {"training_rows": int(sizes["train_size"]), "validation_rows": int(sizes["validation_size"])}
-    errors = [
-        ReportedError(str(one["text"])[:MAX_START_CHARACTERS], label, float(one["score"]))
-        for label, name in enumerate(("false_positives", "false_negatives"))
-        for one in analysis[name]
-    ]
+    errors = _read_errors(analysis, "score")
     total = int(analysis["num_false_positives"]) + int(analysis["num_false_negatives"])
     return _make_report("validation", figures, errors, total)
 
@@ -78,18 +74,22 @@ def _read_weights(value: dict[str, Any]) -> CalibrationReport:
 
 
 def _read_diagnosis(value: dict[str, Any]) -> CalibrationReport:
-    errors = [
+    errors = _read_errors(value, "calibrated_score")
+    total = int(value["total_errors"])
+    return _make_report("diagnosis", {"errors": total}, errors, total)
+
+
+def _read_errors(said: dict[str, Any], score: str) -> list[ReportedError]:
+    return [
         ReportedError(
             str(one["text"])[:MAX_START_CHARACTERS],
             label,
-            float(one["calibrated_score"]),
+            float(one[score]),
             str(one.get("judge_reasoning") or ""),
         )
         for label, name in enumerate(("false_positives", "false_negatives"))
-        for one in value[name]
+        for one in said[name]
     ]
-    total = int(value["total_errors"])
-    return _make_report("diagnosis", {"errors": total}, errors, total)
 
 
 def _make_report(

@@ -107,11 +107,7 @@ def stop_reason(member: CampaignMember, facts: DatasetFacts) -> str:
 
 
 def _leased_replies(member: CampaignMember) -> list[Assignment]:
-    own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply(
-        member.campaign.dataset_id
-    )
-    if member.campaign.schema_id is not None:
-        own = own.select_related("item__turn__session", "judgment__schema")
+    own = Assignment.objects.for_member(member.campaign_id, member.user_id).select_reply(member.campaign)
     return list(own.filter(state="leased").order_by("ordinal"))
 
 

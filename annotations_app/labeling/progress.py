@@ -39,9 +39,7 @@ def recent_decisions(campaign: Campaign, user: Any) -> list[Assignment]:
 
     A "released" one came late and does not count.
     """
-    own = Assignment.objects.for_member(campaign, user).select_reply(campaign.dataset_id)
-    if campaign.schema_id is not None:
-        own = own.select_related("item__turn__session", "judgment__schema")
+    own = Assignment.objects.for_member(campaign, user).select_reply(campaign)
     return list(own.select_decided()[:MAX_RECENT_DECISIONS])
 
 

@@ -44,9 +44,11 @@ class AssignmentQuerySet(models.QuerySet[Any]):
     def for_member(self, campaign: Any, user: Any) -> "AssignmentQuerySet":
         return self.filter(campaign=campaign, annotator=user)
 
-    def select_reply(self, dataset: int) -> "AssignmentQuerySet":
-        """Join what pages show: item, turn, session and annotation. All are of the one dataset."""
-        return self.filter(item__turn__dataset=dataset).select_related("item__turn__session", "annotation")
+    def select_reply(self, campaign: Any) -> "AssignmentQuerySet":
+        """Join what pages show: item, turn, session and label. All are of the campaign's dataset."""
+        label = "judgment__schema" if campaign.schema_id else "annotation"
+        own = self.filter(item__turn__dataset=campaign.dataset_id)
+        return own.select_related("item__turn__session", label)
 
     def select_decided(self) -> "AssignmentQuerySet":
         """Assignments with a decision, latest first."""

@@ -38,7 +38,7 @@ def with_own_reply(view: View) -> View:
     @wraps(view)
     def guarded_view(request: Any, member: CampaignMember, pk: int, **options: Any) -> HttpResponse:
         own = Assignment.objects.for_member(member.campaign_id, member.user_id)
-        own = own.select_reply(member.campaign.dataset_id)
+        own = own.select_reply(member.campaign)
         assignment = get_object_or_404(own, pk=pk)
         facts = load_campaign_facts(member.campaign)
         if stop_reason(member, facts):

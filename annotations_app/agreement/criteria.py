@@ -53,8 +53,7 @@ from annotations_app.labels.label_counts import (
 )
 from annotations_app.labels.random_sample import describe_sample, list_random_labels
 from annotations_app.labels.versions import find_version, list_labels, list_schemas_asking
-from annotations_app.models import Campaign, LabelSchema, Rater
-from datasets_app.core.queries import fetch_value
+from annotations_app.models import Campaign, LabelSchema, PairedReply, Rater
 from datasets_app.domain.labels.criterion import MAX_LEVELS, Criterion, Kind
 
 # One string for each rater instead of a row for each label.
@@ -68,15 +67,6 @@ GROUP BY 1 ORDER BY 1
 _LEVEL_BYTES = sql.SQL("int8send(j.turn_id << {bits} | (j.codes->>{key})::bigint)")
 _WHOLE_BYTES = sql.SQL("int8send(j.turn_id) || int8send((j.codes->>{key})::bigint)")
 _FRACTION_BYTES = sql.SQL("int8send(j.turn_id) || float8send((j.codes->>{key})::float8)")
-_SWAPPED_SQL = """
-SELECT array_agg(i.turn_id) FROM annotations_app_campaignitem i
-JOIN annotations_app_pairedreply p ON p.item_id = i.id AND p.swapped WHERE i.campaign_id = %s
-"""
-_COUNT_TEXTS_SQL = """
-SELECT count(*) FROM annotations_app_judgment j
-WHERE j.campaign_id = %(campaign)s AND j.texts ? %(key)s AND j.schema_id = ANY(%(schemas)s)
-  AND CASE WHEN %(labels)s::bigint[] IS NULL THEN j.kind = 'label' ELSE j.id = ANY(%(labels)s) END
-"""
 
 
 class _Answers(NamedTuple):
@@ -161,7 +151,9 @@ def _find_schema(campaign: Campaign, version: int) -> LabelSchema:
 
 
 def _count_texts(campaign: Campaign, criterion: Criterion, only: list[int] | None) -> CriterionReport:
-    count = fetch_value(_COUNT_TEXTS_SQL, _parameters(campaign, criterion, only))
+    schemas = list_schemas_asking(campaign, criterion.digest)
+    said = campaign.judgments.filter(schema__in=schemas, texts__has_key=criterion.key)
+    count = said.filter(**({"kind": "label"} if only is None else {"pk__in": only})).count()
     return CriterionReport(criterion, [Answer("texts", count)], note="texts can't be compared")
 
 
@@ -274,12 +266,8 @@ def _measure_preference(labels: _Labels, answers: _Answers) -> tuple[Preference,
 
 def read_swapped(campaign: Campaign) -> IntArray:
     """Turns of pairs that are shown with the reply of the other dataset as A."""
-    return np.array(fetch_value(_SWAPPED_SQL, [campaign.pk]) or [], np.int64)
-
-
-def _parameters(campaign: Campaign, criterion: Criterion, only: list[int] | None) -> dict[str, Any]:
-    schemas = list_schemas_asking(campaign, criterion.digest)
-    return {"campaign": campaign.pk, "key": criterion.key, "schemas": schemas, "labels": only}
+    swapped = PairedReply.objects.filter(item__campaign=campaign, swapped=True)
+    return np.fromiter(swapped.values_list("item__turn", flat=True), np.int64)
 
 
 def read_answers(campaign: Campaign, criterion: Criterion, only: list[int] | None = None) -> _Answers:

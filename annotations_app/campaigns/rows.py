@@ -115,13 +115,6 @@ FROM (
 ORDER BY 4
 """
 _LIMIT_SQL = "ORDER BY gold DESC, {order} LIMIT %(max_replies)s"
-# Everybody's places in the first replies; the others have none yet.
-_START_ROUND_SQL = """
-UPDATE annotations_app_campaignitem SET calibration = true, open = %(people)s WHERE id IN (
-    SELECT id FROM annotations_app_campaignitem WHERE campaign_id = %(campaign)s AND NOT gold
-    ORDER BY position LIMIT %(replies)s
-)
-"""
 # Of each session one reply, that stays the one when others are added.
 _MARK_SESSIONS_SQL = """
 UPDATE annotations_app_campaignitem SET asks_session = true WHERE id IN (
@@ -229,9 +222,11 @@ def create_items(reply_filter: ReplyFilter, campaign: Campaign) -> int:
 
 
 def start_calibration(campaign: Campaign, *, people: int) -> None:
-    """Of items that were created with an overlap of 0; does nothing without a calibration round."""
+    """Everybody's places in the first replies; the others, created with an overlap of 0, have none yet. Does
+    nothing without a calibration round."""
     if replies := campaign.calibration_replies:
-        execute(_START_ROUND_SQL, {"campaign": campaign.pk, "replies": replies, "people": people})
+        first = campaign.items.filter(gold=False).order_by("position").values("pk")[:replies]
+        campaign.items.filter(pk__in=first).update(calibration=True, open=people)
 
 
 def mark_sessions(campaign: Campaign) -> int:

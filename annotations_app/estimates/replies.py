@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
+from django.db.models import Count, Exists, OuterRef
 
 from annotations_app.domain.arrays import BoolArray, FloatArray, IntArray
 from annotations_app.domain.estimates.usefulness import Draws
 from annotations_app.judges.judge_rows import read_packed
-from annotations_app.models import Campaign
-from datasets_app.core.queries import fetch_column
+from annotations_app.models import Assignment, Campaign
 from datasets_app.domain.labels.criterion import Criterion, Kind
 
 # Packed by the server: a row for each of a hundred thousand replies takes longer than all else.
@@ -26,12 +26,6 @@ FROM annotations_app_campaignitem i LEFT JOIN (
     WHERE campaign_id = %(campaign)s AND NOT repeat AND state <> 'released' GROUP BY item_id
 ) a ON a.item_id = i.id
 WHERE i.campaign_id = %(campaign)s AND NOT i.gold GROUP BY i.position >> 16
-"""
-_UNLABELED_SQL = """
-SELECT count(DISTINCT a.item_id) FROM annotations_app_assignment a
-JOIN annotations_app_campaignitem i ON i.id = a.item_id
-WHERE a.campaign_id = %s AND a.state IN ('skipped', 'flagged') AND NOT i.gold AND NOT EXISTS (
-    SELECT FROM annotations_app_assignment o WHERE o.item_id = a.item_id AND o.state = 'labelled')
 """
 
 
@@ -101,4 +95,6 @@ def match_answer(criterion: Criterion, code: int, value: IntArray) -> FloatArray
 
 def count_given_up(campaign: Campaign) -> int:
     """Replies that were skipped or flagged and have no label."""
-    return int(fetch_column(_UNLABELED_SQL, [campaign.pk])[0])
+    labeled = Assignment.objects.filter(item=OuterRef("item"), state=Assignment.State.LABELLED)
+    given_up = campaign.assignments.filter(state__in=["skipped", "flagged"], item__gold=False)
+    return int(given_up.filter(~Exists(labeled)).aggregate(items=Count("item", distinct=True))["items"])

@@ -57,12 +57,6 @@ UPDATE annotations_app_annotation a SET timestamp = t.timestamp
 FROM datasets_app_turn t
 WHERE a.id = ANY(%s) AND t.dataset_id = %s AND t.id = a.turn_id AND a.timestamp IS DISTINCT FROM t.timestamp
 """
-_LOCK_ALL_MEMBERS = """
-SELECT m.id FROM annotations_app_campaignmember m JOIN annotations_app_campaign c ON c.id = m.campaign_id
-WHERE c.dataset_id = %s ORDER BY m.id FOR NO KEY UPDATE OF m
-"""
-
-
 _DROP_EVIDENCE = """
 UPDATE {table} l SET evidence = NULL FROM datasets_app_turn t
 WHERE l.dataset_id = %s AND l.evidence IS NOT NULL AND t.dataset_id = l.dataset_id AND t.id = l.turn_id
@@ -84,7 +78,8 @@ class _Campaigns(SessionData):
         """Correct the counters of campaigns and annotators, and forget rubrics and tags that no other session
         has. Those of a whole dataset are deleted."""
         if sessions is None:
-            execute(_LOCK_ALL_MEMBERS, [dataset.pk])
+            members = CampaignMember.objects.filter(campaign__dataset=dataset).order_by("pk")
+            list(members.select_for_update(of=("self",), no_key=True).values_list("pk"))
             PairedReply.objects.filter(item__campaign__dataset=dataset).delete()
             return
         keys = list(sessions)

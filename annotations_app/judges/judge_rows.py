@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+from django.db.models import Count
 
 from annotations_app.domain.arrays import FloatArray, IntArray
 from annotations_app.labels.label_counts import concatenate, unpack_numbers
@@ -124,9 +125,6 @@ JOIN annotations_app_pairedreply p ON p.item_id = i.id
 JOIN datasets_app_turn r ON r.dataset_id = %(dataset)s AND r.id = i.turn_id
 JOIN datasets_app_turn o ON o.dataset_id = %(other)s AND o.id = p.turn_id
 WHERE i.campaign_id = %(campaign)s GROUP BY i.turn_id >> 16
-"""
-_FAILURES_SQL = """
-SELECT failure, count(*) FROM annotations_app_verdict WHERE run_id = %s GROUP BY failure ORDER BY 2 DESC
 """
 
 
@@ -275,7 +273,8 @@ def read_lengths(campaign: Campaign) -> dict[str, IntArray]:
 
 def count_not_judged(run: JudgeRun) -> tuple[int, dict[str, int]]:
     """(judgments, those that failed by their reason)."""
-    counts = dict(fetch_all(_FAILURES_SQL, [run.pk]))
+    by_reason = run.verdicts.order_by().values_list("failure").annotate(count=Count("pk"))
+    counts = dict(by_reason.order_by("-count"))
     return counts.pop("", 0), counts
 
 

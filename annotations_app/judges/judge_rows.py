@@ -1,5 +1,6 @@
 """SQL for what judges and people say of the replies of a campaign. The server packs it into a few strings."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -227,8 +228,8 @@ def read_people_at_random(campaign: Campaign, criterion: Criterion) -> tuple[Int
     return _keep(list_random_turns(campaign), *read_people(campaign, criterion))
 
 
-def _keep(chosen: list[int] | None, turn: IntArray, value: IntArray) -> tuple[IntArray, IntArray]:
-    kept = np.ones(len(turn), bool) if chosen is None else np.isin(turn, chosen)
+def _keep(chosen: Iterable[int] | None, turn: IntArray, value: IntArray) -> tuple[IntArray, IntArray]:
+    kept = np.ones(len(turn), bool) if chosen is None else np.isin(turn, list(chosen))
     return turn[kept], value[kept]
 
 

@@ -2,35 +2,25 @@
 and of annotators, where more are asked if the first differ."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from annotations_app.models import Campaign
-from datasets_app.core.queries import fetch_column
+from django.db.models import Exists, Min, OuterRef, QuerySet
+
+from annotations_app.models import Assignment, Campaign
 from datasets_app.domain.wording import format_count
 
-# In the random order, the replies before the first that nobody has decided on. Gold replies have no number.
-_RANDOM_TURNS_SQL = """
-SELECT i.turn_id FROM annotations_app_campaignitem i
-WHERE i.campaign_id = %(campaign)s AND NOT coalesce(i.draw >= (
-    SELECT min(o.draw) FROM annotations_app_campaignitem o
-    WHERE o.campaign_id = %(campaign)s AND NOT EXISTS (
-        SELECT FROM annotations_app_assignment a
-        WHERE a.item_id = o.id AND NOT a.repeat AND a.state IN ('labelled', 'skipped', 'flagged'))
-), false)
-"""
-# Of the first annotators of each reply: further ones are asked because these differ.
-_LABELS_SQL = """
-SELECT l.id FROM {labels} l WHERE l.campaign_id = %(campaign)s AND l.kind = 'label' AND l.turn_id IN ({turns})
-AND NOT EXISTS (
-    SELECT FROM annotations_app_assignment x
-    WHERE x.campaign_id = %(campaign)s AND x.extra AND {of_label})
-"""
 
-
-def list_random_turns(campaign: Campaign) -> list[int] | None:
+def list_random_turns(campaign: Campaign) -> QuerySet[Any, int] | None:
     """Primary keys of turns, or None if the labels so far are a random sample as they are."""
     if campaign.order != Campaign.Order.USEFUL:
         return None
-    return fetch_column(_RANDOM_TURNS_SQL, {"campaign": campaign.pk})
+    decided = Assignment.objects.filter(
+        item=OuterRef("pk"), repeat=False, state__in=["labelled", "skipped", "flagged"]
+    )
+    first_open = campaign.items.filter(~Exists(decided)).aggregate(draw=Min("draw"))["draw"]
+    # In the random order, the replies before it. Gold replies have no number.
+    drawn = campaign.items.all() if first_open is None else campaign.items.exclude(draw__gte=first_open)
+    return drawn.order_by().values_list("turn", flat=True)
 
 
 def counts_all_labels(campaign: Campaign) -> bool:
@@ -41,13 +31,11 @@ def list_random_labels(campaign: Campaign) -> tuple[int, ...] | None:
     """Primary keys of the labels that figures of agreement are measured with; None for all."""
     if counts_all_labels(campaign):
         return None
-    has_schema = campaign.schema_id is not None
-    sql = _LABELS_SQL.format(
-        labels="annotations_app_judgment" if has_schema else "annotations_app_annotation",
-        turns=_RANDOM_TURNS_SQL,
-        of_label="x.id = l.assignment_id" if has_schema else "x.annotation_id = l.id",
-    )
-    return tuple(fetch_column(sql, {"campaign": campaign.pk}))
+    # Of the first annotators of each reply: further ones are asked because these differ.
+    labels = campaign.own_labels.filter(kind="label").exclude(assignment__extra=True)
+    turns = list_random_turns(campaign)
+    chosen = labels if turns is None else labels.filter(turn__in=turns)
+    return tuple(chosen.values_list("pk", flat=True))
 
 
 def describe_sample(campaign: Campaign, labels: Sequence[int] | None) -> list[str]:

@@ -27,7 +27,7 @@ from annotations_app.labels import export_pages
 from annotations_app.models import Campaign, CampaignMember
 from annotations_app.review.pages import dataset_review
 from datasets_app.core.web.model_admin import Pages, ReadOnlyAdmin, VisibleRelatedFilter
-from datasets_app.core.web.pages import dataset_breadcrumbs
+from datasets_app.core.web.pages import dataset_breadcrumbs, parse_pk
 from datasets_app.models import Dataset
 from datasets_app.templatetags.values import ago
 
@@ -76,10 +76,8 @@ class CampaignAdmin(ReadOnlyAdmin):
         return with_label_counts(visible_campaigns(request.user)).order_by("-id")
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        wanted = request.GET.get("dataset__id__exact", "")
-        dataset = (
-            Dataset.objects.visible_to(request.user).filter(pk=wanted).first() if wanted.isdecimal() else None
-        )
+        wanted = parse_pk(request.GET.get("dataset__id__exact", ""))
+        dataset = Dataset.objects.visible_to(request.user).filter(pk=wanted).first()
         crumbs = dataset_breadcrumbs(dataset, ("Campaigns", None)) if dataset else [("Campaigns", None)]
         request.crumbs = crumbs  # type: ignore[attr-defined]  # see core/web/pages.py
         extra = {"title": "Campaigns", "may_add": request.user.has_perm("annotations_app.add_campaign")}

@@ -6,7 +6,7 @@ from django.shortcuts import get_object_or_404
 from annotations_app.campaigns.pages_common import campaign_crumbs, require_permissions, visible_campaigns
 from annotations_app.campaigns.parameters import AddToCampaignParameters
 from annotations_app.models import Campaign
-from datasets_app.core.web.pages import render_page
+from datasets_app.core.web.pages import parse_pk, render_page
 from datasets_app.jobs.pages import start_and_show_job
 from datasets_app.models import Dataset, SessionSelection
 
@@ -24,8 +24,7 @@ def add_sessions(request: HttpRequest, selection_pk: int) -> HttpResponse:
         dataset=selection.dataset, status__in=[Campaign.Status.OPEN, Campaign.Status.PAUSED]
     )
     if request.method == "POST":
-        pk = request.POST.get("campaign", "")
-        campaign = get_object_or_404(campaigns, pk=int(pk) if pk.isascii() and pk.isdigit() else 0)
+        campaign = get_object_or_404(campaigns, pk=parse_pk(request.POST.get("campaign", "")))
         parameters = AddToCampaignParameters(campaign=campaign.pk, selection=selection.pk)
         return start_and_show_job(request, "add_to_campaign", selection.dataset, parameters)
     context = {"selection": selection, "campaigns": campaigns}

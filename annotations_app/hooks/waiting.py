@@ -49,24 +49,14 @@ def _attention_items(
 ) -> list[AttentionItem]:
     items = []
     if disputed:
-        items.append(
-            _attention_item(
-                campaign,
-                "balance",
-                f"has {format_count(disputed, 'disputed reply', 'disputed replies')} among its latest labels",
-                f"{admin_url('campaign_adjudicate')}?campaign={campaign.pk}",
-                "Resolve",
-            )
-        )
+        text = f"has {format_count(disputed, 'disputed reply', 'disputed replies')} among its latest labels"
+        url = f"{admin_url('campaign_adjudicate')}?campaign={campaign.pk}"
+        items.append(("balance", text, url, "Resolve"))
     if flagged:
         text = f"has {format_count(flagged, 'flagged reply', 'flagged replies')}"
-        items.append(_attention_item(campaign, "flag", text, campaign_url(campaign, "flagged"), "Review"))
+        items.append(("flag", text, campaign_url(campaign, "flagged"), "Review"))
     active_at = max(filter(None, (last_decision, campaign.created_at)))
     if campaign.status == Campaign.Status.OPEN and timezone.now() - active_at > STALLED_AFTER:
         text = f"has had no decisions since {short_datetime(active_at)}"
-        items.append(_attention_item(campaign, "hourglass_empty", text, campaign_url(campaign), "Open"))
-    return items
-
-
-def _attention_item(campaign: Campaign, icon: str, text: str, url: str, link_text: str) -> AttentionItem:
-    return AttentionItem("warn", icon, campaign.name, text, url, link_text)
+        items.append(("hourglass_empty", text, campaign_url(campaign), "Open"))
+    return [AttentionItem("warn", icon, campaign.name, text, url, link) for icon, text, url, link in items]

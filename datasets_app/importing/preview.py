@@ -24,7 +24,7 @@ from datasets_app.domain.conversations.records import Finding, LineError, TurnRe
 from datasets_app.domain.conversations.roles import UNKNOWN
 from datasets_app.domain.labels.on_brand import ON_BRAND
 from datasets_app.domain.quality.checks import INTEGRITY_CHECKS
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.survey import renumber_turns
 from datasets_app.domain.traces.convert import ConvertOptions

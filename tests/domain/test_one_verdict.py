@@ -12,7 +12,7 @@ from datasets_app.domain.pii.detection import Detection, DetectionInput, find_va
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.domain.quality.runner import run_checks
 from tests.strategies import EXAMPLES_FACTOR

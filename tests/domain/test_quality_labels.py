@@ -4,7 +4,8 @@ import pytest
 
 from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError
 from datasets_app.domain.metadata.metadata import DatasetMetadata
-from datasets_app.domain.quality.runner import run_label_checks, run_metadata_checks
+from datasets_app.domain.quality.checks import LABEL_CHECKS
+from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 
 
 def labels(positive: int, negative: int, persona: str = "p") -> list[LabelRecord]:
@@ -13,7 +14,7 @@ def labels(positive: int, negative: int, persona: str = "p") -> list[LabelRecord
 
 
 def codes(records: list[LabelRecord]) -> list[str]:
-    return [finding.code for finding in run_label_checks(records)]
+    return [finding.code for finding in run_checks(records, LABEL_CHECKS)]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_size_and_balance_at_their_bounds(positive: int, negative: int, expected
 
 
 def test_the_message_says_which_side_is_missing():
-    [finding] = run_label_checks(labels(80, 20))
+    [finding] = run_checks(labels(80, 20), LABEL_CHECKS)
     assert finding.message == (
         "80 of 100 labels (80.0 %) are on-brand; label more off-brand replies until it is 30 to 70 %"
     )
@@ -48,14 +49,14 @@ def test_the_message_says_which_side_is_missing():
 
 def test_labels_of_another_persona_are_told_once_at_the_first():
     records = labels(30, 30) + [LabelRecord("x", 1, "q", line=90), LabelRecord("y", 0, "r", line=91)]
-    [finding] = run_label_checks(records)
+    [finding] = run_checks(records, LABEL_CHECKS)
     assert (finding.code, finding.line) == ("E504", 90)
     assert "(2 labels for others)" in finding.message
 
 
 def test_a_blank_text_and_a_bad_line_are_told_in_their_place():
     records = [LabelRecord(" ", 1, "p", line=1), LineError(2, "E102", "label is missing"), *labels(25, 25)]
-    assert [(f.code, f.line) for f in run_label_checks(records)] == [("E301", 1), ("E102", 2)]
+    assert [(f.code, f.line) for f in run_checks(records, LABEL_CHECKS)] == [("E301", 1), ("E102", 2)]
 
 
 @pytest.mark.parametrize(

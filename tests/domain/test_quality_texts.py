@@ -15,9 +15,9 @@ from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
 from datasets_app.domain.quality.checks import TURN_CHECKS
 from datasets_app.domain.quality.e301_empty_text import EmptyText
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.personal_data_only import PersonalDataScan
-from datasets_app.domain.quality.runner import run_checks, run_label_checks
+from datasets_app.domain.quality.runner import run_checks
 from datasets_app.domain.quality.text_tally import TextTally
 from datasets_app.domain.quality.w302_repeated_text import RepeatedText
 
@@ -173,7 +173,7 @@ def test_labels_are_searched_too():
     record = LabelRecord(
         "Call 555-123-4567", 1, "p", "s", 1, "ann@example.com", "see 10.1.2.3", extra={"by": "x@y.org"}
     )
-    findings = list(run_label_checks([record], PERSONAL_DATA_CHECKS))
+    findings = list(run_checks([record], PERSONAL_DATA_CHECKS))
     assert [(f.code, f.field) for f in findings] == [
         ("E402", "text"),
         ("E401", "annotator"),
@@ -191,7 +191,7 @@ REPEATED = {"text": f"token: {HASHED}", "metadata": {"session_id": HASHED, "auth
 def test_checks_do_not_report_the_hashed_id_of_the_session():
     assert found([turn(session_id=HASHED, **REPEATED)], *PERSONAL_DATA_CHECKS) == []
     label = LabelRecord(text="Fine.", label=1, persona_id="", session_id=HASHED, extra=REPEATED)
-    assert list(run_label_checks([label], PERSONAL_DATA_CHECKS)) == []
+    assert list(run_checks([label], PERSONAL_DATA_CHECKS)) == []
 
 
 def test_checks_report_a_hash_of_anything_else_under_a_telling_key():

@@ -12,7 +12,7 @@ from datasets_app.domain.pii.detector import KINDS
 from datasets_app.domain.pii.policy import Policy
 from datasets_app.domain.pii.scrubber import Scrubber
 from datasets_app.domain.pii.session_scrub import SessionInput
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.runner import run_checks
 from datasets_app.importing.import_dataset import ImportSource, import_dataset
 from datasets_app.importing.parameters import ImportOptions

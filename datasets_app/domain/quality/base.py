@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from datasets_app.domain.conversations.records import Finding, TurnRecord
+from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
 from datasets_app.domain.pii.rules.patterns import find_patterns
 from datasets_app.domain.wording import shorten_hash
 
@@ -14,7 +14,8 @@ MAX_NAME_CHARACTERS_SHOWN = 80
 class Check:
     """One rule with one code. A check defines those hooks it needs, and no others:
 
-    * ``turn(turn)`` for each turn, ``session_end()`` after the last of each session, ``end()``;
+    * ``session_start()`` before the first turn of each session, ``turn(turn)`` for each turn,
+      ``session_end()`` after the last of each session, ``end()``;
     * ``line_error(error)`` for each line that isn't a turn;
     * ``label(record)`` for each label of an annotation file;
     * ``metadata(metadata)`` for what is known of the whole file or dataset.
@@ -26,9 +27,11 @@ class Check:
     code: ClassVar[str]
     title: ClassVar[str]
 
-    def make_finding(self, turn: TurnRecord, message: str, field: str | None = None) -> Finding:
-        """A finding at ``turn``."""
-        return Finding(self.code, message, turn.line, turn.session_id, turn.turn_index, field)
+    def make_finding(
+        self, record: TurnRecord | LabelRecord, message: str, field: str | None = None
+    ) -> Finding:
+        """A finding at ``record``."""
+        return Finding(self.code, message, record.line, record.session_id, record.turn_index, field)
 
 
 def format_identifier(identifier: str) -> str:

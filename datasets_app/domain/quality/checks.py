@@ -19,7 +19,7 @@ from datasets_app.domain.quality.metadata_checks import (
     MissingLicense,
     MissingProvenance,
 )
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w205_role_order import RoleOrder
 from datasets_app.domain.quality.w213_rubrics import Rubrics
@@ -71,13 +71,9 @@ LABEL_CHECKS: tuple[type[Check], ...] = (
 # For the metadata of a file or dataset.
 METADATA_CHECKS: tuple[type[Check], ...] = (MissingLicense, MissingProvenance, ContradictoryQuality)
 
-# Run apart from the others: NamesOfPeople on request, as its model is slow; LineOrder on files only.
-SEPARATE_CHECKS: tuple[type[Check], ...] = (NamesOfPeople, LineOrder)
-
+# The last two run apart from the others: NamesOfPeople on request, as its model is slow; LineOrder on files.
+_CHECKS: tuple[type[Check], ...] = (*TURN_CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, NamesOfPeople, LineOrder)
 # Every code → its title.
 CODE_TITLES: dict[str, str] = (
-    READER_CODES
-    | IMPORT_CODES
-    | PERSONA_CODES
-    | {check.code: check.title for check in (*TURN_CHECKS, *LABEL_CHECKS, *METADATA_CHECKS, *SEPARATE_CHECKS)}
+    READER_CODES | IMPORT_CODES | PERSONA_CODES | {check.code: check.title for check in _CHECKS}
 )

@@ -15,9 +15,10 @@ class TurnNumbers(Check):
     title = "session does not count 1, 2, 3 …"
 
     def __init__(self) -> None:
-        self._last = 0
-        self._is_reported = False
         self._sessions_with_errors: set[int] = set()
+
+    def session_start(self) -> None:
+        self._last, self._is_reported = 0, False
 
     def line_error(self, error: LineError) -> Findings:
         if error.session_id is not None and len(self._sessions_with_errors) < MAX_SESSIONS_REMEMBERED:
@@ -39,7 +40,3 @@ class TurnNumbers(Check):
             what = f"must begin with turn 1, found {index}"
         message = f"session {format_identifier(turn.session_id)} {what}"
         return (self.make_finding(turn, message, "turn_index"),)
-
-    def session_end(self) -> Findings:
-        self._last, self._is_reported = 0, False
-        return None

@@ -8,7 +8,7 @@ class RepeatedTurns(Check):
     code = "E202"
     title = "turn stands twice"
 
-    def __init__(self) -> None:
+    def session_start(self) -> None:
         self._first: TurnRecord | None = None
 
     def turn(self, turn: TurnRecord) -> Findings:
@@ -23,7 +23,3 @@ class RepeatedTurns(Check):
             + ("with the same content; remove one" if same else "with different content; keep the right one")
         )
         return (self.make_finding(turn, message, "turn_index"),)
-
-    def session_end(self) -> Findings:
-        self._first = None
-        return None

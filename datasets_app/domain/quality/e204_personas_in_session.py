@@ -8,7 +8,7 @@ class PersonasInSession(Check):
     code = "E204"
     title = "more than one persona in a session"
 
-    def __init__(self) -> None:
+    def session_start(self) -> None:
         self._persona: str | None = None
         self._is_reported = False
 
@@ -25,7 +25,3 @@ class PersonasInSession(Check):
             f"{format_identifier(self._persona)} before; a session belongs to one persona"
         )
         return (self.make_finding(turn, message, "persona_id"),)
-
-    def session_end(self) -> Findings:
-        self._persona, self._is_reported = None, False
-        return None

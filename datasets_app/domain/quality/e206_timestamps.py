@@ -14,7 +14,7 @@ class TimestampOrder(Check):
     code = "E206"
     title = "timestamps run backwards"
 
-    def __init__(self) -> None:
+    def session_start(self) -> None:
         self._aware: datetime | None = None
         self._naive: datetime | None = None
 
@@ -34,7 +34,3 @@ class TimestampOrder(Check):
         seconds = (before - now).total_seconds()
         message = f"timestamp is {seconds:g} seconds earlier than that of a turn before it in the session"
         return (self.make_finding(turn, message, "timestamp"),)
-
-    def session_end(self) -> Findings:
-        self._aware = self._naive = None
-        return None

@@ -1,6 +1,6 @@
 import re
 
-from datasets_app.domain.conversations.records import Finding, LabelRecord, TurnRecord
+from datasets_app.domain.conversations.records import LabelRecord, TurnRecord
 from datasets_app.domain.quality.base import Check, Findings
 
 _VISIBLE = re.compile(r"[^\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2800\u3164\ufeff]")
@@ -23,6 +23,4 @@ class EmptyText(Check):
     def label(self, record: LabelRecord) -> Findings:
         if _VISIBLE.search(record.text):
             return None
-        return (
-            Finding(self.code, BLANK_TEXT_MESSAGE, record.line, record.session_id, record.turn_index, "text"),
-        )
+        return (self.make_finding(record, BLANK_TEXT_MESSAGE, "text"),)

@@ -32,4 +32,4 @@ class MixedPersonas(Check):
             f"a label for persona {format_identifier(other.persona_id)} in a set that begins with "
             f"{format_identifier(persona)} ({others} for others); keep one file for each persona"
         )
-        return (Finding(self.code, message, other.line, other.session_id, other.turn_index, "persona_id"),)
+        return (self.make_finding(other, message, "persona_id"),)

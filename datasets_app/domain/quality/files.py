@@ -20,7 +20,7 @@ from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.quality.checks import LABEL_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.kept_terms import KeptTerms, read_kept_terms
 from datasets_app.domain.quality.personal_data import SearchBatches
-from datasets_app.domain.quality.runner import run_checks, run_label_checks, run_metadata_checks
+from datasets_app.domain.quality.runner import run_checks, run_metadata_checks
 from datasets_app.domain.quality.w203_line_order import LineOrder
 from datasets_app.domain.quality.w406_names import make_names_check
 from datasets_app.domain.traces.converted_file import ConvertedFile, detect_any_format, open_conversation_file
@@ -75,7 +75,7 @@ class FileChecker:
                 yield from check_metadata_file(self.path)
             if self.kind == ANNOTATION:
                 checks = (*LABEL_CHECKS, *self._name_checks)
-                yield from run_label_checks(self._read_labels(), checks, self._exempt)
+                yield from run_checks(self._read_labels(), checks, self._exempt)
             else:
                 yield from self._check_conversations(on_bytes)
         except UnreadableFile as error:

@@ -20,6 +20,7 @@ from datasets_app.domain.pii.pseudonyms import build_placeholder_pattern
 from datasets_app.domain.pii.session_ids import is_hashed_id
 from datasets_app.domain.quality.base import Check
 from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
+from datasets_app.domain.quality.personal_data_codes import PATTERN_CODES
 
 SEARCH_BATCH_SIZE = 1_000
 _PLACEHOLDERS = build_placeholder_pattern(Policy().labels)
@@ -59,6 +60,12 @@ class PersonalDataCheck(Check):
     def drop_kept(self, text: str, match: Match) -> Iterable[Match]:
         """The parts of a value that aren't terms to keep."""
         return (match,)
+
+
+PERSONAL_DATA_CHECKS: tuple[type[PersonalDataCheck], ...] = tuple(
+    type(f"Find{kind}", (PersonalDataCheck,), {"code": code, "title": title, "kind": kind})
+    for code, title, kind in PATTERN_CODES
+)
 
 
 class SearchedString(NamedTuple):

@@ -19,8 +19,7 @@ from datasets_app.domain.conversations.records import Finding, LineError, TurnRe
 from datasets_app.domain.pii.allow import AllowList
 from datasets_app.domain.pii.pieces import Place, visit_object
 from datasets_app.domain.quality.kept_terms import NOTHING_KEPT, KeptTerms
-from datasets_app.domain.quality.personal_data import PersonalDataSearch, SearchedString
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS, PersonalDataSearch, SearchedString
 from datasets_app.domain.quality.runner import make_line_error_finding
 from datasets_app.domain.quality.w406_names import make_names_check
 

@@ -3,22 +3,22 @@
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import repeat
-from typing import Any
 
-from datasets_app.domain.conversations.records import Finding, LabelRecord, LineError, TurnRecord
+from datasets_app.domain.conversations.records import Finding, LineError, TurnRecord
 from datasets_app.domain.metadata.metadata import DatasetMetadata
 from datasets_app.domain.pii.allow import NOTHING_EXEMPT, AllowList
 from datasets_app.domain.quality.base import Check
-from datasets_app.domain.quality.checks import LABEL_CHECKS, METADATA_CHECKS, TURN_CHECKS
+from datasets_app.domain.quality.checks import METADATA_CHECKS, TURN_CHECKS
 from datasets_app.domain.quality.personal_data import (
+    PERSONAL_DATA_CHECKS,
     NameOptions,
     PersonalDataCheck,
     PersonalDataSearch,
     SearchBatches,
+    SearchedRecord,
     SearchTask,
     search_ahead,
 )
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
 from datasets_app.domain.quality.w406_names import make_names_check
 
 CheckTypes = Iterable[type[Check]]
@@ -26,22 +26,29 @@ Hook = Callable[..., Iterable[Finding] | None]
 
 
 def run_checks(
-    records: Iterable[TurnRecord | LineError],
+    records: Iterable[SearchedRecord | LineError],
     checks: CheckTypes = TURN_CHECKS,
     exempt: AllowList = NOTHING_EXEMPT,
     *,
     search_batches: SearchBatches | None = None,
 ) -> Iterator[Finding]:
-    """Findings over a stream of turns, in the order of the stream. ``exempt`` values are not personal data.
-    ``search_batches`` may search for personal data in other processes, each with :func:`make_batch_search`.
+    """Findings over a stream of turns, in the order of the stream, or of labels. ``exempt`` values are not
+    personal data. ``search_batches`` may search for them in other processes, each with
+    :func:`make_batch_search`.
 
-    Sessions must be in one piece and ``turn_index`` must not fall within one. Memory does not
-    grow with the stream (but for 20 bytes for each assistant text, where W302 is among the checks).
+    Sessions must be in one piece and ``turn_index`` must not fall within one; labels are in any order. Memory
+    does not grow with the stream (but for 20 bytes for each assistant text, where W302 is among the checks).
     """
     instances, search = _instantiate_checks(checks, exempt)
-    searched = _search_records(records, search, search_batches)
-    on_turn, on_error = _collect_hooks(instances, "turn"), _collect_hooks(instances, "line_error")
-    on_session_end = _collect_hooks(instances, "session_end")
+    searched: Iterable[tuple[SearchedRecord | LineError, list[Finding]]] = (
+        search_ahead(records, search_batches or partial(map, search.batch), search)
+        if search
+        else zip(records, repeat([]), strict=False)
+    )
+    on_turn, on_label, on_error, on_session_start, on_session_end = (
+        _collect_hooks(instances, name)
+        for name in ("turn", "label", "line_error", "session_start", "session_end")
+    )
     session: str | None = None
     for record, found in searched:
         if isinstance(record, LineError):
@@ -52,7 +59,8 @@ def run_checks(
             if session is not None:
                 yield from _call_hooks(on_session_end)
             session = record.session_id
-        for hook in on_turn:
+            yield from _call_hooks(on_session_start)
+        for hook in on_turn if isinstance(record, TurnRecord) else on_label:
             if findings := hook(record):
                 yield from findings
         yield from found
@@ -74,35 +82,9 @@ def make_batch_search() -> Callable[[SearchTask], list[list[Finding]]]:
     return lambda task: make_search(task.names, task.exempt).batch(task)
 
 
-def _search_records(
-    records: Iterable[Any], search: PersonalDataSearch | None, search_batches: SearchBatches | None = None
-) -> Iterable[tuple[Any, list[Finding]]]:
-    """The records, each with the personal data in it."""
-    if search is None:
-        return zip(records, repeat([]), strict=False)
-    return search_ahead(records, search_batches or partial(map, search.batch), search)
-
-
-def run_label_checks(
-    records: Iterable[LabelRecord | LineError],
-    checks: CheckTypes = LABEL_CHECKS,
-    exempt: AllowList = NOTHING_EXEMPT,
-) -> Iterator[Finding]:
-    """As :func:`run_checks`, for the labels of an annotation file in any order."""
-    instances, search = _instantiate_checks(checks, exempt)
-    on_label = _collect_hooks(instances, "label")
-    for record, found in _search_records(records, search):
-        if isinstance(record, LineError):
-            yield make_line_error_finding(record)
-        else:
-            yield from _call_hooks(on_label, record)
-        yield from found
-    yield from _call_hooks(_collect_hooks(instances, "end"))
-
-
 def run_metadata_checks(metadata: DatasetMetadata | None, reason: str = "") -> Iterator[Finding]:
     """Findings about a file or dataset as a whole; ``reason`` explains a missing ``metadata``."""
-    hooks = _collect_hooks(_instantiate_checks(METADATA_CHECKS)[0], "metadata")
+    hooks = _collect_hooks([check() for check in METADATA_CHECKS], "metadata")
     yield from _call_hooks(hooks, metadata, f" ({reason})" if reason else "")
 
 
@@ -111,8 +93,8 @@ def make_line_error_finding(error: LineError) -> Finding:
 
 
 def _instantiate_checks(
-    checks: CheckTypes, exempt: AllowList = NOTHING_EXEMPT
-) -> tuple[list[Any], PersonalDataSearch | None]:
+    checks: CheckTypes, exempt: AllowList
+) -> tuple[list[Check], PersonalDataSearch | None]:
     """Instances, without the checks for personal data, and one search for all of those."""
     instances = [check() for check in checks]
     personal = [check for check in instances if isinstance(check, PersonalDataCheck)]
@@ -120,7 +102,7 @@ def _instantiate_checks(
     return others, PersonalDataSearch(personal, exempt) if personal else None
 
 
-def _collect_hooks(checks: list[Any], name: str) -> list[Hook]:
+def _collect_hooks(checks: list[Check], name: str) -> list[Hook]:
     return [hook for check in checks if (hook := getattr(check, name, None)) is not None]
 
 

@@ -12,8 +12,7 @@ from datasets_app.domain.pii.exemptions import (
     make_pattern_exemptions,
 )
 from datasets_app.domain.pii.pieces import Place, visit_turn
-from datasets_app.domain.quality.personal_data import PersonalDataSearch, SearchBatches
-from datasets_app.domain.quality.personal_data_checks import PERSONAL_DATA_CHECKS
+from datasets_app.domain.quality.personal_data import PERSONAL_DATA_CHECKS, PersonalDataSearch, SearchBatches
 from datasets_app.domain.quality.personal_data_codes import CODE_BY_KIND
 from datasets_app.domain.quality.runner import run_checks
 

@@ -8,7 +8,7 @@ class RoleOrder(Check):
     code = "W205"
     title = "roles do not alternate"
 
-    def __init__(self) -> None:
+    def session_start(self) -> None:
         self._previous: TurnRecord | None = None
         self._first: TurnRecord | None = None
         self._places = 0
@@ -24,7 +24,6 @@ class RoleOrder(Check):
 
     def session_end(self) -> Findings:
         first, places = self._first, self._places
-        self._previous, self._first, self._places = None, None, 0
         if first is None:
             return None
         more = f", and {places - 1} more in this session" if places > 1 else ""

@@ -10,7 +10,7 @@ class Rubrics(Check):
     code = "W213"
     title = "metadata.rubrics are not graded"
 
-    def __init__(self) -> None:
+    def session_start(self) -> None:
         self._turn: TurnRecord | None = None
         self._message = ""
         self._answered = False
@@ -28,9 +28,8 @@ class Rubrics(Check):
         return None
 
     def session_end(self) -> Findings:
-        turn, message, answered = self._turn, self._message, self._answered
-        self._turn, self._message, self._answered = None, "", False
-        if turn is not None and not message and not answered:
+        turn, message = self._turn, self._message
+        if turn is not None and not message and not self._answered:
             message = "metadata.rubrics have no reply to grade in the session"
         return (self.make_finding(turn, message, "metadata"),) if turn is not None and message else None
 

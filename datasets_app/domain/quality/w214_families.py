@@ -13,10 +13,12 @@ class Families(Check):
     title = "variants of a case don't form a family"
 
     def __init__(self) -> None:
-        self._last: TurnRecord | None = None
-        self._groups: set[str | None] = set()
         self._sessions: Counter[str] = Counter()
         self._first: dict[str, TurnRecord] = {}
+
+    def session_start(self) -> None:
+        self._last: TurnRecord | None = None
+        self._groups: set[str | None] = set()
 
     def turn(self, turn: TurnRecord) -> Findings:
         self._last = turn
@@ -24,8 +26,7 @@ class Families(Check):
         return None
 
     def session_end(self) -> Findings:
-        turn, groups = self._last, self._groups
-        self._last, self._groups = None, set()
+        turn = self._last
         family, variant, answer = (
             read_tag(turn.tags if turn else [], prefix) for prefix in (GROUP_TAG, VARIANT_TAG, ANSWER_TAG)
         )
@@ -33,7 +34,7 @@ class Families(Check):
             return None
         self._sessions[family] += 1
         self._first.setdefault(family, turn)
-        if groups != {family}:
+        if self._groups != {family}:
             message = "metadata.split_group isn't that of its family in every turn; a split may part them"
             return (self.make_finding(turn, message, "metadata"),)
         if not answer and variant != ORIGINAL:

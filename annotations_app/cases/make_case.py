@@ -149,7 +149,7 @@ def _lock_dataset(name: str, source: Dataset, actor: Any) -> tuple[Dataset, bool
     """The dataset of cases, and whether it is new. Raises UserError."""
     if actor is not None and Dataset.objects.hidden_from(actor).filter(name=name).exists():
         raise UserError(f"You can't add cases to {name}; choose another name.")
-    made, is_new = facts.lock_for_import(name, origin=source.origin, actor=actor)
+    made, is_new = facts.lock_or_create_dataset(name, origin=source.origin, actor=actor)
     if made.pk == source.pk:
         raise UserError("Choose another dataset for the case than that of the conversation.")
     if not is_new:

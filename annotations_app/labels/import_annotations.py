@@ -247,7 +247,7 @@ def lock_dataset(name: str, *, create: bool = False, actor: Any = None) -> tuple
     created = create and not Dataset.objects.filter(name=name).exists()
     if created:
         facts.check_dataset_name(name)
-        return facts.lock_or_create_dataset(name, origin=None, actor=actor), True
+        return facts.lock_or_create_dataset(name, origin=None, actor=actor)
     dataset = facts.lock_dataset(facts.get_dataset(name).pk)
     if dataset.status == Dataset.Status.EXPIRED:
         raise UserError(f"The dataset {name} has expired; labels can't be added to it any more.")

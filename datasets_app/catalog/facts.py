@@ -39,12 +39,7 @@ def lock_dataset(pk: int) -> Dataset:
     return dataset
 
 
-def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> Dataset:
-    """Like :func:`lock_dataset`, by name; creates the dataset if it doesn't exist."""
-    return lock_for_import(name, origin=origin, actor=actor)[0]
-
-
-def lock_for_import(name: str, *, origin: str | None, actor: Any) -> tuple[Dataset, bool]:
+def lock_or_create_dataset(name: str, *, origin: str | None, actor: Any) -> tuple[Dataset, bool]:
     """The locked dataset, and whether this created it.
 
     Imports with the same name wait for each other here. Raises UserError if the dataset is being scrubbed,

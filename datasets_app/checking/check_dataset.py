@@ -50,12 +50,12 @@ def check_dataset(
     """
     gates.check_can_copy(dataset)
     start, kept_terms = start_scan(dataset), load_kept_terms(dataset)
-    counted, tally = _CountedTurns(dataset, report_progress), TextTally(list_exemptions(dataset))
+    tally = TextTally(list_exemptions(dataset))
     names = (make_names_check(name_models, kept_terms),) if name_models else ()
     totals = Totals()
     kept: list[Finding] = []
     with open_searching(dataset.turn_count) as search_batches:
-        turns, exempt = tally.count_terms(counted.turns()), AllowList(kept_terms.values)
+        turns, exempt = tally.count_terms(_read_turns(dataset, report_progress)), AllowList(kept_terms.values)
         findings = run_checks(turns, (*TURN_CHECKS, *names), exempt, search_batches=search_batches)
         for finding in chain(run_metadata_checks(dataset_metadata(dataset)), findings):
             totals[finding.code] += 1
@@ -65,7 +65,7 @@ def check_dataset(
         report = CheckReport.objects.create(
             dataset=dataset,
             job_run=job_run,
-            turn_count=counted.done,
+            turn_count=tally.turn_count,
             error_count=totals.errors,
             warning_count=totals.warnings,
             totals=dict(sorted(totals.items())),
@@ -75,7 +75,7 @@ def check_dataset(
         record_check(
             dataset,
             start,
-            turn_count=counted.done,
+            turn_count=tally.turn_count,
             found=count_found(totals),
             exempt=tally.exempt,
             names_searched=bool(name_models),
@@ -152,21 +152,13 @@ def is_scrubbed_since(report: CheckReport) -> bool:
     return scrubs.filter(Q(verified_at__gt=report.created_at) | Q(verified_at=None)).exists()
 
 
-class _CountedTurns:
-    """Reads the turns of a dataset and counts them."""
-
-    def __init__(self, dataset: Dataset, report_progress: ProgressCallback) -> None:
-        self.done = 0
-        self._dataset, self._report_progress = dataset, report_progress
-
-    def turns(self) -> Iterator[TurnRecord]:
-        total = self._dataset.turn_count
-        for turn in read_turns(self._dataset):
-            yield turn
-            self.done += 1
-            if self.done % PROGRESS_INTERVAL_TURNS == 0:
-                self._report_progress(self.done, max(total, self.done))
-        self._report_progress(self.done, self.done)
+def _read_turns(dataset: Dataset, report_progress: ProgressCallback) -> Iterator[TurnRecord]:
+    done = 0
+    for done, turn in enumerate(read_turns(dataset), 1):
+        yield turn
+        if done % PROGRESS_INTERVAL_TURNS == 0:
+            report_progress(done, max(dataset.turn_count, done))
+    report_progress(done, done)
 
 
 def _save_findings(report: CheckReport, dataset: Dataset, findings: list[Finding]) -> None:

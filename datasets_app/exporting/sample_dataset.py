@@ -144,7 +144,7 @@ def sample_to_dataset(
         if Dataset.objects.filter(name=name).exists():
             raise UserError(f"The dataset {name} already exists; choose a new name for the sample.")
         chosen, total = _choose_for_dataset(dataset, choice, report_progress)
-        made = facts.lock_or_create_dataset(name, origin=dataset.origin, actor=actor)
+        made, _ = facts.lock_or_create_dataset(name, origin=dataset.origin, actor=actor)
         with closing(read_turns(dataset, Selection(sessions=sorted(chosen)))) as turns:
             refuse_erased(made, turns, actor=actor, override=override)
         sessions, turn_count = copy_sessions_between(dataset.pk, made.pk, sorted(chosen))

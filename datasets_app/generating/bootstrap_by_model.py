@@ -100,7 +100,7 @@ def generate_dataset(
     name: str,
     generation: Generation,
     *,
-    resume: bool = False,
+    resume: bool,
     license_id: str = DEFAULT_LICENSE,
     actor: Any = None,
     job_run: JobRun,

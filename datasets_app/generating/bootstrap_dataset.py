@@ -17,10 +17,7 @@ from datasets_app.core.progress import ProgressCallback, ignore_progress
 from datasets_app.domain.conversations.jsonl import encode_line
 from datasets_app.domain.conversations.reading import data_stem
 from datasets_app.domain.conversations.records import TurnRecord
-from datasets_app.domain.generation.plan import (
-    OFF_BRAND,
-    ON_BRAND,
-)
+from datasets_app.domain.generation.plan import OFF_BRAND, ON_BRAND
 from datasets_app.domain.generation.writer import WrittenSession
 from datasets_app.domain.metadata.metadata import DatasetMetadata, render_metadata
 from datasets_app.generating.generation import Generation
@@ -177,7 +174,7 @@ def bootstrap_dataset(
         if len(batch) < SESSION_BATCH_SIZE and number < len(plan):
             continue
         with transaction.atomic():
-            dataset = facts.lock_or_create_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
+            dataset, _ = facts.lock_or_create_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
             if missing := _list_missing(dataset, batch):
                 turns += insert_sessions(dataset, missing, license_id)
                 if not sessions:

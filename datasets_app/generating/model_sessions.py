@@ -48,14 +48,14 @@ class DatasetSessionStore:
         actor: Any = None,
         job_run: JobRun,
     ) -> None:
-        self._plan, self._made_by, self._actor, self._job_run = plan, made_by, actor, job_run
-        self._license = license_id
+        self._name, self._plan, self._made_by, self._actor = name, plan, made_by, actor
+        self._job_run, self._license = job_run, license_id
         self._pending: list[WrittenSession] = []
         self._recorded = False
         self.failures: dict[int, str] = {}
         facts.check_dataset_name(name)
         with transaction.atomic():
-            self.dataset = facts.lock_or_create_dataset(name, origin=Dataset.Origin.SYNTHETIC, actor=actor)
+            self.dataset = self._lock_dataset()
         self._lock = ConnectionLock(_LOCK_AREA, self.dataset.pk)
         if not self._lock.take():
             raise UserError(f"Sessions are being generated for {name} just now; wait for their end.")
@@ -100,9 +100,7 @@ class DatasetSessionStore:
     def finish(self, provenance: dict[str, Any]) -> None:
         """Put down where the sessions are from, as far as they have come, and that this run has ended."""
         with transaction.atomic():
-            dataset = facts.lock_or_create_dataset(
-                self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
-            )
+            dataset = self._lock_dataset()
             kept = {key: value for key, value in dataset.provenance.items() if key not in OUTCOME_KEYS}
             # How many there are of a kind is counted as they come, over all that was ever generated.
             told = {key: value for key, value in provenance.items() if key not in KIND_COUNTERS}
@@ -114,6 +112,10 @@ class DatasetSessionStore:
         self._lock.release()
 
     # --- the beginning -------------------------------------------------------------------------
+
+    def _lock_dataset(self) -> Dataset:
+        origin = Dataset.Origin.SYNTHETIC
+        return facts.lock_or_create_dataset(self._name, origin=origin, actor=self._actor)[0]
 
     @property
     def _prefix(self) -> str:
@@ -180,9 +182,7 @@ class DatasetSessionStore:
         }
 
     def _insert_pending(self) -> None:
-        dataset = facts.lock_or_create_dataset(
-            self.dataset.name, origin=Dataset.Origin.SYNTHETIC, actor=self._actor
-        )
+        dataset = self._lock_dataset()
         turns = insert_sessions(dataset, self._pending, self._license)
         for key, kind in KIND_COUNTERS.items():
             before = dataset.provenance.get(key)

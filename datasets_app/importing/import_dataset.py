@@ -101,7 +101,7 @@ def import_dataset(
         stated = list_stated_origins({source.name: load_metadata(source.path) for source in sources}, upload)
         with transaction.atomic():
             origin = origin or choose_origin(stated.values())
-            dataset, created = facts.lock_for_import(name, origin=origin, actor=actor)
+            dataset, created = facts.lock_or_create_dataset(name, origin=origin, actor=actor)
             check_stated_origins(dataset, stated, actor, override)
             found = [(item.source.name, item.erased, item.survey) for item in surveyed if item]
             left_out = leave_out_erased(

@@ -153,19 +153,16 @@ def open_source(path: Path, limits: Limits, on_bytes: OnBytes | None = None) -> 
         source.raw = raw
         magic = raw.read(8)
         raw.seek(0)
-        if magic.startswith((PARQUET, b"ARROW1")) or path.suffix == ".arrow":
-            source.layout = "parquet"
-            yield source
-            return
-        if alignmenter_runs.SQLITE.startswith(magic) and magic:
-            source.layout = "alignmenter"
-            yield source
-            return
         if magic.startswith(ZIP):
             with _open_archive(path, source):
                 yield source
             return
-        _look(source, unpack_stream(raw))
+        if magic.startswith((PARQUET, b"ARROW1")) or path.suffix == ".arrow":
+            source.layout = "parquet"
+        elif alignmenter_runs.SQLITE.startswith(magic) and magic:
+            source.layout = "alignmenter"
+        else:
+            _look(source, unpack_stream(raw))
         yield source
 
 
@@ -237,17 +234,12 @@ def _open_archive(path: Path, source: Source) -> Iterator[None]:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
             if "xl/workbook.xml" in sizes:
                 source.layout = "xlsx"
-                yield
-                return
-            if "header.json" in sizes and any(name.startswith("samples/") for name in sizes):
+            elif "header.json" in sizes and any(name.startswith("samples/") for name in sizes):
                 source.layout = "inspect"
-                yield
-                return
-            if sizes.keys() == {alignmenter_runs.INDEX, alignmenter_runs.DATABASE}:
+            elif sizes.keys() == {alignmenter_runs.INDEX, alignmenter_runs.DATABASE}:
                 source.layout = "alignmenter"
-                yield
-                return
-            source.layout = "archive"
+            else:
+                source.layout = "archive"
             yield
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
         raise UnreadableFile("the zip archive is damaged or encrypted; unpack it first") from None

@@ -50,13 +50,13 @@ def select_calls(spans: list[Span]) -> tuple[list[Call], Counter[str]]:
     models = _select_models([span for span in talking if span.kind == "model"], tree, left_out)
     outer = _select_outer(talking, models, tree)
     if outer:
-        chosen = _choose(outer, models, tree)
+        chosen = _choose(outer, models)
         if chosen is outer:
             left_out[DUPLICATES] += len(models)
     else:
         chosen = models or [span for span in talking if has_text(span.output, "assistant")][:1]
         left_out[UNANSWERED] += 0 if chosen else sum(span.kind == "root" for span in talking)
-    chosen = [_complete(span, models, tree, spans) for span in chosen]
+    chosen = [_complete(span, models, tree) for span in chosen]
     facts = _merge_facts(spans)
     return [_make_call(span, tree, spans, facts) for span in sorted(chosen, key=_order)], +left_out
 
@@ -165,7 +165,7 @@ def _is_exchange(span: Span) -> bool:
     return has_text(span.input, "user") and has_text(span.output, "assistant")
 
 
-def _choose(outer: list[Span], models: list[Span], tree: _Tree) -> list[Span]:
+def _choose(outer: list[Span], models: list[Span]) -> list[Span]:
     """The outer spans, unless a call within says the same and knows more of what came before."""
     last = list_spoken([*outer[-1].input, *outer[-1].output])
     for model in reversed(models):
@@ -186,7 +186,7 @@ def _count_answers(messages: list[Message]) -> int:
     return sum(role == "assistant" for role, _ in spoken)
 
 
-def _complete(span: Span, models: list[Span], tree: _Tree, spans: list[Span]) -> Span:
+def _complete(span: Span, models: list[Span], tree: _Tree) -> Span:
     """An outer span with what only the calls within it know: the model, tokens, tools."""
     if span.kind == "model" or span in models:
         return span

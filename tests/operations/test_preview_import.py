@@ -93,7 +93,7 @@ def test_every_reason_has_its_singular() -> None:
     reasons = {
         reason for text in sources for reason in re.findall(r'^[A-Z_]+ = "([a-z-]+ [a-z -]+)"$', text, re.M)
     }
-    reasons |= {reason for text in sources for reason in re.findall(r'LeftOut\("([^"]+)"', text)}
+    reasons |= {reason for text in sources for reason in re.findall(r'Remark\("([^"]+)"', text)}
     reasons |= {
         text
         for name, text in vars(records).items()

@@ -24,7 +24,7 @@ DATABASE = "run.sqlite3"
 INDEX = "archive.json"
 SQLITE = b"SQLite format 3\0"
 MAX_DATABASE_BYTES = 512 << 20  # as Alignmenter's own limit
-NOT_CAPTURED = declare_reason("turns that were not captured", "turn that was not captured")
+NOT_CAPTURED = declare_reason("turn that was", "not captured", several="turns that were")
 _DAMAGED = "isn't a complete Alignmenter run; export it again: alignmenter archive-export RUN --out FILE"
 
 

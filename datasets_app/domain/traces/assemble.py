@@ -14,10 +14,10 @@ from datasets_app.domain.traces.records import (
     NO_QUESTION,
     NO_REPLY,
     NOT_CONVERSATIONS,
+    REMEDIES,
     Call,
     Conversation,
     LabeledText,
-    LeftOut,
     Message,
     Remark,
     Span,
@@ -25,7 +25,7 @@ from datasets_app.domain.traces.records import (
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.select_calls import select_calls
 
-Record = Span | Call | Conversation | LabeledText | LeftOut | Remark | LineError
+Record = Span | Call | Conversation | LabeledText | Remark | LineError
 
 
 class Assembly:
@@ -53,10 +53,9 @@ class Assembly:
                     yield _make_reply(record)
                 else:
                     self.report.left_out[NOT_CONVERSATIONS].add(count=max(1, len(record.labels)))
-            elif type(record) is LeftOut and record.total:
-                self.report.left_out[record.reason].add(record.line, count=record.total)
-            elif type(record) is Remark:
-                self.report.remarks[record.what].add(record.line, count=record.total)
+            elif type(record) is Remark and record.total:
+                notes = self.report.remarks if record.what in REMEDIES else self.report.left_out
+                notes[record.what].add(record.line, count=record.total)
         for group in spans.groups():
             self.report.traces += 1
             found, left_out = select_calls(group)

@@ -10,20 +10,20 @@ from datasets_app.domain.traces.records import (
     Call,
     Conversation,
     LabeledText,
-    LeftOut,
     Message,
+    Remark,
 )
 from datasets_app.domain.traces.values import as_dict, decode_json, drop_empty
 
 Labels = list[dict[str, Any]]
-Labeled = Call | Conversation | LabeledText | LeftOut
+Labeled = Call | Conversation | LabeledText | Remark
 TEXTS = "text reply response answer output completion message content body data".split()
 _PLACE = ("session_id", "turn_index", "persona_id")
 
 
 def attach_labels(
     value: Any, labels: Labels, name: str, facts: dict[str, Any], line: int, *beside: Any
-) -> Iterator[Conversation | LabeledText | LeftOut]:
+) -> Iterator[Conversation | LabeledText | Remark]:
     """The conversation or text of a labeled record; ``beside`` are objects that may name its place."""
     found = read_conversation(value, line) if type(value) in (dict, list) else None
     if found is not None and found.messages:
@@ -33,11 +33,11 @@ def attach_labels(
         yield make_text(value, labels, line, *beside)
 
 
-def make_text(value: Any, labels: Labels, line: int, *beside: Any) -> LabeledText | LeftOut:
+def make_text(value: Any, labels: Labels, line: int, *beside: Any) -> LabeledText | Remark:
     value = as_dict(value)
     text = next((value[key] for key in TEXTS if type(value.get(key)) is str and value[key].strip()), "")
     if not text or not labels:
-        return LeftOut(NOT_CONVERSATIONS, line, max(1, len(labels)))
+        return Remark(NOT_CONVERSATIONS, line, max(1, len(labels)))
     objects = [value, *map(as_dict, beside)]
     place = {key: next((item[key] for item in objects if item.get(key)), None) for key in _PLACE}
     return LabeledText(text, labels, drop_empty(place), line)

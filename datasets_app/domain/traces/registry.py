@@ -22,7 +22,7 @@ from datasets_app.domain.traces.formats import (
     review_tasks,
     tickets,
 )
-from datasets_app.domain.traces.records import NO_MESSAGES, LeftOut
+from datasets_app.domain.traces.records import NO_MESSAGES, Remark
 
 Reader = Callable[[Iterable[Document]], Iterator[Record]]
 
@@ -46,7 +46,7 @@ def _each(read_document: Callable[[Any, int], Iterator[Record]]) -> Reader:
                 found = True
                 yield record
             if not found:
-                yield LeftOut(NO_MESSAGES, number)
+                yield Remark(NO_MESSAGES, number)
 
     return read
 

@@ -30,8 +30,8 @@ from datasets_app.domain.traces.records import (
     UNREAD_TIMES,
     WITHHELD,
     Call,
-    LeftOut,
     Message,
+    Remark,
 )
 from datasets_app.domain.traces.report import Report
 from datasets_app.domain.traces.rounded_ids import MERGED_IDS, are_merged, may_be_rounded
@@ -102,7 +102,7 @@ class RowReader:
     def _merges_ids(self) -> bool:
         return are_merged(self._list_values(self.mapping["session_id"]))
 
-    def read(self, rows: Iterable[Document]) -> Iterator[Call | LeftOut | LineError]:
+    def read(self, rows: Iterable[Document]) -> Iterator[Call | Remark | LineError]:
         count = 0
         for number, row in rows:
             count += 1
@@ -111,15 +111,15 @@ class RowReader:
         by_session = "session_id" in self.mapping
         self.report.lacks_sessions = not by_session and count > MAX_ROWS_WITHOUT_SESSION
 
-    def _read_row(self, number: int, row: dict[str, Any]) -> Call | LeftOut | LineError:
+    def _read_row(self, number: int, row: dict[str, Any]) -> Call | Remark | LineError:
         missing = row.pop(MISSING_CELLS, 0) if MISSING_CELLS not in self._mapped else 0
         if reason := WITHHELD.get(find_withheld(row, self._mapped)):
-            return LeftOut(reason, number)
+            return Remark(reason, number)
         if not row.get(self.mapping["role"]) and any(map(_is_total, row.values())):
-            return LeftOut(TOTALS, number)
+            return Remark(TOTALS, number)
         text = row.get(self.mapping["text"])
         if text is None or not str(text).strip():
-            return LeftOut(CUT_ROWS if missing else EMPTY, number)
+            return Remark(CUT_ROWS if missing else EMPTY, number)
         if missing or type(row.get(EXTRA_CELLS)) is list:
             self.report.remarks[UNEVEN_ROWS].add(number)
         if is_boolean(row.get(self.mapping.get("session_id", ""))):

@@ -13,8 +13,8 @@ from datasets_app.domain.traces.records import (
     OTHER_EVENTS,
     SUB_AGENTS,
     Conversation,
-    LeftOut,
     Message,
+    Remark,
     leave_out,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
@@ -53,7 +53,7 @@ def matches(value: Any) -> bool:
     )
 
 
-def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Conversation | Remark]:
     """One conversation for each session of the file; sessions are held until its end."""
     sessions: dict[str, _Session] = {}
     for number, value in documents:
@@ -62,7 +62,7 @@ def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
         for item in items:
             for found, message, facts in _read_item(item):
                 if message and message.role == LEFT_OUT:
-                    yield LeftOut(message.speaker, number)
+                    yield Remark(message.speaker, number)
                     continue
                 name = found or name
                 session = sessions.setdefault(name, _Session(number))

@@ -7,7 +7,7 @@ from typing import Any
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
 from datasets_app.domain.traces.messages import find_time
-from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, LeftOut, Message, declare_reason
+from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, Message, Remark, declare_reason
 from datasets_app.domain.traces.streams import begins_reply, is_event, join_events, parse_events
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -29,9 +29,9 @@ _CONVERSATION = tuple(
     "conversation_id session_id thread_id conversationId sessionId threadId chat_id".split()
 )
 
-UNANSWERED_REQUESTS = declare_reason("requests without a reply", "request without a reply")
-UNASKED_REPLIES = declare_reason("replies without their request", "reply without its request")
-NO_CHAT = declare_reason("calls that are no chat", "call that is no chat")
+UNANSWERED_REQUESTS = declare_reason("request", "without a reply")
+UNASKED_REPLIES = declare_reason("reply without its", "request", several="replies without their")
+NO_CHAT = declare_reason("call that is", "no chat", several="calls that are")
 
 
 def matches(value: Any) -> bool:
@@ -49,7 +49,7 @@ def matches(value: Any) -> bool:
     return bool(read_input(request)[0]) and (type(reply) is str or bool(as_dict(_unwrap(reply))))
 
 
-def read(documents: Iterable[Document]) -> Iterator[Call | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Call | Remark]:
     reader = _Reader()
     events: list[dict[str, Any]] = []
     first = 0
@@ -86,9 +86,9 @@ class _Reader:
         self.replies: dict[str, tuple[Any, int]] = {}
         self.conversations: dict[str, str] = {}
 
-    def read(self, value: Any, line: int) -> Iterator[Call | LeftOut]:
+    def read(self, value: Any, line: int) -> Iterator[Call | Remark]:
         if type(value) is not dict:
-            yield LeftOut(NO_MESSAGES, line)
+            yield Remark(NO_MESSAGES, line)
             return
         name = as_name(value.get("custom_id"))
         request, reply = _find_pair(value)
@@ -105,36 +105,36 @@ class _Reader:
             request, line = self.waiting.pop(name)
         yield from self._make_call(value, request, reply, line)
 
-    def finish(self) -> Iterator[Call | LeftOut]:
-        yield LeftOut(UNANSWERED_REQUESTS, 0, len(self.waiting))
-        yield LeftOut(UNASKED_REPLIES, 0, len(self.replies))
+    def finish(self) -> Iterator[Call | Remark]:
+        yield Remark(UNANSWERED_REQUESTS, 0, len(self.waiting))
+        yield Remark(UNASKED_REPLIES, 0, len(self.replies))
 
     def _make_call(
         self, value: dict[str, Any], request: Any, reply: Any, line: int
-    ) -> Iterator[Call | LeftOut]:
+    ) -> Iterator[Call | Remark]:
         request, reply = _unwrap(request), _unwrap(reply)
         given = _add_time(read_input(request)[0], value)
         status = pick(value, "status", "status_code") or dig(value, "response", "status_code")
         if (type(status) is int and status >= 400) or _is_error(reply):
-            yield LeftOut(FAILED, line)
+            yield Remark(FAILED, line)
             return
         if _is_no_chat(reply):
-            yield LeftOut(NO_CHAT, line)
+            yield Remark(NO_CHAT, line)
             return
         produced = read_output(reply)[0]
         if not given and not produced:
-            yield LeftOut(NO_MESSAGES, line)
+            yield Remark(NO_MESSAGES, line)
             return
         start = to_seconds(pick(value, "start_time", "startTime", "timestamp", "created_at", "time"))
         start = start or find_time(as_dict(reply)) or float(line)
         facts = describe(as_dict(request), as_dict(reply))
         if produced and facts:
             produced[-1] = produced[-1]._replace(details={**facts, **(produced[-1].details or {})})
-        conversation = self._find_conversation(value, as_dict(request), as_dict(reply), line)
+        conversation = self._find_conversation(value, as_dict(request), as_dict(reply))
         yield Call(conversation, "", start, given, produced, _describe_call(value, as_dict(request)), line)
 
     def _find_conversation(
-        self, value: dict[str, Any], request: dict[str, Any], reply: dict[str, Any], line: int
+        self, value: dict[str, Any], request: dict[str, Any], reply: dict[str, Any]
     ) -> str:
         for place in (value, as_dict(decode_json(value.get("metadata"))), as_dict(request.get("metadata"))):
             if name := as_name(pick(place, *_CONVERSATION)):

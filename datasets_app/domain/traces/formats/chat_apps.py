@@ -10,8 +10,8 @@ from datasets_app.domain.traces.records import (
     HIDDEN,
     OTHER_BRANCHES,
     Conversation,
-    LeftOut,
     Message,
+    Remark,
     leave_out,
 )
 from datasets_app.domain.traces.trees import Node, choose_branch
@@ -31,7 +31,7 @@ def matches_chatgpt(value: Any) -> bool:
     return type(value) is dict and type(value.get("mapping")) is dict
 
 
-def read_chatgpt(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+def read_chatgpt(value: Any, number: int) -> Iterator[Conversation | Remark]:
     if not matches_chatgpt(value):
         return
     nodes = {
@@ -51,8 +51,8 @@ def read_chatgpt(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
     messages = [message for node in path if _is_shown(node.value) for message in _read_chatgpt(node.value)]
     on_path = {node.id for node in path}
     hidden = sum(type(node.value) is dict and not _is_shown(node.value) for node in path)
-    yield LeftOut(HIDDEN, number, hidden)
-    yield LeftOut(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
+    yield Remark(HIDDEN, number, hidden)
+    yield Remark(OTHER_BRANCHES, number, sum(node.id not in on_path for node in spoken))
     facts = drop_empty({"title": value.get("title"), "gpt": value.get("gizmo_id")})
     yield Conversation(as_name(pick(value, "conversation_id", "id")), messages, facts, number)
 
@@ -114,7 +114,7 @@ def matches_librechat(value: Any) -> bool:
     return "isCreatedByUser" in first or names_nodes
 
 
-def read_librechat(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+def read_librechat(value: Any, number: int) -> Iterator[Conversation | Remark]:
     if type(value) is dict and type(value.get("history")) is list:
         yield from _read_chatbot_ui(value["history"], number)
     elif matches_librechat(value):
@@ -134,7 +134,7 @@ def _read_chatbot_ui(history: list[Any], number: int) -> Iterator[Conversation]:
         )
 
 
-def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
+def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation | Remark]:
     nodes: dict[str, Node] = {}
     _collect(as_list(value.get("messages")), "", nodes)
     path = choose_branch(nodes)
@@ -142,7 +142,7 @@ def _read_librechat(value: dict[str, Any], number: int) -> Iterator[Conversation
     prompt = options.get("promptPrefix")
     messages = [Message("system", prompt)] if type(prompt) is str and prompt else []
     messages += [_read_librechat_message(node.value) for node in path]
-    yield LeftOut(OTHER_BRANCHES, number, len(nodes) - len(path))
+    yield Remark(OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = drop_empty(
         {"title": value.get("title"), "endpoint": value.get("endpoint"), "model": options.get("model")}
     )
@@ -191,7 +191,7 @@ def matches_open_webui(value: Any) -> bool:
     return type(as_dict(chat.get("history")).get("messages")) is dict
 
 
-def read_open_webui(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+def read_open_webui(value: Any, number: int) -> Iterator[Conversation | Remark]:
     if not matches_open_webui(value):
         return
     chat = as_dict(value.get("chat")) or value
@@ -215,7 +215,7 @@ def read_open_webui(value: Any, number: int) -> Iterator[Conversation | LeftOut]
         feedback = as_dict(node.value.get("annotation")) or None
         extra = drop_empty({"model": pick(node.value, "model"), "feedback": feedback})
         messages.append(message._replace(details={**(message.details or {}), **extra}))
-    yield LeftOut(OTHER_BRANCHES, number, len(nodes) - len(path))
+    yield Remark(OTHER_BRANCHES, number, len(nodes) - len(path))
     facts = drop_empty(
         {
             "title": pick(chat, "title") or value.get("title"),

@@ -16,8 +16,8 @@ from datasets_app.domain.traces.records import (
     Call,
     Conversation,
     LabeledText,
-    LeftOut,
     Message,
+    Remark,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json, drop_empty, pick
 
@@ -36,17 +36,17 @@ def matches(value: Any) -> bool:
     return "annotation_id" in value or ("lead_time" in value and "annotator" in value)
 
 
-def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | LabeledText | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | LabeledText | Remark]:
     pieces = _Pieces()
     for number, value in documents:
         if not matches(value):
-            yield read_conversation(value, number) or LeftOut(NOT_CONVERSATIONS, number)
+            yield read_conversation(value, number) or Remark(NOT_CONVERSATIONS, number)
             continue
         labels: Labels = []
         for annotation in as_list(value.get("annotations")) or as_list(value.get("completions")):
             annotation = as_dict(annotation)
             if annotation.get("was_cancelled"):
-                yield LeftOut(CANCELED, number)
+                yield Remark(CANCELED, number)
             else:
                 labels += _read_annotation(annotation)
         data = as_dict(value.get("data"))
@@ -108,8 +108,8 @@ class _Pieces:
         self.names: dict[int, str] = {}
 
     def join(
-        self, found: Conversation | LabeledText | LeftOut, *, own: bool
-    ) -> Iterator[Call | Conversation | LabeledText | LeftOut]:
+        self, found: Conversation | LabeledText | Remark, *, own: bool
+    ) -> Iterator[Call | Conversation | LabeledText | Remark]:
         """``own``: the conversation has an id of its own, not only that of a task."""
         if not isinstance(found, Conversation) or not found.id:
             yield found
@@ -133,8 +133,8 @@ def _read_chat(value: dict[str, Any]) -> list[Any]:
 
 
 def _add_written_answer(
-    found: Conversation | LabeledText | LeftOut, data: dict[str, Any], labels: Labels, name: str
-) -> Conversation | LabeledText | LeftOut:
+    found: Conversation | LabeledText | Remark, data: dict[str, Any], labels: Labels, name: str
+) -> Conversation | LabeledText | Remark:
     """The record with the answer that an annotator wrote, if it has none."""
     written = _read_written_answer(labels)
     if not written:

@@ -6,7 +6,7 @@ from typing import Any
 
 from datasets_app.domain.traces.attributes import KINDS
 from datasets_app.domain.traces.exchanges import read_input, read_output
-from datasets_app.domain.traces.records import LeftOut, Span, declare_reason
+from datasets_app.domain.traces.records import Remark, Span, declare_reason
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -21,7 +21,7 @@ _TYPES = frozenset("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR E
 _TRACE_KEYS = tuple(
     "sessionId userId session_id user_id projectId project_id htmlPath latency release".split()
 )
-SCORES = declare_reason("scores", "score")
+SCORES = declare_reason("score")
 _KEPT = ("name", "environment", "release", "version")
 
 
@@ -29,11 +29,11 @@ def matches(value: Any) -> bool:
     return next(_find(value), None) is not None
 
 
-def read(value: Any, number: int) -> Iterator[Span | LeftOut]:
+def read(value: Any, number: int) -> Iterator[Span | Remark]:
     for kind, item, trace in _find(value):
         yield (_read_trace if kind == "trace" else _read_observation)(item, trace, number)
     if _is_score(value) and not matches(value):
-        yield LeftOut(SCORES, number)
+        yield Remark(SCORES, number)
 
 
 def _find(value: Any) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

@@ -43,7 +43,6 @@ from datasets_app.domain.traces.records import (
     UNREADABLE_ID,
     Call,
     Conversation,
-    LeftOut,
     Message,
     Remark,
 )
@@ -91,7 +90,7 @@ def matches(value: Any) -> bool:
 
 def read(
     documents: Iterable[Document], *, join_rows: bool = True
-) -> Iterator[Conversation | Call | LeftOut | Remark | LineError]:
+) -> Iterator[Conversation | Call | Remark | LineError]:
     """``join_rows`` puts questions and answers of one conversation together."""
     loose: list[Message] = []
     first, others = 0, False
@@ -123,7 +122,7 @@ def read(
             continue
         if records := _list_records(value):
             for record in records:
-                yield read_conversation(record, number) or LeftOut(NO_MESSAGES, number)
+                yield read_conversation(record, number) or Remark(NO_MESSAGES, number)
             continue
         if join_rows and (exchange := _read_exchange(value, number)):
             yield exchange
@@ -133,7 +132,7 @@ def read(
             yield Remark(ONE_CONVERSATION_OF_PAIRS, number, rows)
         elif found and _is_logged(value):
             yield Remark(EACH_A_CONVERSATION, number)
-        yield found or find_problem(value, number) or LeftOut(NO_MESSAGES, number)
+        yield found or find_problem(value, number) or Remark(NO_MESSAGES, number)
     if loose and others:
         yield LineError(first, "E110", _UNNAMED.format(format_count(len(loose), "message")))
     elif loose:
@@ -143,7 +142,7 @@ def read(
 
 def read_answers(
     documents: Iterable[Document], mapping: Mapping[str, str]
-) -> Iterator[Conversation | Call | LeftOut | Remark | LineError]:
+) -> Iterator[Conversation | Call | Remark | LineError]:
     """Rows of which the mapping names the answer, and the question unless the answer holds it as well."""
     return read(Document(number, _name_answer(row, mapping)) for number, row in documents)
 

@@ -15,14 +15,14 @@ from datasets_app.domain.traces.records import (
     UNREADABLE_FORM,
     WITHHELD,
     Conversation,
-    LeftOut,
     Message,
+    Remark,
     declare_reason,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
 
-SERVICE_MESSAGES = declare_reason("messages of the messenger itself", "message of the messenger itself")
-MEDIA = declare_reason("media without text", "file without text")
+SERVICE_MESSAGES = declare_reason("message", "of the messenger itself")
+MEDIA = declare_reason("file", "without text", several="media")
 
 
 def assign_roles(spoken: Sequence[tuple[str, str, float | None]], assistant: str = "") -> list[Message]:
@@ -47,7 +47,7 @@ def matches_telegram(value: Any) -> bool:
     return next(_find_chats(value), None) is not None
 
 
-def read_telegram(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+def read_telegram(value: Any, number: int) -> Iterator[Conversation | Remark]:
     for chat in _find_chats(value):
         yield from _read_chat(chat, number)
 
@@ -63,7 +63,7 @@ def _find_chats(value: Any) -> Iterator[dict[str, Any]]:
             yield chat
 
 
-def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | LeftOut]:
+def _read_chat(chat: dict[str, Any], number: int) -> Iterator[Conversation | Remark]:
     facts = drop_empty({"title": chat.get("name"), "chat_type": chat.get("type")})
     spoken: list[_Said] = []
     left_out: Counter[str] = Counter()
@@ -97,9 +97,9 @@ _TELEGRAM_MEDIA = frozenset(
 def _finish(
     name: str, spoken: list[_Said], left_out: Mapping[str, int], facts: dict[str, Any], number: int,
     assistant: str = "",
-) -> Iterator[Conversation | LeftOut]:  # fmt: skip
+) -> Iterator[Conversation | Remark]:  # fmt: skip
     for reason, count in left_out.items():
-        yield LeftOut(reason, number, count)
+        yield Remark(reason, number, count)
     if spoken:
         yield Conversation(name, assign_roles(spoken, assistant), facts, number, separate=True)
 
@@ -148,7 +148,7 @@ def matches_messenger(value: Any) -> bool:
     )
 
 
-def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | Remark]:
     """Slack's messages come one by one; those of a thread are a conversation, and so are the others of a
     channel."""
     threads: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -164,7 +164,7 @@ def read_messenger(documents: Iterable[Document]) -> Iterator[Conversation | Lef
                 value
             )
         else:
-            yield LeftOut(NO_MESSAGES, number)
+            yield Remark(NO_MESSAGES, number)
     starts = {(channel, as_name(item.get("ts"))): item for (channel, thread), items in threads.items()
               for item in items if not thread}  # fmt: skip
     for (channel, thread), items in threads.items():
@@ -214,7 +214,7 @@ def _name_users(items: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 def _read_group(
     name: str, messages: list[Any], number: int, names: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[Conversation | LeftOut]:
+) -> Iterator[Conversation | Remark]:
     spoken: list[_Said] = []
     left_out: Counter[str] = Counter()
     bots: set[str] = set()

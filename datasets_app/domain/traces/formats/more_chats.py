@@ -5,7 +5,7 @@ from typing import Any
 
 from datasets_app.domain.traces.html_text import strip_html
 from datasets_app.domain.traces.messages import are_messages, read_messages
-from datasets_app.domain.traces.records import OTHER_BRANCHES, Conversation, LeftOut, Message
+from datasets_app.domain.traces.records import OTHER_BRANCHES, Conversation, Message, Remark
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick
 
 _PROMPTED = "Prompted "
@@ -15,7 +15,7 @@ def matches(value: Any) -> bool:
     return next(read(value, 0), None) is not None
 
 
-def read(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
+def read(value: Any, number: int) -> Iterator[Conversation | Remark]:
     if type(value) is not dict:
         return
     listed = as_list(value.get("messages"))
@@ -26,7 +26,7 @@ def read(value: Any, number: int) -> Iterator[Conversation | LeftOut]:
         yield Conversation("", _read_gemini(value), {}, number)
     elif listed and type(listed[0]) is dict and type(listed[0].get("versions")) is list:
         others = sum(max(0, len(as_list(as_dict(item).get("versions"))) - 1) for item in listed)
-        yield LeftOut(OTHER_BRANCHES, number, others)
+        yield Remark(OTHER_BRANCHES, number, others)
         said = read_messages([_choose_version(item) for item in listed])
         yield Conversation("", said, drop_empty({"title": value.get("name")}), number)
     else:

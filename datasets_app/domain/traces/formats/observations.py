@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.documents import Document
 from datasets_app.domain.traces.exchanges import read_input, read_output
-from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, LeftOut, Span
+from datasets_app.domain.traces.records import FAILED, NO_MESSAGES, Call, Remark, Span
 from datasets_app.domain.traces.streams import join_events
 from datasets_app.domain.traces.values import (
     as_dict,
@@ -175,13 +175,13 @@ def matches(value: Any) -> bool:
     return any(_choose(item) is not None for item in _list(value)[:20])
 
 
-def read(documents: Iterable[Document]) -> Iterator[Span | Call | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Span | Call | Remark]:
     for number, value in documents:
         for place, item in enumerate(_list(value)):
             reader = _choose(item)
             if reader is None:
                 if not any(key in item for key in _BESIDE):
-                    yield LeftOut(NO_MESSAGES, number)
+                    yield Remark(NO_MESSAGES, number)
             else:
                 yield _make_span(reader(item), number, place)
 
@@ -204,9 +204,9 @@ def _choose(value: dict[str, Any]) -> Callable[[dict[str, Any]], Observed] | Non
     return next((reader for matches_it, reader in _READERS if matches_it(value)), None)
 
 
-def _make_span(found: Observed, number: int, place: int) -> Span | LeftOut:
+def _make_span(found: Observed, number: int, place: int) -> Span | Remark:
     if found.failed and not found.output:
-        return LeftOut(FAILED, number)
+        return Remark(FAILED, number)
     talks = found.kind not in ("tool", "aside")
     given, explicit = read_input(found.input) if talks else ([], False)
     start = to_seconds(found.start) or float(place)

@@ -13,7 +13,7 @@ from datasets_app.domain.traces.attributes import (
     flatten_attributes,
     read_span_messages,
 )
-from datasets_app.domain.traces.records import TOO_DEEP, LeftOut, Span
+from datasets_app.domain.traces.records import TOO_DEEP, Remark, Span
 from datasets_app.domain.traces.values import (
     as_dict,
     as_list,
@@ -45,12 +45,12 @@ def matches(value: Any) -> bool:
     return next(_find_spans(value, _Context(), 0), None) is not None
 
 
-def read(value: Any, number: int) -> Iterator[Span | LeftOut]:
+def read(value: Any, number: int) -> Iterator[Span | Remark]:
     for span, context in _find_spans(value, _Context(), 0):
         try:
             yield read_span(span, context.conversation, number)
         except RecursionError:
-            yield LeftOut(TOO_DEEP, number)
+            yield Remark(TOO_DEEP, number)
 
 
 def _find_spans(value: Any, context: _Context, depth: int) -> Iterator[tuple[dict[str, Any], _Context]]:

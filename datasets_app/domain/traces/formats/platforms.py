@@ -17,8 +17,8 @@ from datasets_app.domain.traces.records import (
     WITHHELD,
     Call,
     Conversation,
-    LeftOut,
     Message,
+    Remark,
     leave_out,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, dig, drop_empty, pick, to_seconds
@@ -250,7 +250,7 @@ def matches(value: Any) -> bool:
     return bool(_find_groups(value))
 
 
-def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | Remark]:
     for number, value in documents:
         if type(value) is dict and _read_event(value) is not None:
             yield from _read_loose(value, number)
@@ -259,7 +259,7 @@ def read(documents: Iterable[Document]) -> Iterator[Call | Conversation | LeftOu
         for record, items in groups:
             yield from _read_group(record, items, number)
         if not groups and not (type(value) is dict and "chat_metadata" in value):
-            yield LeftOut(NO_MESSAGES, number)
+            yield Remark(NO_MESSAGES, number)
 
 
 def _find_groups(value: Any, depth: int = 0) -> list[tuple[dict[str, Any], list[Any]]]:
@@ -300,25 +300,25 @@ def _read_event(item: dict[str, Any]) -> list[Event] | None:
     return None
 
 
-def _read_loose(item: dict[str, Any], number: int) -> Iterator[Call | LeftOut]:
+def _read_loose(item: dict[str, Any], number: int) -> Iterator[Call | Remark]:
     name = _find_conversation(item) or "1"
     for message in _make_messages({}, [item]):
         if message.role == LEFT_OUT:
-            yield LeftOut(message.speaker, number)
+            yield Remark(message.speaker, number)
         else:
             time = (message.details or {}).get("timestamp") or float(number)
             yield Call(name, "", time, [], [message], {}, number, separate=True)
 
 
-def _read_group(record: dict[str, Any], items: list[Any], number: int) -> Iterator[Conversation | LeftOut]:
+def _read_group(record: dict[str, Any], items: list[Any], number: int) -> Iterator[Conversation | Remark]:
     by_name: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for item in items:
         if type(item) is dict:
             by_name[_find_conversation(item)].append(item)
         else:
-            yield LeftOut(UNREADABLE_FORM, number)
+            yield Remark(UNREADABLE_FORM, number)
     if not items:
-        yield LeftOut(NO_MESSAGES, number)
+        yield Remark(NO_MESSAGES, number)
     for name, found in by_name.items():
         facts = drop_empty({"title": pick(record, "subject", "title")})
         name = name or as_name(pick(record, *_IDS))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from datasets_app.domain.traces.documents import Document
-from datasets_app.domain.traces.records import Conversation, LeftOut, Message, declare_reason
+from datasets_app.domain.traces.records import Conversation, Message, Remark, declare_reason
 from datasets_app.domain.traces.table_rows import TURN_TAGS
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_json
 
@@ -16,8 +16,9 @@ from datasets_app.domain.traces.values import as_dict, as_list, as_name, decode_
 TAG_PREFIX = "review:"
 REVIEW_KEYS = "review_keys"
 NO_CONVERSATION = declare_reason(
-    "review tasks whose answer was not captured, or that hold no conversation",
-    "review task whose answer was not captured, or that holds no conversation",
+    "review task whose answer was not captured, or that holds",
+    "no conversation",
+    several="review tasks whose answer was not captured, or that hold",
 )
 _FIELDS = {"review_key", "criterion", "input", "annotation"}
 
@@ -58,13 +59,13 @@ def find_key(metadata: Any, criterion: str) -> str:
     return key if type(key) is str else ""
 
 
-def read(documents: Iterable[Document]) -> Iterator[Conversation | LeftOut]:
+def read(documents: Iterable[Document]) -> Iterator[Conversation | Remark]:
     """A conversation for each session: the longest of its tasks has all that the others have."""
     sessions: dict[str, list[tuple[int, ReviewTask]]] = {}
     for number, value in documents:
         task = read_task(value) if matches(value) else None
         if task is None or not task.messages:
-            yield LeftOut(NO_CONVERSATION, number)
+            yield Remark(NO_CONVERSATION, number)
             continue
         sessions.setdefault(task.session_id, []).append((number, task))
     for session_id, tasks in sessions.items():

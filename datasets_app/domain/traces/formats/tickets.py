@@ -11,8 +11,8 @@ from datasets_app.domain.traces.records import (
     WITHHELD,
     Call,
     Conversation,
-    LeftOut,
     Message,
+    Remark,
     leave_out,
 )
 from datasets_app.domain.traces.values import as_dict, as_list, as_name, drop_empty, pick, to_seconds
@@ -57,13 +57,13 @@ def matches_intercom(value: Any) -> bool:
     )
 
 
-def read_intercom(value: Any, number: int) -> Iterator[Call | Conversation | LeftOut]:
+def read_intercom(value: Any, number: int) -> Iterator[Call | Conversation | Remark]:
     for item in _list_records(value, "conversations", "data"):
         if "conversation_id" in item and "part_type" in item:
             yield _read_flat_part(item, number)
             continue
         if not matches_intercom(item):
-            yield LeftOut(NO_MESSAGES, number)
+            yield Remark(NO_MESSAGES, number)
             continue
         source = as_dict(item.get("source")) or as_dict(item.get("conversation_message"))
         parts = [{"created_at": item.get("created_at"), **source}] if source else []

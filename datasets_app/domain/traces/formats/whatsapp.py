@@ -14,7 +14,6 @@ from datasets_app.domain.traces.records import (
     LINES_BEFORE,
     UNCLEAR_DATES,
     Conversation,
-    LeftOut,
     Remark,
 )
 
@@ -68,16 +67,14 @@ def _clean(line: str) -> str:
     return _SPACES.sub(" ", _MARKS.sub("", line))
 
 
-def read_whatsapp(
-    lines: Iterable[tuple[int, str]], order: str = ""
-) -> Iterator[Conversation | LeftOut | Remark]:
+def read_whatsapp(lines: Iterable[tuple[int, str]], order: str = "") -> Iterator[Conversation | Remark]:
     """The whole file is one conversation; the first sender is the user. ``order`` of dates: day-first or
     month-first, else told by the lines, whose times don't run backwards."""
     found, own, unread = _read_lines(lines)
-    yield LeftOut(LINES_BEFORE, 0, unread)
-    yield LeftOut(SERVICE_MESSAGES, 0, own)
+    yield Remark(LINES_BEFORE, 0, unread)
+    yield Remark(SERVICE_MESSAGES, 0, own)
     media = [line for line in found if is_own_words(line.text)]
-    yield LeftOut(MEDIA, 0, len(media))
+    yield Remark(MEDIA, 0, len(media))
     captions = {line.number: caption for line in found if (caption := find_caption(line.text))}
     if captions:
         yield Remark(ATTACHED, min(captions), len(captions))
